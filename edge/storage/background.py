@@ -6,15 +6,14 @@ from collections.abc import Awaitable, Callable
 
 from shared.telemetry.log import Log, trace_of
 
-_PAUSE_SECONDS = 1.0
-
 
 class Background:
     """Runs `work` again and again. An unexpected error is logged and ends one run, not all later ones."""
 
-    def __init__(self, work: Callable[[], Awaitable[None]], log: Log) -> None:
+    def __init__(self, work: Callable[[], Awaitable[None]], log: Log, retry_seconds: float = 1.0) -> None:
         self._work = work
         self._log = log
+        self._retry_seconds = retry_seconds
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -37,4 +36,4 @@ class Background:
                 if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
                     raise  # `stop`; otherwise something that the work waited for was cancelled
                 self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
-                await asyncio.sleep(_PAUSE_SECONDS)
+                await asyncio.sleep(self._retry_seconds)

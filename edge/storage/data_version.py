@@ -12,7 +12,6 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 SQL = load_queries(__file__, "data_version.sql")
-_AGAIN_SECONDS = 1.0
 
 
 class DataVersionWatcher:
@@ -23,13 +22,14 @@ class DataVersionWatcher:
     comes again after a restore of an older database.
     """
 
-    def __init__(self, database: Database, log: Log) -> None:
+    def __init__(self, database: Database, log: Log, retry_seconds: float = 1.0) -> None:
         self._database = database
         self._log = log
+        self._retry_seconds = retry_seconds
         self._changed: list[Callable[[], None]] = []
         self._due = asyncio.Event()
         self._one_read = asyncio.Lock()
-        self._following = Background(self._follow, log)
+        self._following = Background(self._follow, log, retry_seconds)
         self._set(0, "")
 
     def on_change(self, call: Callable[[], None]) -> None:
@@ -77,4 +77,4 @@ class DataVersionWatcher:
             if not known:  # the same load is notified once
                 self._due.set()
         if not known:
-            await asyncio.sleep(_AGAIN_SECONDS)
+            await asyncio.sleep(self._retry_seconds)

@@ -19,7 +19,6 @@ from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
-_RECONNECT_SECONDS = 0.5
 _PROBE_SECONDS = 0.25
 _TIMEOUT_SECONDS = 5.0
 
@@ -40,8 +39,10 @@ class PgListener:
         on_payload: Mapping[str, Callable[[str], Any]],
         confirm: Callable[..., Awaitable[None]],
         log: Log,
+        reconnect_seconds: float = 0.5,
     ) -> None:
         self._url = url
+        self._reconnect_seconds = reconnect_seconds
         self._confirm = confirm
         self._on_payload = on_payload
         self._on_signal = on_signal
@@ -65,7 +66,7 @@ class PgListener:
         finally:
             self.connected = False
         await self._confirm(monotonic(), heard=False)
-        await asyncio.sleep(_RECONNECT_SECONDS)
+        await asyncio.sleep(self._reconnect_seconds)
 
     async def _listen_once(self) -> None:
         connection = await asyncpg.connect(

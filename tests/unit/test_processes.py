@@ -240,10 +240,7 @@ def test_a_stuck_process_is_killed(clock: _Clock) -> None:
     assert process.wait(30) == -signal.SIGKILL
 
 
-def test_a_heartbeat_that_could_not_be_written_once_is_written_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("workers.jobs.progress._BEAT_SECONDS", 0.05)
+def test_a_heartbeat_that_could_not_be_written_once_is_written_again(tmp_path: Path) -> None:
     heartbeat, looks, twice, over = tmp_path / "missing" / "heartbeat", count(1), threading.Event(), threading.Event()
 
     def healthy() -> bool:
@@ -251,7 +248,7 @@ def test_a_heartbeat_that_could_not_be_written_once_is_written_again(
             twice.set()
         return not over.is_set()
 
-    touch_while(healthy, heartbeat)
+    touch_while(healthy, heartbeat, beat_seconds=0.05)
     assert twice.wait(10)  # the first touch has failed
     heartbeat.parent.mkdir()
     try:

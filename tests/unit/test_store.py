@@ -427,7 +427,7 @@ def slow() -> Slow:
 
 @pytest.fixture
 async def watcher(slow: Slow) -> AsyncIterator[DataVersionWatcher]:
-    watcher = DataVersionWatcher(slow, Log("tests"))  # type: ignore[arg-type]
+    watcher = DataVersionWatcher(slow, Log("tests"), retry_seconds=0.01)  # type: ignore[arg-type]
     watcher.start()
     yield watcher
     await watcher.stop()
@@ -460,10 +460,7 @@ async def test_an_older_read_does_not_end_after_a_newer_one(slow: Slow, watcher:
     assert [await early, await late, watcher.current] == [True, True, 2]
 
 
-async def test_a_load_of_which_postgresql_could_not_tell_is_read_later(
-    slow: Slow, watcher: DataVersionWatcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("edge.storage.data_version._AGAIN_SECONDS", 0.01)
+async def test_a_load_of_which_postgresql_could_not_tell_is_read_later(slow: Slow, watcher: DataVersionWatcher) -> None:
     slow.failures = 2
     watcher.refresh()
     await until(watcher, 1)
@@ -472,9 +469,8 @@ async def test_a_load_of_which_postgresql_could_not_tell_is_read_later(
 
 @pytest.mark.parametrize("failure", [UndefinedTableError("a restore has not made it yet"), asyncio.CancelledError()])
 async def test_an_edge_follows_loads_also_after_an_error_that_is_no_outage(
-    slow: Slow, watcher: DataVersionWatcher, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+    slow: Slow, watcher: DataVersionWatcher, failure: BaseException
 ) -> None:
-    monkeypatch.setattr("edge.storage.background._PAUSE_SECONDS", 0.01)
     slow.failures, slow.failure = 1, failure
     watcher.refresh()
     await until(watcher, 1)
@@ -548,8 +544,7 @@ async def test_an_error_of_the_drivers_own_state_does_not_end_the_listening(monk
         raise ConnectionRefusedError
 
     monkeypatch.setattr("asyncpg.connect", refused)
-    monkeypatch.setattr("edge.storage.monitor._RECONNECT_SECONDS", 0.01)
-    listener = PgListener("postgresql://nowhere", {}, {}, AsyncMock(), Log("tests"))
+    listener = PgListener("postgresql://nowhere", {}, {}, AsyncMock(), Log("tests"), reconnect_seconds=0.01)
     listener.start()
     await asyncio.wait_for(again.wait(), 10)
     await listener.stop()

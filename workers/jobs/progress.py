@@ -92,11 +92,11 @@ def kill_stuck(progress: WorkerProgress, processes: Iterable[tuple[int, int]]) -
             os.kill(pid, signal.SIGKILL)
 
 
-def touch_while(healthy: Callable[[], bool], heartbeat: Path | None) -> None:
+def touch_while(healthy: Callable[[], bool], heartbeat: Path | None, beat_seconds: float = _BEAT_SECONDS) -> None:
     """Touch a file from a thread, as long as its process is healthy, so that a supervisor sees a standstill."""
     if heartbeat is not None:
-        _in_background("heartbeat", lambda: heartbeat.touch() if healthy() else None)
+        _in_background("heartbeat", lambda: heartbeat.touch() if healthy() else None, beat_seconds)
 
 
-def _in_background(name: str, act: Callable[[], object]) -> None:
-    repeat_in_thread(name, act, _BEAT_SECONDS, _log)
+def _in_background(name: str, act: Callable[[], object], seconds: float = _BEAT_SECONDS) -> None:
+    repeat_in_thread(name, act, seconds, _log)

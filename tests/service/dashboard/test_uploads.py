@@ -3,7 +3,9 @@
 import asyncio
 import html
 import io
+import os
 import re
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -277,14 +279,14 @@ async def test_a_file_that_is_gone_is_asked_for_again(browser: Browser) -> None:
     assert state(browser) == "refused" and "upload it again" in browser.text
 
 
-async def test_files_and_rows_are_deleted_after_their_time(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_files_and_rows_are_deleted_after_their_time(browser: Browser) -> None:
     await browser.sign_in()
     await uploaded(browser)
     runner = FeedRunner(browser.edge.settings, Log("feeds", stream=io.StringIO()))
     with connect(browser.edge.settings.database_url, application="tests", autocommit=True) as connection:
         runner._uploads.sweep(connection)
-        assert len(objects(browser)) == 1
+        [kept] = objects(browser)
         connection.execute("UPDATE uploads SET at = at - interval '91 days'")
-        monkeypatch.setattr(feeds, "FILES_KEPT_DAYS", -1)
+        os.utime(kept, times=(time.time() - 8 * 86_400,) * 2)
         runner._uploads.sweep(connection)
     assert objects(browser) == [] and execute(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]

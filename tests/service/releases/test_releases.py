@@ -249,10 +249,9 @@ def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
     assert {path.stem for path in (settings.results_dir / PREFIX).iterdir()} == named
 
 
-def test_the_end_of_a_copy_wakes_its_reader(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_of_a_copy_wakes_its_reader(settings: Settings) -> None:
     """The poll is for a server that is silent; a reader that waited for it after each COPY would never end here."""
-    monkeypatch.setattr("workers.bulk.sources.snapshot._POLL_SECONDS", 3_600)
-    with Snapshot(settings.worker_database_url, application="tests") as snapshot:
+    with Snapshot(settings.worker_database_url, application="tests", poll_seconds=3_600) as snapshot:
         for _ in range(3):
             assert b"".join(snapshot.copy("SELECT 1", format="csv")) == b"1\n"
             assert list(snapshot.copy("SELECT 1 WHERE false", format="csv")) == []

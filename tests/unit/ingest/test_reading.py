@@ -10,7 +10,7 @@ import re
 import tarfile
 import xml.etree.ElementTree as ElementTree
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,13 @@ import pyarrow.parquet
 import pytest
 
 from shared.errors import LoadRefused
-from workers.ingest import clean, read_csv, read_json, read_xml, readers
+from workers.ingest import clean, read_csv, read_xml, readers
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import EPOCH, parsed
 from workers.ingest.fields import Field
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping
-from workers.ingest.read_json import list_path
+from workers.ingest.read_json import list_path, read_ndjson
 from workers.ingest.read_xml import row_path
 from workers.ingest.sample import sample
 
@@ -49,8 +49,13 @@ def a_mapping(folder: Path, text: str = TEXT, before: str = "") -> Mapping:
 
 def rows_of(path: Path, mapping: Mapping, **options: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, str]]]:
     """Read a file; return its rows with their lines first, and the rejects' lines and reasons."""
+    return gathered(readers.read(path, mapping, batch_rows=1_000, **options))
+
+
+def gathered(batches: Iterable[Batch]) -> tuple[list[tuple[int, ...]], list[tuple[int, str]]]:
+    """Return the rows of batches as `rows_of` does."""
     rows, rejects = [], []
-    for batch in readers.read(path, mapping, batch_rows=1_000, **options):
+    for batch in batches:
         columns = [column.to_pylist() for column in batch.columns.values()]
         rows += list(zip([int(line) for line in batch.lines], *columns, strict=True))
         rejects += [(reject.line, reject.reason) for reject in batch.rejects]
@@ -308,16 +313,23 @@ def test_lines_may_end_in_each_way_that_pandas_reads(tmp_path: Path, header_ends
         assert [row[0] for row in rows] == list(range(2, 32)), block
 
 
+class Pieces(io.BytesIO):
+    """A stream that returns a few bytes at a time, as one may."""
+
+    most = 1
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(self.most)
+
+
 @pytest.mark.parametrize("ends", ["\r", "\r\n"])
-def test_lines_of_ndjson_may_end_in_a_carriage_return(
-    tmp_path: Path, ends: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_of_ndjson_may_end_in_a_carriage_return(tmp_path: Path, ends: str) -> None:
     objects = [{"id": str(n), "name": "A", "brand": "B"} for n in range(9)]
-    path = put(tmp_path, ends.join(map(json.dumps, objects)) + ends, "a.ndjson")
-    for size in (1, 10, 1 << 20):
-        monkeypatch.setattr(read_json, "_CHUNK_BYTES", size)
-        rows, rejects = rows_of(path, a_mapping(tmp_path))
-        assert (rows, rejects) == ([(n + 1, str(n), "A", "B") for n in range(9)], [])
+    stream = Pieces((ends.join(map(json.dumps, objects)) + ends).encode())
+    for stream.most in (1, 10, 1_000):
+        stream.seek(0)
+        found = gathered(read_ndjson("a.ndjson", stream, a_mapping(tmp_path), 1_000))
+        assert found == ([(n + 1, str(n), "A", "B") for n in range(9)], []), stream.most
 
 
 def test_a_line_that_is_too_long_ends_at_a_carriage_return_too(tmp_path: Path) -> None:
@@ -542,9 +554,8 @@ def test_xml_needs_the_path_of_its_rows(tmp_path: Path) -> None:
     assert "needs `records`" in refused(tmp_path, "f.xml", "<c><p><a>1</a><b>2</b></p></c>")
 
 
-def test_a_path_without_a_row_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_xml, "_BYTES_WITHOUT_ROW_MAX", 10_000)
-    document = "<c>" + "<q><a>1</a></q>" * 10_000 + "</c>"
+def test_a_path_without_a_row_does_not_fill_the_memory(tmp_path: Path) -> None:
+    document = "<c>" + f"<q><a>{'1' * 1_000_000}</a></q>" * 35 + "</c>"
     assert "is `records` another path?" in refused(tmp_path, "f.xml", document, 'records = "c/p"\n')
 
 
@@ -579,13 +590,12 @@ def test_a_number_that_json_does_not_have_loses_its_field_alone(tmp_path: Path) 
         ("[1, 2]", 'form = "json"\n', "is no object"),
         ('{"products": []}', 'records = "products"\n', "does not have a list of objects at 'products'"),
         ('[{"a": 1, "b": 2}, {"a": ', "", "is no JSON that can be read, after 1 objects"),
-        ('[{"a": "' + "x" * 2_000 + '", "b": 1}]', "", "bytes without a whole object"),
+        ('[{"a": "' + "x" * (17 << 20) + '", "b": 1}]', "", "bytes without a whole object"),
     ],
 )
 def test_json_that_cannot_be_read_is_refused_with_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, before: str, sentence: str
+    tmp_path: Path, text: str, before: str, sentence: str
 ) -> None:
-    monkeypatch.setattr(read_json, "_ROW_BYTES_MAX", 1_000)
     assert sentence in refused(tmp_path, "f.json", text, before)
 
 

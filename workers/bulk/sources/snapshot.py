@@ -22,7 +22,6 @@ from shared.errors import ItemIndexError, StoreUnavailable
 
 _PIECES_AHEAD = 2
 _PIECE_BYTES = 8 << 20
-_POLL_SECONDS = 0.2
 _GATHER_SECONDS = 0.0003
 _CONNECT_SECONDS = 5
 _SESSION = {"TimeZone": "UTC", "jit": "off"}
@@ -47,12 +46,19 @@ class Snapshot:
     """
 
     def __init__(
-        self, url: str, name: str | None = None, *, application: str, check: Callable[[], None] = lambda: None
+        self,
+        url: str,
+        name: str | None = None,
+        *,
+        application: str,
+        check: Callable[[], None] = lambda: None,
+        poll_seconds: float = 0.2,
     ) -> None:
         self._url = url
         self._name = name
         self._application = application
         self._check = check
+        self._poll_seconds = poll_seconds
         self._loop = uvloop.new_event_loop()  # a third less CPU than asyncio's for what arrives in 8 kB pieces
         self._thread = threading.Thread(target=self._loop.run_forever, name="snapshot", daemon=True)
         self._stopped = threading.Event()
@@ -87,7 +93,7 @@ class Snapshot:
             while True:
                 self._check()
                 try:
-                    piece = pieces.get(timeout=_POLL_SECONDS)
+                    piece = pieces.get(timeout=self._poll_seconds)
                 except queue.Empty:
                     continue
                 if piece is None:  # the end, or an error
@@ -117,7 +123,7 @@ class Snapshot:
             # Blocks the loop's thread, which has nothing else to do: so the server waits, and memory does not grow.
             while not (stopped.is_set() or self._stopped.is_set()):
                 try:
-                    return pieces.put(piece, timeout=_POLL_SECONDS)
+                    return pieces.put(piece, timeout=self._poll_seconds)
                 except queue.Full:
                     continue
             raise SnapshotLost
