@@ -11,7 +11,7 @@ from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
 from edge.bulk.data_credentials import DataCredentialService
-from edge.bulk.downloads import DownloadAllowance, FileResponder, SignedUrls
+from edge.bulk.downloads import DownloadAllowance, FileResponder, LinkChecker, SignedUrls
 from edge.bulk.exports import ExportRepository, ExportSerializer, ExportService
 from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import ReleaseRepository, UrlSigner
@@ -212,7 +212,8 @@ class Services:
         self.reports = ReportService(database, version, orders, jobs, resources.results, cursors)
         allowance = DownloadAllowance(resources.limiter, settings)
         self.downloads = FileResponder(resources.results, settings.x_accel_location, allowance)
-        self.signed_urls = urls = SignedUrls(*settings.signing_secrets)
+        urls = SignedUrls(*settings.signing_secrets)
+        self.links = LinkChecker(urls, database)
         self.data_credentials = DataCredentialService(*settings.signing_secrets)
         self.releases = ReleaseRepository(database)
         self.iceberg = IcebergMetadata(self.releases)

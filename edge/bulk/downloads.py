@@ -18,12 +18,15 @@ from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody, Slice, opened
 from edge.quota.limiter import Decision, RateLimiter
-from shared.clock import rfc3339
+from edge.storage.database import Database
+from shared.clock import Clock, rfc3339, utc_now
+from shared.db.queries import load_queries
 from shared.objects.directory import ResultStore
-from shared.organizations.accounts import Plan
+from shared.organizations.accounts import INSTITUTIONAL, Plan
 from shared.printable import base64url
 from shared.settings.settings import Settings
 
+SQL = load_queries(__file__, "downloads.sql")
 # Bytes of files that an organization may download in a UTC day, counted exactly: what an answer sends, ranges too.
 
 
@@ -184,3 +187,26 @@ class SignedUrls:
     def _sign(self, secret: bytes, sha256: str, organization: str, expires: int) -> str:
         text = "\0".join((sha256, organization, str(expires))).encode()
         return base64url(hmac.digest(secret, _DOMAIN + text, hashlib.sha256))
+
+
+class LinkChecker:
+    """Checks the signed URLs by which files are read without a credential."""
+
+    def __init__(self, links: SignedUrls, database: Database, clock: Clock = utc_now) -> None:
+        self._links = links
+        self._database = database
+        self._clock = clock
+
+    async def require(self, link: Link, signed: str, anew: str) -> None:
+        """Raise the problem `invalid-signature` or `expired-signature` unless the link is good for what was signed.
+
+        `anew` is the sentence that says where a valid URL comes from. The organization's plan is read when the link is
+        used: a link must not outlive the contract.
+        """
+        if not self._links.holds(link, signed):
+            raise Problem("invalid-signature", f"This signed URL was modified or is for another file. {anew}")
+        if link.expires <= self._clock().timestamp():
+            raise Problem("expired-signature", f"This signed URL has expired. {anew}")
+        row = await self._database.fetch_row(SQL.reader_rank, link.organization)
+        if row is None or row["rank"] < INSTITUTIONAL:
+            raise Problem("invalid-signature", "The organization of this signed URL can no longer read the file.")

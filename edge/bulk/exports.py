@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 
 from edge.bulk import schemas
-from edge.bulk.downloads import FileResponder, Link, SignedUrls, StoredFile
+from edge.bulk.downloads import FileResponder, Link, LinkChecker, SignedUrls, StoredFile
 from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.json import unstored_json
 from edge.http.lists import Paginator
@@ -34,7 +34,7 @@ from shared.clock import Clock, rfc3339, utc_now
 from shared.db.queries import load_queries
 from shared.errors import JobNotFound, ResultGone
 from shared.jobs.contract import EXPORT
-from shared.organizations.accounts import INSTITUTIONAL, Principal
+from shared.organizations.accounts import Principal
 
 if TYPE_CHECKING:
     from edge.jobs.service import Order
@@ -321,11 +321,6 @@ class ExportRepository:
             scope = Scope(organization=organization, task="jobs")
             await self._database.fetch(SQL.expire_now, order.job_id, organization, scope=scope)
 
-    async def rank_of(self, organization: str) -> int:
-        """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
-        row = await self._database.fetch_row(SQL.reader_rank, organization)
-        return int(row["rank"]) if row is not None else 0
-
 
 # An export as the contract shows it (section 6). Pure.
 
@@ -341,10 +336,6 @@ class ExportSerializer:
         self._links = links
         self._link_seconds = link_seconds
         self._clock = clock
-
-    def now(self) -> int:
-        """Return the present second since 1970."""
-        return int(self._clock().timestamp())
 
     def url(self, order_id: str) -> str:
         """Return an export's address."""
@@ -362,7 +353,7 @@ class ExportSerializer:
         manifest = order.export
         if manifest is None:
             return None
-        until = min(self.now() + self._link_seconds, int(order.row["expires_at"].timestamp()))
+        until = min(int(self._clock().timestamp()) + self._link_seconds, int(order.row["expires_at"].timestamp()))
         document: dict[str, Any] = msgspec.to_builtins(manifest)
         if manifest.all_months is None:
             document["all_months"] = not manifest.months
@@ -403,7 +394,7 @@ class Exports:
         repository: ExportRepository,
         billing: Billing,
         serializer: ExportSerializer,
-        links: SignedUrls,
+        links: LinkChecker,
         lists: Paginator,
     ) -> None:
         self._exports = exports
@@ -502,10 +493,5 @@ class Exports:
         Needs no credential and supports ranges until the URL expires.
         """
         path, link = request[PATH], Link(**request[QUERY])
-        if not self._links.holds(link, signed_of(path["id"], path["file"])):
-            raise Problem("invalid-signature", "This signed URL was modified. Fetch the export again for a valid one.")
-        if link.expires <= self._serializer.now():
-            raise Problem("expired-signature", "This signed URL has expired. Fetch the export again to get a new one.")
-        if await self._repository.rank_of(link.organization) < INSTITUTIONAL:
-            raise Problem("invalid-signature", "The organization of this signed URL can no longer read exports.")
+        await self._links.require(link, signed_of(path["id"], path["file"]), "Fetch the export again for a valid one.")
         return await self._repository.send(request, link.organization, path["id"], path["file"])

@@ -33,11 +33,6 @@ WHERE id = $1 AND kind = 'export' AND state = 'succeeded'
   AND NOT EXISTS (SELECT FROM job_orders o WHERE o.job_id = $1 AND o.organization_id <> $2 AND o.cancelled_at IS NULL)
 RETURNING id::text;
 
--- name: reader_rank
--- The rank of the organization that a link was made for, read when the link is used: a link must not outlive the
--- contract.
-SELECT rank FROM organization_rank($1);
-
 -- name: unknown_names
 -- Names of a filter that are not in the index; a category is known by itself or by one below it.
 SELECT ARRAY(SELECT slug FROM unnest($1::text[]) n(slug) WHERE NOT EXISTS (SELECT FROM brands b WHERE b.slug = n.slug)) AS brands,

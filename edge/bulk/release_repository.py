@@ -129,11 +129,6 @@ class ReleaseRepository:
         """Return a page of the bucket's entries; the statement says what narrows them."""
         return list(await self._database.fetch(SQL.bucket_entries, *narrowed))
 
-    async def rank_of(self, organization: str) -> int:
-        """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
-        row = await self._database.fetch_row(SQL.reader, organization)
-        return int(row["rank"]) if row is not None else 0
-
     async def _one(self, dataset: str, version: int | None) -> Release | None:
         row = await self._database.fetch_row(SQL.kept, dataset, version, 1)
         return _release(row) if row is not None else None
@@ -177,13 +172,9 @@ class UrlSigner:
         self._lifetime_seconds = lifetime_seconds
         self._clock = clock
 
-    def now(self) -> int:
-        """Return the present second since 1970."""
-        return int(self._clock().timestamp())
-
     def until(self) -> int:
         """Return when an address that is made now ends."""
-        return self.now() + self._lifetime_seconds
+        return int(self._clock().timestamp()) + self._lifetime_seconds
 
     def page(self) -> str:
         """Return the address of the guide that says how the datasets are read."""

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from edge.bulk import schemas
 from edge.bulk.descriptions import FORMS
-from edge.bulk.downloads import FileResponder, Link, SignedUrls
+from edge.bulk.downloads import FileResponder, Link, LinkChecker
 from edge.bulk.release_repository import (
     ReleaseRepository,
     UrlSigner,
@@ -22,12 +22,10 @@ from edge.http.context import organization_of
 from edge.http.json import unstored_json
 from edge.http.lists import Paginator, envelope
 from edge.http.parameters import PATH, QUERY
-from edge.http.problems import Problem
 from edge.http.representation import Representation, cacheable
 from edge.http.routing import operation
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import MEDIA_TYPE, RELEASED
-from shared.organizations.accounts import INSTITUTIONAL
 
 KIND = "releases"
 JSON_LD = "application/ld+json"
@@ -42,7 +40,7 @@ class Datasets:
         self,
         repository: ReleaseRepository,
         signer: UrlSigner,
-        links: SignedUrls,
+        links: LinkChecker,
         downloads: FileResponder,
         lists: Paginator,
         version: DataVersionWatcher,
@@ -157,15 +155,5 @@ class Datasets:
         """
         path, link = request[PATH], Link(**request[QUERY])
         file = await self._repository.file(path["name"], path["release"], path["file"])
-        if not self._links.holds(link, file.sha256):
-            raise Problem(
-                "invalid-signature",
-                "This signed URL was modified or is for another file. Fetch the manifest again.",
-            )
-        if link.expires <= self._signer.now():
-            raise Problem(
-                "expired-signature", "This signed URL has expired. Fetch the manifest again to get a new one."
-            )
-        if await self._repository.rank_of(link.organization) < INSTITUTIONAL:
-            raise Problem("invalid-signature", "The organization of this signed URL can no longer read the file.")
+        await self._links.require(link, file.sha256, "Fetch the manifest again for a valid one.")
         return await self._downloads.respond(request, file, link.organization)

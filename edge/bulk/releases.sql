@@ -48,11 +48,6 @@ ORDER BY data_version DESC, name COLLATE "C";
 -- Those that were replaced too: mirrors of old releases are checked with them.
 SELECT key_id, public_key FROM release_keys ORDER BY first_used_at DESC, key_id;
 
--- name: reader
--- Whether the organization that a link was made for may still read, asked when the link is used: a link must not outlive
--- the contract.
-SELECT rank FROM organization_rank($1);
-
 -- name: catalogue
 -- The newest catalogue of the kept releases.
 SELECT sha256, bytes FROM release_catalogues ORDER BY id DESC LIMIT 1;

@@ -31,7 +31,7 @@ def export_routes(services: "Services") -> tuple[Route, ...]:
         services.export_repository,
         services.billing,
         services.export_serializer,
-        services.signed_urls,
+        services.links,
         services.lists,
     )
     repeatable = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
@@ -60,7 +60,7 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
     datasets = Datasets(
         services.releases,
         services.release_urls,
-        services.signed_urls,
+        services.links,
         services.downloads,
         services.lists,
         services.resources.version,
