@@ -163,6 +163,13 @@ ACCOUNT_FAULTS = (
         "tests/service/releases/test_downloads.py::test_a_signed_address_that_was_changed_opens_nothing",
     ),
     fault(
+        "a signed address outlives the contract",
+        "edge/bulk/downloads.py",
+        'if row is None or row["rank"] < INSTITUTIONAL:',
+        "if row is None:",
+        "tests/service/releases/test_downloads.py::test_a_signed_address_ends_with_its_time_or_with_the_contract",
+    ),
+    fault(
         "an account may hold all connections to PostgreSQL",
         "edge/storage/database.py",
         "FairShare(max(1, connections_max // 2))",
