@@ -187,13 +187,15 @@ class LineWriter:
         self._changed = threading.Condition()
         self._pending = bytearray()
         self._writing = False
+        self._closed = False
         self._thread: threading.Thread | None = None
 
     def write(self, lines: bytes | str) -> None:
         """Add whole lines; never waits for the file."""
         added = lines.encode() if isinstance(lines, str) else lines
         with self._changed:
-            if len(self._pending) + len(added) > _BYTES_MAX:
+            # A closed file's number may be that of another file, or of a connection.
+            if self._closed or len(self._pending) + len(added) > _BYTES_MAX:
                 self._lost.inc(added.count(b"\n"))
                 return
             self._pending += added
@@ -211,18 +213,22 @@ class LineWriter:
             return self._changed.wait_for(lambda: not self._pending and not self._writing, _DRAIN_SECONDS)
 
     def close(self) -> None:
-        """Write what is left and close the file; drop and count lines that a second was not enough for."""
+        """Write what is left and close the file; drop and count lines that come later, or took over a second."""
         drained = self.drain()
         with self._changed:
+            self._closed = True
             self._lost.inc(self._pending.count(b"\n"))
             self._pending.clear()
+            self._changed.notify_all()
         if drained and self._file > 2:
             os.close(self._file)
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._pending)
+                self._changed.wait_for(lambda: self._pending or self._closed)
+                if not self._pending:
+                    return
                 lines, self._pending = self._pending, bytearray()
                 self._writing = True
             written = 0

@@ -82,6 +82,24 @@ async def test_lines_behind_a_part_that_was_written_are_counted_as_lost(pipe: Pa
     os.close(reader)
 
 
+def test_lines_after_the_end_are_counted_and_go_to_no_other_file(tmp_path: Path) -> None:
+    before, threads = lost(), threading.active_count()
+    file = os.open(tmp_path / "lines", os.O_WRONLY | os.O_CREAT)
+    writer = LineWriter(file, metrics.access_lines_lost)
+    writer.write(_LINE)
+    writer.close()
+    other = os.open(tmp_path / "other", os.O_WRONLY | os.O_CREAT)
+    assert other == file  # the system gives the number again
+    writer.write(_LINE * 2)
+    assert lost() - before == 2
+    for thread in threading.enumerate():
+        if thread.name == "line-writer":
+            thread.join(10)
+    assert threading.active_count() == threads
+    os.close(other)
+    assert (tmp_path / "lines").read_bytes().count(b"\n") == 1 and (tmp_path / "other").read_bytes() == b""
+
+
 async def test_a_pipe_that_nobody_reads_stops_no_loop_and_each_line_is_written_or_counted(pipe: Path) -> None:
     reader, before, lines = opened(pipe), lost(), 5_000
     log = AccessLog(str(pipe))
