@@ -37,8 +37,6 @@ from workers.analytics.reports.result import rounded, shares
 from workers.analytics.reports.sustainability_rollup import OWN, Amounts, Footprints
 from workers.analytics.reports.sustainability_rollup import bounds_of_sums as bounds
 from workers.analytics.reports.sustainability_rollup import each_contributor as contributors
-from workers.analytics.rollups import figures as columns
-from workers.analytics.rollups import figures as group_figures
 from workers.analytics.rollups import outliers as outlier_file
 from workers.analytics.rollups.aggregates import Items
 from workers.analytics.rollups.codec import (
@@ -101,9 +99,9 @@ def _observations(n: int) -> list[_Seen]:
     ]
 
 
-def _by_entries(seen: list[_Seen]) -> GroupedSeries:
+def _by_entries(seen: list[_Seen], bins_max: int) -> GroupedSeries:
     """Collect single observations, by channel."""
-    collector = Collector(RANGE)
+    collector = Collector(RANGE, bins_max=bins_max)
     for month in MONTHS:
         own = sorted((one for one in seen if one.month == month), key=lambda one: one.item)
         day, channel, item, price, listed = (
@@ -116,13 +114,12 @@ def _by_entries(seen: list[_Seen]) -> GroupedSeries:
 
 
 @pytest.mark.parametrize("bins", [0, 1 << 20], ids=["by sorting", "by marking"])
-def test_groups_of_entries_are_those_of_plain_python(monkeypatch: pytest.MonkeyPatch, bins: int) -> None:
-    monkeypatch.setattr(columns, "_BINS_MAX", bins)
+def test_groups_of_entries_are_those_of_plain_python(bins: int) -> None:
     seen = _observations(2_000)
     groups: dict[Key, list[_Seen]] = defaultdict(list)
     for one in seen:
         groups[Key("HKD", number(one.month), one.channel, 0)].append(one)
-    found = _by_entries(seen)
+    found = _by_entries(seen, bins)
     assert sorted(found.keys) == sorted(groups)
     for segment, key in enumerate(found.keys):
         own, place = groups[key], found.spread.segment.tolist().index(segment)
@@ -433,15 +430,14 @@ def test_groups_without_list_prices_have_no_discount() -> None:
     assert row == {"list_price_n": 0, "promotion_share": None, "discount_mean": None, "discount_median": None}
 
 
-def test_small_rollups_those_of_many_groups_and_sums_beyond_63_bits_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_figures, "ENTRIES_MIN", 60)
-    monkeypatch.setattr(group_figures, "ENTRIES_A_GROUP_MIN", 15)
+def test_small_rollups_those_of_many_groups_and_sums_beyond_63_bits_have_none() -> None:
     few, enough, huge = _entries(59), _entries(60), _entries(60, highest=2**33)
     crowded = (np.arange(60) % 5, *enough[1:])
     for entries, kept in ((few, False), (enough, True), (huge, False), (crowded, False)):
         group, item, day, channel, price, list_price = entries
         bounds = np.array([0, len(group)])
-        [packed] = each_packed(group, (item, day, channel, price, list_price), bounds)
+        columns = (item, day, channel, price, list_price)
+        [packed] = each_packed(group, columns, bounds, entries_min=60, entries_a_group_min=15)
         assert (packed is not None) is kept
 
 

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -23,7 +24,8 @@ from workers.analytics.reports.cohorts import make, read_whole_months
 from workers.analytics.reports.filters import Tree, filter_of, whole_months
 from workers.analytics.reports.query import Reader
 from workers.analytics.reports.result import Answer, SetAside
-from workers.analytics.rollups import figures as group_figures
+from workers.analytics.rollups import rows as rollup_rows
+from workers.analytics.rollups.figures import each_packed
 from workers.analytics.rollups.refresh import rebuild
 
 pytestmark = ON_THE_MARKET
@@ -280,8 +282,9 @@ def _answers(connection: Connection) -> list[Answer]:
 
 
 def _rebuilt(settings: Settings, monkeypatch: pytest.MonkeyPatch, entries_min: int) -> None:
-    monkeypatch.setattr(group_figures, "ENTRIES_MIN", entries_min)
-    monkeypatch.setattr(group_figures, "ENTRIES_A_GROUP_MIN", 1)
+    monkeypatch.setattr(
+        rollup_rows, "each_packed", partial(each_packed, entries_min=entries_min, entries_a_group_min=1)
+    )
     with connect(settings.database_url, application="tests") as connection:
         rebuild(connection)
 

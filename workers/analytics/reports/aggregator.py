@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from workers.analytics.rollups.codec import (
     unpack_joined,
 )
 from workers.analytics.rollups.figures import (
+    BINS_MAX,
     NARROW,
     Discounts,
     GroupFigures,
@@ -179,12 +181,15 @@ class Rollup(NamedTuple):
 class Collector:
     """Takes pieces of one month, then the next. Items are distinguished over months only where a period may span two.
 
-    `mixed`: listings and sales come into one statistic, so an item may be in two rollups of a month.
+    `mixed`: listings and sales come into one statistic, so an item may be in two rollups of a month. `bins_max`: of up
+    to so many possible pairs or segments a table is made; more are sorted.
     """
 
-    def __init__(self, days: Range, *, mixed: bool = False) -> None:
+    def __init__(self, days: Range, *, mixed: bool = False, bins_max: int = BINS_MAX) -> None:
         self._days = days
         self._mixed = mixed
+        self._summed_pairs = partial(summed_pairs, bins_max=bins_max)
+        self._replaced = partial(replaced, bins_max=bins_max)
         self._spans_months = days.granularity not in ("day", "month")
         self._numbers: dict[Key, int] = {}
         self._entries: list[_Entries] = []
@@ -223,7 +228,7 @@ class Collector:
         rollup, day = unpack_joined(days, 1)[1][0].reshape(len(of), -1).nonzero()
         self._seen.append((of.take(rollup), first.take(rollup) + day))
         segment, channel, n = _joined(of, channels, 2)
-        self._channels.append((segment, channel, n) if alone else summed_pairs(segment, channel, n))
+        self._channels.append((segment, channel, n) if alone else self._summed_pairs(segment, channel, n))
         self._counts.append((of, np.array(items)))
         listed = [n for n, packed in enumerate(list_prices) if not is_empty(packed)]
         if listed:
@@ -290,8 +295,8 @@ class Collector:
             self._prices.append(counted(segment, price))
         else:
             self._spreads.append(spread(*in_order(segment, price)))
-        self._seen.append(summed_pairs(segment, day)[:2])
-        self._channels.append(summed_pairs(segment, channel))
+        self._seen.append(self._summed_pairs(segment, day)[:2])
+        self._channels.append(self._summed_pairs(segment, channel))
 
     def segments(self) -> GroupedSeries:
         """Return everything that was collected."""
@@ -308,7 +313,7 @@ class Collector:
             np.minimum.at(first, positions, days)
             np.maximum.at(last, positions, days)
         parts = self._channels or [(np.empty(0, "i8"),) * 3]
-        by_channel = ByChannel(*(parts[0] if len(parts) == 1 else summed_pairs(*joined(parts))))
+        by_channel = ByChannel(*(parts[0] if len(parts) == 1 else self._summed_pairs(*joined(parts))))
         days_seen = self._days_seen.union(*(days.tolist() for _, days in self._seen))
         cuts = discounts(count, *joined(self._list_prices)) if self._list_prices else Discounts.none(count)
         for positions, finished in self._cuts:
@@ -359,7 +364,7 @@ class Collector:
             start, middle = divmod(rest, widths[1])
             return self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
 
-        return replaced(code, widths[0] * widths[1] * widths[2], number)
+        return self._replaced(code, widths[0] * widths[1] * widths[2], number)
 
 
 def _joined(of: Array, packed: Sequence[bytes], columns: int) -> tuple[Array, ...]:

@@ -17,12 +17,13 @@ from workers.analytics.rollups.codec import Array, in_order, numbered, order_by,
 
 NARROW = 1 << 31
 """Below it integers are kept in 32 bits: half the memory to go through."""
-_BINS_MAX = 1 << 20
+BINS_MAX = 1 << 20
+"""Up to so many possible values a table with a place for each is faster than sorting."""
 
 
-def replaced(codes: Array, bins: int, number: Callable[[int], int]) -> Array:
+def replaced(codes: Array, bins: int, number: Callable[[int], int], bins_max: int = BINS_MAX) -> Array:
     """Return the number of each code, all of them below `bins`; `number` gives it, once for each, in order."""
-    if bins > _BINS_MAX:
+    if bins > bins_max:
         distinct, positions = np.unique(codes, return_inverse=True)
         return np.array([number(code) for code in distinct.tolist()], "i4").take(positions)
     occurs = np.zeros(bins, bool)
@@ -33,7 +34,9 @@ def replaced(codes: Array, bins: int, number: Callable[[int], int]) -> Array:
     return numbers.take(codes)
 
 
-def summed_pairs(first: Array, second: Array, n: Array | None = None) -> tuple[Array, Array, Array]:
+def summed_pairs(
+    first: Array, second: Array, n: Array | None = None, *, bins_max: int = BINS_MAX
+) -> tuple[Array, Array, Array]:
     """Return the distinct pairs, and the sum of `n` over each."""
     if not len(first):
         return first, second, first
@@ -45,7 +48,7 @@ def summed_pairs(first: Array, second: Array, n: Array | None = None) -> tuple[A
     key *= width
     key += second.astype(kind, copy=False)
     key -= low
-    if bins <= _BINS_MAX:
+    if bins <= bins_max:
         sums = np.bincount(key, weights=n, minlength=bins)
         distinct = np.flatnonzero(sums)
         return distinct // width + least, distinct % width + low, sums[distinct].astype("i8")
@@ -330,25 +333,33 @@ def unpack_figures(packed: bytes) -> GroupFigures:
     )
 
 
-def each_packed(group: Array, columns: tuple[Array, Array, Array, Array, Array], bounds: Array) -> list[bytes | None]:
+def each_packed(
+    group: Array,
+    columns: tuple[Array, Array, Array, Array, Array],
+    bounds: Array,
+    entries_min: int = ENTRIES_MIN,
+    entries_a_group_min: int = ENTRIES_A_GROUP_MIN,
+) -> list[bytes | None]:
     """Pack the figures of each rollup that is large enough: rollup n is rows `bounds[n]` to `bounds[n + 1]`.
 
     `columns` are item, day, channel, price and list price.
     """
     made = [
-        _of_large(group[start:stop], *(column[start:stop] for column in columns))
+        _of_large(group[start:stop], [column[start:stop] for column in columns], entries_min, entries_a_group_min)
         for start, stop in pairwise(bounds.tolist())
     ]
     packed = pack_figures([figures for figures in made if figures is not None])
     return [None if figures is None else next(packed) for figures in made]
 
 
-def _of_large(group: Array, *columns: Array) -> GroupFigures | None:
+def _of_large(
+    group: Array, columns: Sequence[Array], entries_min: int, entries_a_group_min: int
+) -> GroupFigures | None:
     """Return the figures of a large rollup; None where a sum leaves 63 bits."""
-    if len(group) < ENTRIES_MIN:
+    if len(group) < entries_min:
         return None
     groups = np.count_nonzero(np.bincount(group))
-    if groups * ENTRIES_A_GROUP_MIN > len(group):
+    if groups * entries_a_group_min > len(group):
         return None
     figures = of_entries(group, *columns)
     return figures if max(figures.spread.squares) < _INTEGER_MAX else None
