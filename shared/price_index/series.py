@@ -21,8 +21,6 @@ from shared.price_index.question import (
 _NONE = np.empty(0)
 PeriodPairs = Sequence[tuple[int, int]]
 """Pairs of periods, from and to."""
-_PRICES_AT_ONCE = 200_000
-"""Prices that are compared together: their terms fit a processor's cache."""
 
 
 class Pairs:
@@ -44,10 +42,11 @@ class Pairs:
             logs[start, end] = _log(np.asarray(self._index(self.matched(start, end))))
         return logs
 
-    def resampled_logs(self, pairs: PeriodPairs, group: Ints, counts: Floats) -> Floats:
+    def resampled_logs(self, pairs: PeriodPairs, group: Ints, counts: Floats, prices_at_once: int = 200_000) -> Floats:
         """Return the ln index between each pair for each row of `counts`, of shape (replicates, pairs).
 
-        `group` is each item's group, `counts` how often a replicate has each group. Only for formulae of sums.
+        `group` is each item's group, `counts` how often a replicate has each group. `prices_at_once` are compared
+        together: their terms fit a processor's cache. Only for formulae of sums.
         """
         formula = FORMULAE[self._question.method.formula]
         logs = np.full((len(counts), len(pairs)), np.nan)
@@ -60,7 +59,7 @@ class Pairs:
             firsts = np.flatnonzero(np.r_[True, of_items[1:] != of_items[:-1]])
             drawn = counts if len(firsts) == counts.shape[1] else counts[:, of_items[firsts]]
             # Many periods at once: a product with `counts` for each pair would take most of the time.
-            at_once = max(1, _PRICES_AT_ONCE // len(items))
+            at_once = max(1, prices_at_once // len(items))
             for few in (places[n : n + at_once] for n in range(0, len(places), at_once)):
                 ends = [pairs[place][1] for place in few]
                 both = self._present[ends][:, items]

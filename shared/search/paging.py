@@ -58,10 +58,14 @@ def filters_of(search: SearchQuery) -> list[Filter]:
 class Planner:
     """Runs queries on one index with one set of weights."""
 
-    def __init__(self, index: SearchIndex, weights: Weights, filters: Sequence[Filter]) -> None:
+    def __init__(
+        self, index: SearchIndex, weights: Weights, filters: Sequence[Filter], candidates: int = CANDIDATES
+    ) -> None:
+        """`candidates`: how many items the rare words select, of which the common ones are weighed."""
         self._index = index
         self._weights = weights
         self._filters = filters
+        self._candidates = candidates
         self._scorers = [Scorer(index, segment, weights, filters) for segment in index.segments]
 
     def match_all(self, words: Sequence[Word], count: int) -> RankedItems:
@@ -104,7 +108,7 @@ class Planner:
         if not some:
             weighed = self._with_common([scorer.all_passing() for scorer in self._scorers], common)
             return RankedItems(_ranked(best(weighed, count)), _total(weighed), exact=False)
-        wanted = max(count, CANDIDATES) if common else count
+        wanted = max(count, self._candidates) if common else count
         found = [scorer.with_any(some, wanted) for scorer in self._scorers]
         weighed = self._with_common(best_by_segment([plan.matches for plan in found], wanted), common)
         return RankedItems(_ranked(best(weighed, count)), sum(plan.total for plan in found), exact=True)
@@ -273,7 +277,7 @@ def begins_iid(q: str) -> bool:
     return q[: len(_IID_START)].upper() == _IID_START
 
 
-def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS) -> Page:
+def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS, candidates: int = CANDIDATES) -> Page:
     """Return one page of hits: always the same page for the same query, position and index.
 
     Score: the BM25 sum s of all words, mapped to s / (s + 10) in one of three tiers of 0–1: the upper tier if all words
@@ -286,7 +290,7 @@ def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS) ->
         return _by_iid(index, search)
     depth = _depth((search.after.rank if search.after else 0) + search.limit)
     while True:
-        ranking = _identified_first(index, search, _rank(index, search, weights, depth))
+        ranking = _identified_first(index, search, _rank(index, search, weights, depth, candidates))
         start = _start(index, ranking.ranked, search.after)
         if start + search.limit < len(ranking.ranked) or ranking.whole:
             return _page(index, search, ranking, start, _matcher(search, ranking.words))
@@ -301,8 +305,8 @@ def _check_filters(index: SearchIndex, search: SearchQuery) -> None:
             raise InvalidParameter(name, f"is not a known {name}; see /v1/index/{plural}", term)
 
 
-def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int) -> _Ranking:
-    planner = Planner(index, weights, filters_of(search))
+def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int, candidates: int) -> _Ranking:
+    planner = Planner(index, weights, filters_of(search), candidates)
     question = Question(index, search.q, weights)
     words = question.words()
     whole = planner.match_all([*words[:-1], *(word.whole() for word in words[-1:])], depth)

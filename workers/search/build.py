@@ -5,6 +5,7 @@ import shutil
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +37,25 @@ from shared.text import fold, indexed_words, stems
 from shared.units.names import indexed_quantities
 from workers.jobs.job_handler import JobContext
 from workers.search.writer import Bytes, Hits, Keys, finish, identifier_entries, iid_bytes, write_order
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The bounds by which an index is written in parts, and its segments are merged."""
+
+    common_documents_min: int = layout.COMMON_DOCUMENTS_MIN
+    run_postings_max: int = 8_000_000
+    """A segment of so many postings takes about 500 MB while it is written."""
+    chunk_postings: int = 4_000_000
+    """How many postings a merge handles at once: they are sorted in memory with their keys."""
+    first_tier: int = 16_384
+    """A tier holds segments of up to so many documents, the next one of up to eight times as many."""
+    segments_per_tier: int = 4
+    """So many of one tier are merged with all below it: an index of 20,000,000 items has at most 15 segments."""
+
+
+SIZES = Sizes()
+
 
 # The indexed form of an item: the keys under which it is found, and the stored fields of a hit.
 
@@ -107,8 +127,9 @@ def _filters(item: Item) -> list[tuple[str, str]]:
 class Run:
     """Gathers documents in ascending order of IID and writes them as a segment."""
 
-    def __init__(self, after: bytes = b"") -> None:
+    def __init__(self, common_documents_min: int, after: bytes = b"") -> None:
         """`after`: the IID that the first document's must follow."""
+        self._common_documents_min = common_documents_min
         self._last = after
         self._codes: dict[bytes, int] = {}
         self._gathered, self._times = array("I"), array("B")
@@ -158,7 +179,7 @@ class Run:
         self._write_keys(folder, np.repeat(documents, np.array(self._counts)))
         with (folder / layout.IDENTIFIERS).open("wb") as file:
             file.write(identifier_entries(np.array(self._identifiers), documents[np.array(self._identified)]).data)
-        finish(folder, width)
+        finish(folder, width, self._common_documents_min)
 
     def _write_keys(self, folder: Path, owners: Numbers) -> None:
         keys = sorted(self._codes)
@@ -174,8 +195,7 @@ class Run:
 # Several segments, without what is deleted in them, written as one. Memory holds a few bytes of each document.
 
 
-# How much is handled at once: postings are sorted in memory with their keys, stored items are copied.
-CHUNK_POSTINGS = 4_000_000
+# How much is handled at once, as `chunk_postings` above: keys are sorted in memory, stored items are copied.
 _CHUNK_KEYS = 100_000
 _CHUNK_DOCUMENTS = 200_000
 _CHUNK_IIDS = 1_000_000
@@ -190,7 +210,7 @@ class Source(NamedTuple):
     deleted: Numbers
 
 
-def merge(sources: list[Source], folder: Path) -> None:
+def merge(sources: list[Source], folder: Path, sizes: Sizes) -> None:
     """Write a segment of all documents that are left; no IID is left in two of the sources."""
     folder.mkdir(parents=True)
     ranks = _new_ranks(sources)
@@ -200,10 +220,10 @@ def merge(sources: list[Source], folder: Path) -> None:
     segments = [source.segment for source in sources]
     numbers = [_new_numbers(segment, of, documents) for segment, of in zip(segments, ranks, strict=True)]
     del ranks, documents  # 8 bytes of each document
-    _write_keys(segments, numbers, folder)
-    _write_identifiers(segments, numbers, folder)
+    _write_keys(segments, numbers, folder, sizes.chunk_postings)
+    _write_identifiers(segments, numbers, folder, sizes.chunk_postings)
     del numbers
-    finish(folder, width)
+    finish(folder, width, sizes.common_documents_min)
 
 
 def _new_ranks(sources: list[Source]) -> list[Numbers]:
@@ -272,14 +292,14 @@ class _Term(NamedTuple):
     """The segments that have it, each with the key's ordinal there."""
 
 
-def _write_keys(segments: list[Segment], numbers: list[Numbers], folder: Path) -> None:
+def _write_keys(segments: list[Segment], numbers: list[Numbers], folder: Path, chunk_postings: int) -> None:
     chunk: list[_Term] = []
     size = 0
     with Keys(folder) as keys:
         for term in _terms(segments):
             chunk.append(term)
             size += sum(segments[of].dictionary.size((ordinal, ordinal + 1)) for of, ordinal in term.positions)
-            if size >= CHUNK_POSTINGS or len(chunk) >= _CHUNK_KEYS:
+            if size >= chunk_postings or len(chunk) >= _CHUNK_KEYS:
                 _write_chunk(chunk, segments, numbers, keys)
                 chunk, size = [], 0
         if chunk:
@@ -326,8 +346,8 @@ def _write_sorted(names: list[bytes], ordered: NDArray[np.uint64], times: Bytes,
     keys.add([name for name, _ in left], [size for _, size in left], ordered.astype(np.uint32), times[order])
 
 
-def _write_identifiers(segments: list[Segment], numbers: list[Numbers], folder: Path) -> None:
-    parts = 1 + sum(len(segment.identifiers) for segment in segments) // CHUNK_POSTINGS
+def _write_identifiers(segments: list[Segment], numbers: list[Numbers], folder: Path, chunk_postings: int) -> None:
+    parts = 1 + sum(len(segment.identifiers) for segment in segments) // chunk_postings
     bounds = [_HASHES * part // parts for part in range(parts + 1)]
     with (folder / layout.IDENTIFIERS).open("wb") as file:
         for first, end in pairwise(bounds):
@@ -345,8 +365,6 @@ def _write_identifiers(segments: list[Segment], numbers: list[Numbers], folder: 
 # An index of all documents, and its update by those that changed: new segments, published by a manifest.
 
 
-# A segment of so many postings takes about 500 MB while it is written.
-RUN_POSTINGS_MAX = 8_000_000
 _PROGRESS_EVERY = 5_000
 
 Progress = Callable[[int], None]
@@ -359,6 +377,7 @@ def build(
     progress: Progress = lambda done: None,
     committed_at: str = "",
     identifiers: int | None = None,
+    sizes: Sizes = SIZES,
 ) -> Manifest:
     """Build the index of a data_version from documents in ascending order of IID, and publish it.
 
@@ -367,10 +386,10 @@ def build(
     A build that fails leaves nothing but folders that `prune` removes; the former manifest still counts. The caller
     holds the lock of `writing`, here and below.
     """
-    written = write_segments(documents, directory, progress)
+    written = write_segments(documents, directory, progress, sizes)
     if len(written) > 1:
         folder = unfinished(directory)
-        merge([source(directory, entry) for entry in written], folder)
+        merge([source(directory, entry) for entry in written], folder, sizes)
         for entry in written:
             shutil.rmtree(directory / layout.SEGMENTS / entry.id)
         written = [SegmentEntry(name_segment(directory, folder), sum(entry.items for entry in written))]
@@ -383,6 +402,7 @@ def update(
     iids: Sequence[str],
     directory: Path,
     progress: Progress = lambda done: None,
+    sizes: Sizes = SIZES,
 ) -> list[SegmentEntry]:
     """Write what differs from a manifest's index; return the segments that make up the newer one, not yet published.
 
@@ -390,17 +410,20 @@ def update(
     """
     gone = np.array([iid.encode() for iid in iids], np.bytes_)
     kept = [_without(directory, entry, gone) for entry in manifest.segments]
-    return [*kept, *write_segments(changed, directory, progress)]
+    return [*kept, *write_segments(changed, directory, progress, sizes)]
 
 
-def write_segments(documents: Iterable[Document], directory: Path, progress: Progress) -> list[SegmentEntry]:
+def write_segments(
+    documents: Iterable[Document], directory: Path, progress: Progress, sizes: Sizes
+) -> list[SegmentEntry]:
     """Write documents in ascending order of IID as segments, each of as many as fit into memory."""
     written: list[SegmentEntry] = []
-    run, done = Run(), 0
+    common_min, postings_max = sizes.common_documents_min, sizes.run_postings_max
+    run, done = Run(common_min), 0
     for done, document in enumerate(documents, 1):
-        if run.postings >= RUN_POSTINGS_MAX:
+        if run.postings >= postings_max:
             written.append(_write(run, directory))
-            run = Run(after=run.last)
+            run = Run(common_min, after=run.last)
         run.add(document)
         if done % _PROGRESS_EVERY == 0:
             progress(done)
@@ -439,47 +462,43 @@ def _without(directory: Path, entry: SegmentEntry, iids: NDArray[np.bytes_]) -> 
 # Which segments are merged, and their merge beside loads that go on publishing.
 
 
-# A tier holds segments of up to so many documents, the next one of up to eight times as many. Four of one tier are
-# merged with all below it, so an index of 20,000,000 items has at most 15 segments.
-FIRST_TIER = 16_384
 _TIER_GROWTH = 8
-SEGMENTS_PER_TIER = 4
 # A segment is written anew where more than this share of its documents is deleted.
 DELETED_SHARE_MAX = 0.25
 
 
-def choose(segments: tuple[SegmentEntry, ...]) -> list[SegmentEntry]:
+def choose(segments: tuple[SegmentEntry, ...], sizes: Sizes = SIZES) -> list[SegmentEntry]:
     """Return the segments to be merged next; none where their number is within its bound. Pure."""
     by_tier: dict[int, list[SegmentEntry]] = {}
     for segment in segments:
-        by_tier.setdefault(_tier(segment.live), []).append(segment)
-    full = [tier for tier, those in by_tier.items() if len(those) >= SEGMENTS_PER_TIER]
+        by_tier.setdefault(_tier(segment.live, sizes.first_tier), []).append(segment)
+    full = [tier for tier, those in by_tier.items() if len(those) >= sizes.segments_per_tier]
     if full:
-        return [segment for segment in segments if _tier(segment.live) <= max(full)]
+        return [segment for segment in segments if _tier(segment.live, sizes.first_tier) <= max(full)]
     return [segment for segment in segments if segment.deleted > DELETED_SHARE_MAX * segment.items][:1]
 
 
-def merge_some(directory: Path) -> Manifest | None:
+def merge_some(directory: Path, sizes: Sizes = SIZES) -> Manifest | None:
     """Merge the segments that are to be merged next, if any; return the manifest of the same data_version without them.
 
     Loads may publish meanwhile. Their deletions in the merged segments are repeated in the new one.
     """
     with writers.writing(directory):
         newest = layout.newest(directory)
-        chosen = choose(newest[1].segments) if newest else []
+        chosen = choose(newest[1].segments, sizes) if newest else []
         sources = [source(directory, entry) for entry in chosen]
     if not chosen:
         return None
     folder = writers.unmerged(directory)
-    merge(sources, folder)
+    merge(sources, folder, sizes)
     with writers.writing(directory):
         newest = layout.newest(directory)
         assert newest is not None
         return _replace(directory, newest[1], chosen, sources, folder)
 
 
-def _tier(items: int) -> int:
-    tier, most = 0, FIRST_TIER
+def _tier(items: int, first_tier: int) -> int:
+    tier, most = 0, first_tier
     while items > most:
         tier, most = tier + 1, most * _TIER_GROWTH
     return tier
@@ -530,6 +549,7 @@ def make_index(
     directory: Path,
     report_progress: ReportProgress = lambda stage, done, total: None,
     objects: ResultStore | None = None,
+    sizes: Sizes = SIZES,
 ) -> dict[str, Any]:
     """Bring the index to the newest data_version, notify the edges, then merge segments and remove old ones.
 
@@ -542,12 +562,12 @@ def make_index(
             connection.commit()  # the lock is the session's; the snapshot must begin after it was had
             _continue(objects, directory)
         with writing(directory):
-            manifest = _newest(connection, directory, report_progress)
+            manifest = _newest(connection, directory, report_progress, sizes)
         if manifest is None:
             return {"data_version": 0, "items": 0}
         _give_out(connection, directory, manifest, objects)
         with merging(directory) as alone:
-            while alone and (merged := merge_some(directory)):
+            while alone and (merged := merge_some(directory, sizes)):
                 report_progress("merging", merged.items, merged.items)
                 _give_out(connection, directory, merged, objects)
         with writing(directory):
@@ -564,7 +584,7 @@ def _continue(objects: ResultStore, directory: Path) -> None:
         remote.discard(objects)  # the index that is whole here, or is built now, replaces it
 
 
-def _newest(connection: Connection, directory: Path, report_progress: ReportProgress) -> Manifest | None:
+def _newest(connection: Connection, directory: Path, report_progress: ReportProgress, sizes: Sizes) -> Manifest | None:
     """Return the manifest of the newest data_version, made unless it exists; None without any load."""
     row = connection.execute(SQL.newest).fetchone()
     if row is None:
@@ -580,14 +600,16 @@ def _newest(connection: Connection, directory: Path, report_progress: ReportProg
         iids = [str(row[0]) for row in connection.execute(SQL.changed, (former.data_version,))]
         documents = _documents(connection, former.data_version)
         report_progress("reading", 0, changed)
-        segments = update(former, documents, iids, directory, lambda done: report_progress("indexing", done, changed))
+        segments = update(
+            former, documents, iids, directory, lambda done: report_progress("indexing", done, changed), sizes
+        )
         # A change that its row does not tell of would stay unnoticed otherwise.
         if sum(segment.live for segment in segments) == items:
             return publish(directory, version, moment, segments, identifiers)
     report_progress("reading", 0, items)
     documents = _documents(connection, -1)
     return build(
-        documents, directory, version, lambda done: report_progress("indexing", done, items), moment, identifiers
+        documents, directory, version, lambda done: report_progress("indexing", done, items), moment, identifiers, sizes
     )
 
 

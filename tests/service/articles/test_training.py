@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.metrics import average_precision_score
 from deploy.ctl.matches_model import evaluate
 from tests.support.shipped_model import all_pairs, labelled_world, train_shipped
 from tests.support.worlds import World, worlds
-from workers.articles.matching import supervised
+from workers.articles.matching import evaluation, supervised
 from workers.articles.matching.evaluation import Files
 from workers.articles.matching.evaluation import evaluate as measure
 from workers.articles.matching.evaluation_files import UnusableFile, read_pairs, read_records
@@ -25,14 +25,8 @@ from workers.articles.matching.evaluation_pairs import TooFewExamples
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
 
-
-@pytest.fixture(scope="module", autouse=True)
-def few_rounds() -> Iterator[None]:
-    """Let examples train fewer and smaller learners: the files of these tests have a hundred records."""
-    with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(supervised, "_FOLDINGS", 1)
-        changed.setitem(supervised._OPTIONS, "max_iter", 60)
-        yield
+# Examples train fewer and smaller learners: the files of these tests have a hundred records.
+judge = partial(supervised.judge, foldings=1, rounds=60)
 
 
 def test_training_again_in_a_process_that_orders_its_sets_differently_gives_the_same_bytes() -> None:
@@ -67,7 +61,7 @@ def test_labels_by_chance_cannot_be_told_even_of_the_examples_themselves() -> No
     pairs = all_pairs(index)
     known = np.arange(0, len(pairs.left), 2)
     labels = np.random.default_rng(6).random(len(known)) < 0.5
-    judged = supervised.judge(index, pairs, known, labels)
+    judged = judge(index, pairs, known, labels)
     assert average_precision_score(labels, judged.probabilities[known]) < 0.75  # 1.0 by a model that has seen them
 
 
@@ -121,7 +115,10 @@ def test_the_command_prints_figures_that_agree_with_one_another(tmp_path: Path, 
     assert found["f1"] > 0.6
 
 
-def test_training_on_examples_does_better_than_calling_everything_a_match(tmp_path: Path, world: World) -> None:
+def test_training_on_examples_does_better_than_calling_everything_a_match(
+    tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "judge", judge)
     left, right, pairs = _files(tmp_path, world)
     asked, train = _write(tmp_path / "p.csv", pairs[::3]), _write(tmp_path / "t.csv", pairs[1::3] + pairs[2::3])
     files = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--train", str(train)]

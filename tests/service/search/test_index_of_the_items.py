@@ -10,8 +10,7 @@ from shared.search import layout, remote
 from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
 from shared.search.paging import find
-from workers.search import build as tiers
-from workers.search.build import make_index
+from workers.search.build import Sizes, make_index
 
 Owner = psycopg.Connection[tuple[object, ...]]
 
@@ -154,16 +153,14 @@ def test_the_index_of_another_database_is_not_continued(database: str, filled: O
     assert set(before).isdisjoint(segments(updated))
 
 
-def test_many_loads_leave_few_segments_and_all_items(
-    database: str, filled: Owner, updated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tiers, "SEGMENTS_PER_TIER", 3)
+def test_many_loads_leave_few_segments_and_all_items(database: str, filled: Owner, updated: Path) -> None:
+    sizes = Sizes(segments_per_tier=3)
     for version in range(2, 9):
         filled.execute(
             "UPDATE items SET name = name || ' new', data_version = %s WHERE id = 100 + %s", (version, version)
         )
         commit(filled, version)
-        assert make_index(database, updated) == {"data_version": version, "items": 20}
+        assert make_index(database, updated, sizes=sizes) == {"data_version": version, "items": 20}
         assert len(segments(updated)) < 3
     assert found(updated, "rye new") == [f"IID-N{number}" for number in range(2, 9)]
     kept = {path.name for path in (updated / layout.SEGMENTS).iterdir()}

@@ -16,8 +16,7 @@ from tests.service.ingest.test_undo import IIDS, ONE, OTHER, Happening, in_trans
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 from workers.provenance.undo import undo
-from workers.search import build as tiers
-from workers.search.build import make_index
+from workers.search.build import Sizes, make_index
 
 # So many that what the others do is an update of the index.
 OTHERS = "".join(f"base-{n:03},Other {n},,,,,2026-05-01,NORTH,1,\n" for n in range(150))
@@ -40,7 +39,7 @@ def read(settings: Settings, query: str, *values: object) -> list[tuple[Any, ...
 
 
 def indexed(settings: Settings) -> SearchIndex:
-    make_index(settings.worker_database_url, settings.search_dir)
+    make_index(settings.worker_database_url, settings.search_dir, sizes=Sizes(segments_per_tier=3))
     found = layout.newest(settings.search_dir)
     assert found is not None
     index = SearchIndex(*found)
@@ -61,9 +60,8 @@ def near(value: str) -> str:
 
 
 def test_an_identifier_is_possible_where_postgresql_finds_an_item_and_nowhere_else(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(tiers, "SEGMENTS_PER_TIER", 3)
     chance = random.Random(1)
     index = indexed(settings)
     first = {segment.id for segment in index.segments}

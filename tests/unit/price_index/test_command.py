@@ -247,17 +247,14 @@ def test_sums_and_single_items_resample_to_the_same_distribution() -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 20, 1_000])
-def test_a_sample_of_groups_is_the_index_of_its_items_as_often_as_they_were_drawn(
-    at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(series, "_PRICES_AT_ONCE", at_once)
+def test_a_sample_of_groups_is_the_index_of_its_items_as_often_as_they_were_drawn(at_once: int) -> None:
     random = np.random.default_rng(11)
     prices = np.where(random.random((5, 12)) < 0.8, random.uniform(1, 9, (5, 12)), NAN)
     panel = Panel(prices, np.where(np.isnan(prices), 0.0, random.uniform(1, 9, (5, 12))))
     group, counts = random.permutation(12) % 7, random.integers(0, 3, (4, 7))
     compared = [(start, end) for start in range(5) for end in range(start + 1, 5)]
     for question in (Question(method_named(method), sigma=0.4) for method in sorted(FORMULAE)):
-        samples = series.Pairs(panel, question).resampled_logs(compared, group, counts.astype("f8"))
+        samples = series.Pairs(panel, question).resampled_logs(compared, group, counts.astype("f8"), at_once)
         for sample, often in zip(samples, counts, strict=True):
             logs = series.Pairs(panel.take(np.repeat(np.arange(12), often[group])), question).logs(compared)
             expected = pytest.approx([logs[pair] for pair in compared], rel=1e-9, abs=1e-12, nan_ok=True)

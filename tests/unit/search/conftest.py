@@ -6,7 +6,7 @@ import pytest
 
 from shared.search.index import SearchIndex
 from shared.search.model import Brand, Category, Document, Item
-from workers.search.build import build
+from workers.search.build import SIZES, Sizes, build
 
 _ROWS = """
 IID-A0001|Soy Milk Low Sugar 1L|Vitasoy|soy milk|Drinks/Soy milk|維他奶 低糖豆奶 1升
@@ -42,9 +42,10 @@ def catalogue() -> list[Document]:
     return [document(row) for row in _ROWS.splitlines()]
 
 
-def opened(documents: list[Document], directory: Path, version: int = 1) -> SearchIndex:
+def opened(documents: list[Document], directory: Path, version: int = 1, sizes: Sizes = SIZES) -> SearchIndex:
     """Build an index and open it."""
-    return SearchIndex(directory, build(documents, directory, version))
+    manifest = build(documents, directory, version, sizes=sizes)
+    return SearchIndex(directory, manifest, common_documents_min=sizes.common_documents_min)
 
 
 @pytest.fixture(scope="session")

@@ -37,14 +37,12 @@ from workers.search.build import analyze, build, update
 # However an index came about, it says which identifiers its items may have.
 
 
-small_bounds = loads.small_bounds
-
-
 def test_an_identifier_of_several_items_is_possible_while_one_of_them_is_left(tmp_path: Path) -> None:
     shared = [Document(document.item, identifiers=[("gtin", "04006381333931")]) for document in SAMPLE[:100]]
     catalogue = Catalogue(tmp_path)
     catalogue.withdraw(set(range(loads.ITEMS)))
-    segments = loads.update(catalogue.manifest, shared, [one.item.iid for one in shared], tmp_path / "followed")
+    iids = [one.item.iid for one in shared]
+    segments = update(catalogue.manifest, shared, iids, tmp_path / "followed", sizes=loads.SMALL)
     catalogue.manifest = loads.publish(tmp_path / "followed", 9, "", segments)
     catalogue.withdraw(set(range(99)))
     assert catalogue.opened().may_have("gtin", "04006381333931")
@@ -167,7 +165,7 @@ def test_an_index_of_the_former_format_stays_until_two_newer_ones_are_there(tmp_
 
 def test_the_items_of_each_beginning_are_those_with_a_word_that_begins_so(tmp_path: Path) -> None:
     documents = list(search_sample.documents(80))
-    index = opened(documents, tmp_path)
+    index = opened(documents, tmp_path, sizes=loads.SMALL)
     words = [
         {key[1:].decode() for key in analyze(document).times if key.startswith(layout.key(layout.PLAIN, ""))}
         for document in documents

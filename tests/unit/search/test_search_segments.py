@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.errors import InvalidParameter
-from shared.search import layout, paging
+from shared.search import layout
 from shared.search.directory import merging, prune, publish
 from shared.search.index import SearchIndex
 from shared.search.layout import SegmentEntry
@@ -19,9 +19,8 @@ from shared.search.model import Document, SearchQuery
 from shared.search.paging import find
 from tests.perf.search_sample import documents
 from workers.search import build as building
-from workers.search import build as tiers
 from workers.search import writer
-from workers.search.build import Source, build, choose, merge_some, update
+from workers.search.build import Sizes, Source, build, choose, merge_some, update
 
 ITEMS = 240
 SAMPLE = list(documents(2 * ITEMS))
@@ -42,15 +41,9 @@ QUERIES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Common words, more candidates than are weighed, full runs and merges, which take thousands of items otherwise."""
-    monkeypatch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
-    monkeypatch.setattr(paging, "CANDIDATES", 10)
-    monkeypatch.setattr(building, "RUN_POSTINGS_MAX", 2_000)
-    monkeypatch.setattr(tiers, "FIRST_TIER", 10)
-    monkeypatch.setattr(tiers, "SEGMENTS_PER_TIER", 3)
-    monkeypatch.setattr(tiers, "CHUNK_POSTINGS", 100)
+# Common words, full runs and merges, and more candidates than are weighed: they take thousands of items otherwise.
+SMALL = Sizes(common_documents_min=20, run_postings_max=2_000, chunk_postings=100, first_tier=10, segments_per_tier=3)
+CANDIDATES = 10
 
 
 def changed(number: int, other: int) -> Document:
@@ -62,7 +55,7 @@ def changed(number: int, other: int) -> Document:
 def pages(index: SearchIndex, query: SearchQuery) -> Iterator[bytes]:
     """Pages as they are shown, with their cursors."""
     for _ in range(8):
-        page = find(index, query)
+        page = find(index, query, candidates=CANDIDATES)
         yield msgspec.json.encode(page)
         if page.next is None:
             return
@@ -87,7 +80,7 @@ class Catalogue:
         self.items = {SAMPLE[number].item.iid: SAMPLE[number] for number in range(0, ITEMS, 2)}
         self._directory = directory / "followed"
         self._whole = directory / "whole"
-        self.manifest = build(self._sorted(), self._directory, 1)
+        self.manifest = build(self._sorted(), self._directory, 1, sizes=SMALL)
 
     def _sorted(self) -> list[Document]:
         return [self.items[iid] for iid in sorted(self.items)]
@@ -106,19 +99,21 @@ class Catalogue:
         self._follow({}, iids)
 
     def _follow(self, documents: dict[str, Document], iids: list[str]) -> None:
-        segments = update(self.manifest, [documents[iid] for iid in sorted(documents)], iids, self._directory)
+        changed = [documents[iid] for iid in sorted(documents)]
+        segments = update(self.manifest, changed, iids, self._directory, sizes=SMALL)
         self.manifest = publish(self._directory, self.manifest.data_version + 1, "", segments)
 
     def merge(self) -> None:
         """Merge what is to be merged next."""
-        self.manifest = merge_some(self._directory) or self.manifest
+        self.manifest = merge_some(self._directory, SMALL) or self.manifest
         prune(self._directory)
 
     def opened(self, former: SearchIndex | None = None) -> SearchIndex:
-        return SearchIndex(self._directory, self.manifest, former)
+        return SearchIndex(self._directory, self.manifest, former, SMALL.common_documents_min)
 
     def built_whole(self) -> SearchIndex:
-        return SearchIndex(self._whole, build(self._sorted(), self._whole, self.manifest.data_version))
+        manifest = build(self._sorted(), self._whole, self.manifest.data_version, sizes=SMALL)
+        return SearchIndex(self._whole, manifest, common_documents_min=SMALL.common_documents_min)
 
 
 def after_three_loads(directory: Path) -> Catalogue:
@@ -178,14 +173,14 @@ def test_a_load_while_segments_are_merged_counts_in_the_merged_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalogue = after_three_loads(tmp_path)
-    merged = tiers.merge
+    merged = building.merge
 
-    def merge_beside_a_load(sources: list[Source], folder: Path) -> None:
-        merged(sources, folder)
+    def merge_beside_a_load(sources: list[Source], folder: Path, sizes: Sizes) -> None:
+        merged(sources, folder, sizes)
         catalogue.load({3: 100, 21: 101, 239: 102})
         catalogue.withdraw({0, 41, 60})
 
-    monkeypatch.setattr(tiers, "merge", merge_beside_a_load)
+    monkeypatch.setattr(building, "merge", merge_beside_a_load)
     before = len(catalogue.manifest.segments)
     catalogue.merge()
     assert len(catalogue.manifest.segments) < before
@@ -197,14 +192,14 @@ def test_a_merge_of_segments_that_are_no_longer_there_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     after_three_loads(tmp_path)
-    merged = tiers.merge
+    merged = building.merge
 
-    def merge_beside_a_build(sources: list[Source], folder: Path) -> None:
-        merged(sources, folder)
-        build(SAMPLE[:50], tmp_path / "followed", 9)
+    def merge_beside_a_build(sources: list[Source], folder: Path, sizes: Sizes) -> None:
+        merged(sources, folder, sizes)
+        build(SAMPLE[:50], tmp_path / "followed", 9, sizes=sizes)
 
-    monkeypatch.setattr(tiers, "merge", merge_beside_a_build)
-    assert merge_some(tmp_path / "followed") is None
+    monkeypatch.setattr(building, "merge", merge_beside_a_build)
+    assert merge_some(tmp_path / "followed", SMALL) is None
     found = layout.newest(tmp_path / "followed")
     assert found is not None
     assert (found[1].data_version, found[1].items) == (9, 50)
@@ -235,15 +230,15 @@ def test_merges_bound_the_number_of_segments(sizes: list[int]) -> None:
     segments: tuple[SegmentEntry, ...] = ()
     for number, size in enumerate(sizes):
         segments += (SegmentEntry(str(number), size),)
-        while chosen := choose(segments):
+        while chosen := choose(segments, SMALL):
             left = tuple(segment for segment in segments if segment not in chosen)
             segments = (*left, SegmentEntry(f"m{number}-{len(left)}", sum(segment.live for segment in chosen)))
-    tiers_used = 2 + max(0, math.ceil(math.log(max(1, sum(sizes)) / tiers.FIRST_TIER, 8)))
-    assert len(segments) <= (tiers.SEGMENTS_PER_TIER - 1) * tiers_used
+    tiers_used = 2 + max(0, math.ceil(math.log(max(1, sum(sizes)) / SMALL.first_tier, 8)))
+    assert len(segments) <= (SMALL.segments_per_tier - 1) * tiers_used
     assert sum(segment.live for segment in segments) == sum(sizes)
 
 
 def test_a_segment_of_which_much_is_deleted_is_written_anew() -> None:
     kept, worn = SegmentEntry("kept", 100, 25, "x"), SegmentEntry("worn", 100, 26, "y")
-    assert choose((kept,)) == []
-    assert choose((kept, worn)) == [worn]
+    assert choose((kept,), SMALL) == []
+    assert choose((kept, worn), SMALL) == [worn]

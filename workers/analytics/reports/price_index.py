@@ -67,7 +67,13 @@ class _Beside(NamedTuple):
     set_aside: dict[tuple[str, date], int]
 
 
-def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+def make(
+    connection: Connection,
+    parameters: dict[str, Any],
+    report_progress: ReportProgress,
+    comparisons_max: int = COMPARISONS_MAX,
+    logarithms_max: int = LOGARITHMS_MAX,
+) -> Answer:
     """Compute a price index.
 
     Raises BrandNotFound, CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
@@ -94,7 +100,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     others = _Beside(_medians(gathered), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
     rows = []
     for done, ((currency, _), table) in enumerate(tables.items()):
-        index = _computed(table, question, seed)
+        index = _computed(table, question, seed, comparisons_max, logarithms_max)
         rows += _rows(index, chosen.kind, currency, others)
         report_progress("computing", done + 1, len(tables))
     rows.sort(key=lambda row: (row["currency"], row["period"]))
@@ -128,9 +134,11 @@ def _sold(chosen: Filter, question: Question) -> Filter:
     return replace(chosen, kinds=KINDS["sale"])
 
 
-def _computed(table: PriceTable, question: Question, seed: int) -> list[IndexRow]:
-    many = comparisons(table.panel, question, REPLICATES) > COMPARISONS_MAX
-    if many or logarithms(table.panel, question, REPLICATES) > LOGARITHMS_MAX:
+def _computed(
+    table: PriceTable, question: Question, seed: int, comparisons_max: int, logarithms_max: int
+) -> list[IndexRow]:
+    many = comparisons(table.panel, question, REPLICATES) > comparisons_max
+    if many or logarithms(table.panel, question, REPLICATES) > logarithms_max:
         raise InvalidParameter("granularity", "these are too many periods for so many items; take longer or fewer ones")
     try:
         return index_rows(table.periods, table.panel, question, FIRST, Resampling(REPLICATES, seed))

@@ -24,15 +24,13 @@ from workers.articles.matching.segment import Array
 from workers.articles.matching.training import boosted, fitted
 from workers.articles.matching.training import bound as precision_bound
 
-# Learners of several random splits are averaged: together they judge more steadily, but each split takes its time.
-_FOLDINGS, _FOLDS = 3, 5
+_FOLDS = 5
 # So much counts what the first step's trees say, its linear model, and the second step: where a pair's competitors say
 # much about it, as between two catalogues of the same articles, and where they say no more than the pair itself.
 WEIGHTS = ((0.25, 0.25, 0.5), (0.5, 0.5, 0.0))
 _RIVALS = 3
 _SAMPLES = 200
 _OPTIONS = {
-    "max_iter": 200,
     "learning_rate": 0.05,
     "min_samples_leaf": 10,
     "l2_regularization": 1.0,
@@ -67,17 +65,20 @@ class _Folding:
         return np.stack(columns, axis=1)
 
 
-def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judged:
+def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, foldings: int = 3, rounds: int = 200) -> Judged:
     """Train on the pairs at the positions `known`, with their labels, and judge every pair.
+
+    Learners of `foldings` random splits are averaged: together they judge more steadily, but each split takes its time.
+    Boosted trees grow for so many `rounds`.
 
     No model that has seen a pair's label judges it. The bound of precision is chosen by models that have seen no other
     pair of its records either: what is known of a record says more of its next pair than of a new record.
     """
     examples = _Examples(pairs, known, labels, said_by(index, pairs), feature_matrix(index, pairs, fixed_sides=True))
-    foldings = [_folding(index, pairs, known, labels, seed) for seed in range(_FOLDINGS)]
+    splits = [_folding(index, pairs, known, labels, seed) for seed in range(foldings)]
     with threadpool_limits(limits=1):  # threads of a busy machine wait for one another more than they work
-        judged_by = _steps(examples, foldings)
-        by_record = _steps(examples, [folding_by_record(index, pairs, known, labels)])
+        judged_by = _steps(examples, splits, rounds)
+        by_record = _steps(examples, [folding_by_record(index, pairs, known, labels)], rounds)
     weights = best_weights([one[known] for one in judged_by], labels)
     probabilities = np.average(judged_by, axis=0, weights=weights)
     unseen = probabilities[known]
@@ -97,9 +98,14 @@ class _Examples:
     features: Array
 
 
-def _steps(examples: _Examples, foldings: Sequence[_Folding]) -> list[Array]:
+def _steps(examples: _Examples, foldings: Sequence[_Folding], rounds: int) -> list[Array]:
     """Return the probabilities of all pairs by the first step's trees, by its linear model, and by the second step."""
     pairs, known, labels, features = examples.pairs, examples.known, examples.labels, examples.features
+
+    def boosting(features: Array, known: Array, labels: Array) -> Array:
+        classifier = fitted(boosted(0, max_iter=rounds, **_OPTIONS), features[known], labels)
+        judged: Array = classifier.predict_proba(features)[:, 1]
+        return judged
 
     def linear(features: Array, known: Array, labels: Array) -> Array:
         judged: Array = expit(log_odds(with_features(examples.said, features, known), known, labels))
@@ -114,14 +120,14 @@ def _steps(examples: _Examples, foldings: Sequence[_Folding]) -> list[Array]:
 
     trees, lines, worded = (
         [one.cross_fitted(learner, features, known, labels) for one in foldings]
-        for learner in (_boosted, linear, words)
+        for learner in (boosting, linear, words)
     )
     rivals = [
         _rivals(pairs, known, folding.fold, (tree + line) / 2)
         for folding, tree, line in zip(foldings, trees, lines, strict=True)
     ]
     more = np.hstack([features, np.mean(rivals, axis=0), mean(worded)[:, None]])
-    again = [one.cross_fitted(_boosted, more, known, labels) for one in foldings]
+    again = [one.cross_fitted(boosting, more, known, labels) for one in foldings]
     return [mean(trees), mean(lines), mean(again)]
 
 
@@ -173,11 +179,6 @@ def _with_neighbours(
     index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fold: Array, used: list[Array]
 ) -> _Folding:
     return _Folding(fold, used, [neighbour_features(index, pairs, known[one], labels[one]) for one in used])
-
-
-def _boosted(features: Array, known: Array, labels: Array) -> Array:
-    judged: Array = fitted(boosted(0, **_OPTIONS), features[known], labels).predict_proba(features)[:, 1]
-    return judged
 
 
 def _unseen(by_fold: Array, known: Array, fold: Array) -> Array:
