@@ -1843,7 +1843,7 @@ FAULTS = (
         "edge/bulk/delta_sharing_predicates.py",
         'if type == "date" and literal == "text" and _DAY.fullmatch(text):',
         'if type == "date" and literal == "text":\n        return text\n    if False:',
-        "tests/unit/test_bulk.py::test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row",
+        "tests/unit/test_bulk.py::test_a_hint_leaves_out_what_it_proves_and_nothing_else",
     ),
     # What the drills notice.
     drilled(
