@@ -16,12 +16,19 @@ class _NoPandas(MetaPathFinder):
 
 
 def without_pandas() -> None:
-    """Have this process import no pandas, unless it has done so already.
+    """Have pyarrow not import pandas in this process, unless it has done so already.
 
-    pyarrow imports it at its first conversion of values wherever pandas is installed: half a second of processor time
-    and 50 MB in each process of a service that does not use it, and in an edge while callers wait.
+    pyarrow does it at its first conversion of values wherever pandas is installed: half a second of processor time and
+    50 MB in each process of a service that does not use it, and in an edge while callers wait.
     """
-    sys.meta_path.insert(0, _NoPandas())
+    import pyarrow as pa  # only now: not every process of the service needs it
+
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pa.array([None])  # pyarrow looks for pandas once
+    finally:
+        sys.meta_path.remove(finder)
 
 
 @contextmanager

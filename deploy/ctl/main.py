@@ -10,7 +10,7 @@ import click
 
 from shared.errors import ItemIndexError
 from shared.printable import printable
-from shared.processes import imports_for_good, without_pandas
+from shared.processes import imports_for_good
 
 # The sections of `itemindex --help`: the commands of each, with their module:attribute and one line for the map.
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
@@ -126,7 +126,6 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
-    without_pandas()
     run(cli, arguments)
 
 
