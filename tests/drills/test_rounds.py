@@ -1,4 +1,4 @@
-"""A short round of the drills that two cores can bear, in CI; `python -m tests.drills` lets them run at length."""
+"""A short round of the drills that two cores can bear; `python -m tests.drills` lets them run at length."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The service holds to its own document, whatever is sent: a bounded run, in CI; `make hostile` runs longer."""
+"""The service holds to its own document, whatever is sent: a bounded run; `make hostile` runs longer."""
 
 from pathlib import Path
 
