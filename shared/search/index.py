@@ -35,13 +35,7 @@ Filter = tuple[str, str]
 class SearchIndex:
     """The index of one data_version. All methods are thread-safe. Documents have numbers that hold for this index."""
 
-    def __init__(
-        self,
-        directory: Path,
-        manifest: Manifest,
-        former: "SearchIndex | None" = None,
-        common_documents_min: int = layout.COMMON_DOCUMENTS_MIN,
-    ) -> None:
+    def __init__(self, directory: Path, manifest: Manifest, former: "SearchIndex | None" = None) -> None:
         """Open a manifest's segments; those that `former` has too are taken over from it."""
         self.id = manifest.id
         self.data_version = manifest.data_version
@@ -56,7 +50,7 @@ class SearchIndex:
             base += entry.items
         self._opened = [segment for segment in self.segments if segment.id not in known]
         self._bases = [segment.base for segment in self.segments]
-        self.common_from = layout.common_from(self.items, common_documents_min)
+        self.common_from = layout.common_from(self.items)
         self.shares = self._shares(sum(segment.length_sum for segment in self.segments))
         self.described_shares = self._shares(sum(segment.description_length_sum for segment in self.segments))
         self.similar_words: Callable[..., tuple[str, ...]] = lru_cache(_SPELLINGS_KEPT)(self._similar_words)

@@ -134,9 +134,9 @@ def identifier_hash(scheme: str, value: str) -> int:
     return crc32(f"{scheme}\x1f{value}".encode())
 
 
-def common_from(items: int, documents_min: int) -> int:
-    """Return how many documents make a term a common one in an index of so many items, at least `documents_min`."""
-    return max(documents_min, items // COMMON_SHARE)
+def common_from(items: int) -> int:
+    """Return how many documents make a term a common one in an index of so many items."""
+    return max(COMMON_DOCUMENTS_MIN, items // COMMON_SHARE)
 
 
 def row_words(items: int) -> int:

@@ -43,7 +43,6 @@ from workers.search.writer import Bytes, Hits, Keys, finish, identifier_entries,
 class Sizes:
     """The bounds by which an index is written in parts, and its segments are merged."""
 
-    common_documents_min: int = layout.COMMON_DOCUMENTS_MIN
     run_postings_max: int = 8_000_000
     """A segment of so many postings takes about 500 MB while it is written."""
     chunk_postings: int = 4_000_000
@@ -127,9 +126,8 @@ def _filters(item: Item) -> list[tuple[str, str]]:
 class Run:
     """Gathers documents in ascending order of IID and writes them as a segment."""
 
-    def __init__(self, common_documents_min: int, after: bytes = b"") -> None:
+    def __init__(self, after: bytes = b"") -> None:
         """`after`: the IID that the first document's must follow."""
-        self._common_documents_min = common_documents_min
         self._last = after
         self._codes: dict[bytes, int] = {}
         self._gathered, self._times = array("I"), array("B")
@@ -179,7 +177,7 @@ class Run:
         self._write_keys(folder, np.repeat(documents, np.array(self._counts)))
         with (folder / layout.IDENTIFIERS).open("wb") as file:
             file.write(identifier_entries(np.array(self._identifiers), documents[np.array(self._identified)]).data)
-        finish(folder, width, self._common_documents_min)
+        finish(folder, width)
 
     def _write_keys(self, folder: Path, owners: Numbers) -> None:
         keys = sorted(self._codes)
@@ -223,7 +221,7 @@ def merge(sources: list[Source], folder: Path, sizes: Sizes) -> None:
     _write_keys(segments, numbers, folder, sizes.chunk_postings)
     _write_identifiers(segments, numbers, folder, sizes.chunk_postings)
     del numbers
-    finish(folder, width, sizes.common_documents_min)
+    finish(folder, width)
 
 
 def _new_ranks(sources: list[Source]) -> list[Numbers]:
@@ -418,12 +416,11 @@ def write_segments(
 ) -> list[SegmentEntry]:
     """Write documents in ascending order of IID as segments, each of as many as fit into memory."""
     written: list[SegmentEntry] = []
-    common_min, postings_max = sizes.common_documents_min, sizes.run_postings_max
-    run, done = Run(common_min), 0
+    run, done = Run(), 0
     for done, document in enumerate(documents, 1):
-        if run.postings >= postings_max:
+        if run.postings >= sizes.run_postings_max:
             written.append(_write(run, directory))
-            run = Run(common_min, after=run.last)
+            run = Run(after=run.last)
         run.add(document)
         if done % _PROGRESS_EVERY == 0:
             progress(done)

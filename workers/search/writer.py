@@ -29,9 +29,9 @@ _FIELDS = [
 ]
 
 
-def write_rows(folder: Path, dictionary: Dictionary, items: int, common_documents_min: int) -> None:
+def write_rows(folder: Path, dictionary: Dictionary, items: int) -> None:
     """Write the rows of all terms and beginnings of words that are common among so many documents."""
-    least = layout.common_from(items, common_documents_min)
+    least = layout.common_from(items)
     names = []
     with (folder / layout.ROWS).open("wb") as file:
         for name, span in [*_terms(dictionary, least), *_beginnings(dictionary, least)]:
@@ -212,12 +212,12 @@ class Keys:
         np.argsort(slot, kind="stable").astype(np.uint32).tofile(self._folder / layout.SLOTS)
 
 
-def finish(folder: Path, iid_width: int, common_documents_min: int) -> SegmentInfo:
+def finish(folder: Path, iid_width: int) -> SegmentInfo:
     """Write what is derived from the dictionary, then the segment's description; make all of it durable."""
     lengths = np.fromfile(folder / layout.LENGTHS, np.uint8)
     description_lengths = np.fromfile(folder / layout.DESCRIPTION_LENGTHS, np.uint8)
     dictionary = Dictionary(folder)
-    write_rows(folder, dictionary, len(lengths), common_documents_min)
+    write_rows(folder, dictionary, len(lengths))
     write_vocabulary(folder / layout.VOCABULARY, dictionary)
     info = SegmentInfo(
         items=len(lengths),

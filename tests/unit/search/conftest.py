@@ -44,8 +44,7 @@ def catalogue() -> list[Document]:
 
 def opened(documents: list[Document], directory: Path, version: int = 1, sizes: Sizes = SIZES) -> SearchIndex:
     """Build an index and open it."""
-    manifest = build(documents, directory, version, sizes=sizes)
-    return SearchIndex(directory, manifest, common_documents_min=sizes.common_documents_min)
+    return SearchIndex(directory, build(documents, directory, version, sizes=sizes))
 
 
 @pytest.fixture(scope="session")

@@ -37,6 +37,9 @@ from workers.search.build import analyze, build, update
 # However an index came about, it says which identifiers its items may have.
 
 
+common_words = loads.common_words
+
+
 def test_an_identifier_of_several_items_is_possible_while_one_of_them_is_left(tmp_path: Path) -> None:
     shared = [Document(document.item, identifiers=[("gtin", "04006381333931")]) for document in SAMPLE[:100]]
     catalogue = Catalogue(tmp_path)

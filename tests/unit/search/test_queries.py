@@ -26,7 +26,7 @@ from edge.search import engine as engine_module
 from edge.search.answers import Search, SearchAnswers, search_parameters
 from edge.search.engine import AnsweringThreads, SearchEngine, identifiers_in
 from shared.errors import InvalidCursor, InvalidParameter, StoreUnavailable
-from shared.search import paging
+from shared.search import layout, paging
 from shared.search.directory import prune
 from shared.search.index import SearchIndex
 from shared.search.model import Document, Hit, Item, Page, SearchQuery
@@ -35,7 +35,7 @@ from shared.telemetry.log import Log
 from shared.text import WORD_CHARACTERS_MAX, fold, indexed_words, query_words, stems
 from tests.perf.search_sample import documents
 from tests.unit.search.conftest import catalogue, opened
-from workers.search.build import Sizes, build
+from workers.search.build import build
 
 # The engine always searches the newest whole index, and says so when it has none.
 
@@ -216,7 +216,9 @@ def postings(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
     """The same one with nearly every word a common one."""
-    return opened(list(documents(ITEMS)), tmp_path_factory.mktemp("rows"), sizes=Sizes(common_documents_min=20))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
+        return opened(list(documents(ITEMS)), tmp_path_factory.mktemp("rows"))
 
 
 @pytest.fixture(scope="module", params=["postings", "rows"])

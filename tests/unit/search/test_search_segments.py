@@ -41,9 +41,15 @@ QUERIES = [
 ]
 
 
-# Common words, full runs and merges, and more candidates than are weighed: they take thousands of items otherwise.
-SMALL = Sizes(common_documents_min=20, run_postings_max=2_000, chunk_postings=100, first_tier=10, segments_per_tier=3)
+# Full runs and merges, and more candidates than are weighed: they take thousands of items otherwise.
+SMALL = Sizes(run_postings_max=2_000, chunk_postings=100, first_tier=10, segments_per_tier=3)
 CANDIDATES = 10
+
+
+@pytest.fixture(autouse=True)
+def common_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few items have common words. What is one is of the format: whoever writes and whoever reads must agree."""
+    monkeypatch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
 
 
 def changed(number: int, other: int) -> Document:
@@ -109,11 +115,10 @@ class Catalogue:
         prune(self._directory)
 
     def opened(self, former: SearchIndex | None = None) -> SearchIndex:
-        return SearchIndex(self._directory, self.manifest, former, SMALL.common_documents_min)
+        return SearchIndex(self._directory, self.manifest, former)
 
     def built_whole(self) -> SearchIndex:
-        manifest = build(self._sorted(), self._whole, self.manifest.data_version, sizes=SMALL)
-        return SearchIndex(self._whole, manifest, common_documents_min=SMALL.common_documents_min)
+        return SearchIndex(self._whole, build(self._sorted(), self._whole, self.manifest.data_version, sizes=SMALL))
 
 
 def after_three_loads(directory: Path) -> Catalogue:
