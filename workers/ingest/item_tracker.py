@@ -51,7 +51,6 @@ def mint_all(source: str, source_ids: list[str]) -> tuple[Any, Any]:
 # The items that a load has met: their keys, the span of their days, and whether a row says anything new of them.
 
 
-_ROOM = 65_536
 UNKNOWN, SEVERAL = "names no item that the index has", "names several items of the index"
 NO_DAY, LATEST = np.iinfo("i4").min, np.iinfo("i4").max
 
@@ -71,7 +70,9 @@ KnownItems = Callable[[list[str]], Found]
 class ItemTracker:
     """Numbers items in the order in which they come. Its memory grows with the items of a load, not with its rows."""
 
-    def __init__(self, source: str, known: KnownItems | None = None) -> None:
+    def __init__(self, source: str, known: KnownItems | None = None, room: int = 65_536) -> None:
+        """`room`: for so many more items, at least, place is made at once."""
+        self._room = room
         self._source = source
         self._known = known
         self._found: dict[str, tuple[int, str] | str] = {}
@@ -180,7 +181,7 @@ class ItemTracker:
 
     def _make_room(self, needed: int) -> None:
         if needed > len(self._arrays["key"]):
-            size = needed + max(_ROOM, needed // 4)
+            size = needed + max(self._room, needed // 4)
             empty = {"key": 0, "iid": b"", "content": 0, "first": LATEST, "last": NO_DAY, "newest": NO_DAY}
             for name, old in self._arrays.items():
                 grown = np.full(size, empty[name], old.dtype)

@@ -590,7 +590,7 @@ def test_a_number_that_json_does_not_have_loses_its_field_alone(tmp_path: Path) 
         ("[1, 2]", 'form = "json"\n', "is no object"),
         ('{"products": []}', 'records = "products"\n', "does not have a list of objects at 'products'"),
         ('[{"a": 1, "b": 2}, {"a": ', "", "is no JSON that can be read, after 1 objects"),
-        ('[{"a": "' + "x" * (17 << 20) + '", "b": 1}]', "", "bytes without a whole object"),
+        pytest.param('[{"a": "' + "x" * (17 << 20) + '", "b": 1}]', "", "bytes without a whole object", id="17 MB"),
     ],
 )
 def test_json_that_cannot_be_read_is_refused_with_a_sentence(
