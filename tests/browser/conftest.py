@@ -30,8 +30,8 @@ _FLAGS = [
     "--disable-sync",
 ]
 _Scheme = Literal["light", "dark"]
-_FORMS: tuple[tuple[int, _Scheme], ...] = ((1440, "light"), (1440, "dark"), (390, "light"), (390, "dark"))
-_JUDGED = {(1440, "light"), (390, "dark")}
+_JUDGED: tuple[tuple[int, _Scheme], ...] = ((1440, "light"), (390, "dark"))
+_SHOWN: tuple[tuple[int, _Scheme], ...] = (*_JUDGED, (1440, "dark"), (390, "light"))
 _SERIOUS = {"serious", "critical"}
 # The reference alone is 3 MB of script: where other work occupies the machine, a page takes many seconds.
 _PATIENCE_SECONDS = 60
@@ -124,13 +124,11 @@ class Visitor:
         Where pictures are wanted, one is kept of each width in each scheme.
         """
         plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-        for width, scheme in _FORMS:
-            judged = (width, scheme) in _JUDGED
-            if judged or os.environ.get("SCREENSHOTS"):
-                self._hold(width, scheme)
-                self.shoot(f"{plain}-{width}-{scheme}")
-            if judged:
-                self.check_width()
+        for width, scheme in _SHOWN if os.environ.get("SCREENSHOTS") else _JUDGED:
+            self._hold(width, scheme)
+            self.shoot(f"{plain}-{width}-{scheme}")
+            self.check_width()
+            if (width, scheme) in _JUDGED:
                 self.check_accessibility()
         self.hold_wide_light()
 
