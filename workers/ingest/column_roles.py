@@ -50,6 +50,9 @@ HABITS = (("", "."), (",", "."), (".", ","), ("", ","), (" ", ","), (" ", "."), 
 _FIGURE = re.compile(r"[\d\s.,'’`\u2013\u2014-]+")
 _EXPONENT = re.compile(r"(?<=[0-9])[eE][+-]?[0-9]+\b")
 _SPREADSHEET = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE | re.ASCII)
+_FLAGS = frozenset("true false yes no 0 1".split())
+# Of a day that no format fits there is more than this: a number of days until delivery is none.
+_NUMBER_OF_DAYS = re.compile(r"[0-9]{1,3}", re.ASCII)
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 COMMON = ("USD", "EUR", "GBP", "CNY", "JPY", "CAD", "AUD", "SEK", "NOK", "DKK", "INR")
 
@@ -90,6 +93,11 @@ def has_figure(text: str) -> bool:
     """Return whether a text is an amount with the marks of a currency or a unit at most."""
     rest = _FIGURE.sub("", text)
     return any(character.isdigit() for character in text) and len(rest) <= 6
+
+
+def is_flag(text: str) -> bool:
+    """Return whether a text says no more than yes or no."""
+    return text.casefold() in _FLAGS
 
 
 def share_of(cells: list[str], fits: Callable[[str], bool]) -> float:
@@ -266,6 +274,7 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         **dict.fromkeys(("name", "description"), lambda cells: share_of(cells, is_text) >= HALF),
         "brand": lambda cells: share_of(cells, is_address) < HALF,
         "id": lambda cells: not any(map(is_shortened, cells)),
+        "channel": lambda cells: not all(map(is_flag, cells)),
     }
     scored = sorted(
         ((score, -place, role, column) for place, column in enumerate(sampled.columns) for role, aliases in role_names()
@@ -298,6 +307,8 @@ def _by_name_alone(sampled: Sample, roles: dict[str, list[str]], taken: dict[str
     missing += [] if {"price", "sale_price", "list_price"} & roles.keys() else ["price"]
     for role in missing:
         named = [column for column in free if name_score(column, dict(role_names())[role]) >= PART - 50]
+        if role == "day":
+            named = [column for column in named if not all(map(_NUMBER_OF_DAYS.fullmatch, sampled.values(column)))]
         if named:
             roles[role] = named[:1]
 

@@ -557,7 +557,7 @@ class _Writer:
             return "?"
         rivals = self.fields.get("rivals", {}).get("price", [])
         if rivals and "column" in spec and not is_exactly_price(spec["column"]):
-            listed = [spec["column"], *(column for column in rivals if not is_exactly_price(column))]
+            listed = [spec["column"], *rivals]
             if any(self.sampled.values(column) != self.sampled.values(spec["column"]) for column in rivals):
                 self._doubt(
                     "price",

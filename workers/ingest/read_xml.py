@@ -1,6 +1,7 @@
 """XML as rows: each repeated element is one, and its parts are columns by their path. Flat memory.
 
-`g:price` is the text of a part, `price.@currency` an attribute, `image.1` the second part of that name. A prefix is the
+`g:price` is the text of a part, `price.@currency` an attribute, `image.1` the second part of that name, `param[Colour]`
+the text of the first part `param` with the attribute `name="Colour"`, at whatever place it stands. A prefix is the
 document's own. Entities are never expanded, and nothing is read from elsewhere (OWASP, XML External Entity Prevention).
 """
 
@@ -131,6 +132,8 @@ def _flatten(name: str, number: int, element: Any, prefix: str, row: Row, depth:
         times = seen[own] = seen.get(own, -1) + 1
         path = f"{prefix}{own}.{times}" if times else prefix + own
         text = (child.text or "").strip()
+        if not len(child) and (named := child.get("name")):
+            row.setdefault(f"{prefix}{own}[{named}]", text)
         if len(child) or child.attrib:
             _flatten(name, number, child, f"{path}.", row, depth + 1)
             if text or not len(child):

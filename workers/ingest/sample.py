@@ -116,7 +116,7 @@ def _of_text(name: str, stream: Callable[[str], Peeked]) -> Sample:
     form = form_of_text(name, stream(encoding).beginning)
     if form == "xml":
         at = row_path(name, stream(encoding))
-        made = _of_objects(xml_rows(name, stream(encoding), at), {"records": at})
+        made = _of_objects(map(_by_name, xml_rows(name, stream(encoding), at)), {"records": at})
     elif form == "json":
         made = _of_json(name, stream)
     elif form == "ndjson":
@@ -190,6 +190,16 @@ def _of_json(name: str, stream: Callable[[str], Peeked]) -> Sample:
     return whole if listed is None or any(map(_NAMED.search, whole.columns)) else listed
 
 
+def _by_name(numbered: tuple[int, Row]) -> tuple[int, Row]:
+    """Leave out the places of parts that a row has by their names: in another row another part stands there."""
+    number, row = numbered
+    pairs = {column.removesuffix(".@name") for column in row if column.endswith(".@name")}
+    named = {place for place in pairs if f"{re.sub(r'[.][0-9]+$', '', place)}[{row[f'{place}.@name']}]" in row}
+    return number, {
+        column: text for column, text in row.items() if column not in named and column.removesuffix(".@name") not in named
+    }
+
+
 def _json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(io.StringIO(text, newline=None), 1):
         try:
@@ -251,7 +261,7 @@ def _of_csv(text: str) -> Sample:
 
 
 def _dialect(text: str, delimiters: tuple[str, ...]) -> tuple[str, str, str]:
-    """Return the delimiter, the quotation mark and what escapes it with which most lines are rows of one width."""
+    """Return the delimiter, the quotation mark and what escapes it with which most of the text is rows of one width."""
     begun = text[:_DIALECT_CHARACTERS]
     if len(text) > len(begun):
         begun = begun[: max(begun.rfind("\n"), begun.rfind("\r")) + 1] or begun
@@ -261,7 +271,11 @@ def _dialect(text: str, delimiters: tuple[str, ...]) -> tuple[str, str, str]:
     return max(options, key=lambda option: _fits(begun, *option))
 
 
-def _fits(text: str, delimiter: str, quote: str, escape: str) -> tuple[int, int]:
+def _fits(text: str, delimiter: str, quote: str, escape: str) -> float:
+    """Return how many cells the rows of the usual width have, less where other rows have another width.
+
+    Rows alone would not do: the lines of quoted descriptions are more than the rows, and many have one comma.
+    """
     form = Records(delimiter, quote, escape)
     block = form.split(text.encode("utf-8", "replace"), 1, final=True)
     reader = csv.reader(
@@ -274,10 +288,11 @@ def _fits(text: str, delimiter: str, quote: str, escape: str) -> tuple[int, int]
     try:
         widths = Counter(map(len, reader))
     except csv.Error:
-        return 0, 0
+        return 0.0
     widths.pop(0, None)
     width, rows = max(widths.items(), key=lambda one: (one[0] > 1, one[1], one[0]), default=(0, 0))
-    return (rows - 2 * len(block.faults), width) if width > 1 else (0, 0)
+    alike = rows - 2 * len(block.faults)
+    return alike * width * (alike / widths.total()) if width > 1 and alike > 0 else 0.0
 
 
 def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_rows: bool = False) -> Sample:
@@ -324,12 +339,16 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
 
 
 def _header_at(rows: list[tuple[int, list[str]]], *, whole_rows: bool) -> int:
-    """Return the place of the row that names the columns: the first as wide as most rows whose cells are names."""
+    """Return the place of the row that names the columns: the first as wide as most rows.
+
+    Not one of comments, as the templates for catalogues of Meta have: each cell says what its column is for.
+    """
     widths = Counter(len(cells) if whole_rows else sum(map(bool, cells)) for _, cells in rows[:SAMPLE_ROWS])
     usual = max(widths, key=lambda width: (width > 1, widths[width], width))
     for place, (_, cells) in enumerate(rows[:_HEADER_ROWS_MAX]):
         filled = [cell for cell in cells if cell.strip()]
         wide = len(cells) == usual if whole_rows else len(filled) >= 0.6 * usual
-        if wide and len(filled) >= min(usual, 2) and len(filled) >= usual / 2:
+        comments = all(cell.startswith("#") for cell in filled)
+        if wide and not comments and len(filled) >= min(usual, 2) and len(filled) >= usual / 2:
             return place
     return 0
