@@ -114,8 +114,8 @@ class Read(NamedTuple):
 def coded(field: Field, batch: Batch, path: Path, *, exact_parts: bool = False) -> Coded:
     """Return a field's cleaned text with each distinct text cleaned once; distinct raw texts may give the same one.
 
-    With `exact_parts` a field of several columns has no text where one of them has none, and no two tuples of parts
-    have the same text.
+    With `exact_parts` a field of several columns has no text where one of them has none (with `gaps`, the first of
+    them), and no two tuples of parts have the same text.
     """
     column = _as_texts(_origin(field, batch, path, exact_parts=exact_parts))
     encoded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
@@ -338,6 +338,8 @@ def _whole_origin(field: Field, batch: Batch, path: Path, *, exact_parts: bool) 
 
 def _joined(field: Field, batch: Batch, *, exact_parts: bool) -> Any:
     parts, join = _parts(field, batch, field.columns), field.join or ("|" if exact_parts else " ")
+    if field.gaps:
+        parts[1:] = [pc.fill_null(part, "") for part in parts[1:]]
     if exact_parts:
         parts = [pc.replace_substring(pc.replace_substring(part, "\\", "\\\\"), join, f"\\{join}") for part in parts]
     return pc.binary_join_element_wise(*parts, join, null_handling="emit_null" if exact_parts else "skip")

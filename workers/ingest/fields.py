@@ -55,6 +55,11 @@ class Field:
         'id = { columns = ["shop", "sku"], join = "/" }',
         default="",
     )
+    gaps: bool = key(
+        "For an `id` of several `columns`: only the first needs a value.",
+        'id = { columns = ["Handle", "Option1 Value", "Option2 Value"], gaps = true }',
+        default=False,
+    )
     trim: bool = key(
         "Whether to remove white space at both ends; default: true.",
         'name = { column = "title", trim = false }',

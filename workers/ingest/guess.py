@@ -42,7 +42,7 @@ from workers.ingest.column_roles import (
     share_of,
 )
 from workers.ingest.sample import Sample, plain, sample
-from workers.ingest.shapes import Shape, recognized, with_form
+from workers.ingest.shapes import Shape, recognized
 
 _PATHS = (" > ", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
@@ -76,9 +76,9 @@ def guess(path: Path, *, member: str = "", sheet: str = "") -> Guess:
     """Return a mapping for a file. Raises LoadRefused where the file cannot be read or has no items."""
     sampled = sample(path, member=member, sheet=sheet)
     shape = recognized(sampled)
-    sampled = with_form(sampled, shape)
-    chosen = shape.fields if shape else by_names(sampled)
-    return _Writer(path, sampled, chosen, shape).guess()
+    if shape is None:
+        return _Writer(path, sampled, by_names(sampled), None).guess()
+    return _Writer(path, shape.sampled, shape.fields, shape).guess()
 
 
 @dataclass
@@ -151,6 +151,8 @@ class _Writer:
             self.lines.append(f'{name} = "?"')
             return
         comment = evidence or self._given(spec)
+        if "records" in self.sampled.form and str(_columns(spec)[-1:]).endswith("]']"):  # a part of some rows alone
+            spec = spec | {"sparse": True}
         self.lines.append(f"{name} = {_toml(_short(spec))}" + (f"  # {_shown(comment)}" if comment else ""))
 
     def _given(self, spec: Any) -> str:
@@ -261,7 +263,7 @@ class _Writer:
             if name == "gtin" and "match" not in spec and self._cells(spec):
                 self._gtin(spec)
             else:
-                self._line(name, spec)
+                self._line(name, spec | {"on_error": "field"} if name == "url" else spec)
 
     def _gtin(self, spec: dict[str, Any]) -> None:
         """Write the field of a GTIN, with the zeros that a program took for none of a number's."""
@@ -339,7 +341,7 @@ class _Writer:
 
     def _day(self, spec: Any) -> None:
         if spec is None:
-            dated = re.search(r"\d{4}-?\d{2}-?\d{2}", self.path.name)
+            dated = re.search(r"(?<!\d)(?:19|20)\d{2}-?[01]\d-?[0-3]\d(?!\d)", self.path.name)
             if dated:
                 form = "%Y-%m-%d" if "-" in dated[0] else "%Y%m%d"
                 pattern = re.sub(r"\d{2,4}", lambda digits: f"[0-9]{{{len(digits[0])}}}", dated[0])

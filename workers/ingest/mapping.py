@@ -129,6 +129,12 @@ class Mapping:
         'fill_down = { within = "Handle", columns = ["Title", "Vendor"] }',
         default=None,
     )
+    rows_with: str = key(
+        "Only rows with a value in this column are read, after `fill_down`; the others are no items, such as the rows "
+        "of a Shopify product's further images.",
+        'rows_with = "Variant Price"',
+        default="",
+    )
     encoding: str = key(
         "For CSV and NDJSON: `latin-1`, `cp1252`, `utf-16` and others; default: `utf-8`. A byte order mark is"
         " always recognized.",
@@ -299,6 +305,7 @@ class _Reader:
             **{name: tables.optional_text(document, name, where, "") for name in ("member", "records", "sheet")},
             "skip_rows": skipped,
             "fill_down": self._fill_down(document["fill_down"]) if "fill_down" in document else None,
+            "rows_with": self._rows_with(document),
         }
 
     def _fill_down(self, given: Any) -> FillDown:
@@ -310,6 +317,11 @@ class _Reader:
         within = tables.text(table, "within", where)
         tables.columns += [within, *columns]
         return FillDown(within=within, columns=tuple(columns))
+
+    def _rows_with(self, document: dict[str, Any]) -> str:
+        column = str(self._tables.optional_text(document, "rows_with", "the mapping", ""))
+        self._tables.columns += [column] if column else []
+        return column
 
     def _rejects_max(self, document: dict[str, Any]) -> int | None:
         value = document.get("rejects_max")

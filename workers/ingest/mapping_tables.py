@@ -33,7 +33,7 @@ _TEXTS = (
     "decimal",
     "multiply",
 )
-_FLAGS = ("trim", "required", "sparse", "free_form", "load_day")
+_FLAGS = ("trim", "gaps", "required", "sparse", "free_form", "load_day")
 _PAD_MAX = 14
 _DECIMAL = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?", re.ASCII)
 

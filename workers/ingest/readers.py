@@ -235,7 +235,11 @@ def _read(
     size = path.stat().st_size
     with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
         batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
-        for batch in batches if mapping.fill_down is None else filled_down(batches, mapping.fill_down):
+        if mapping.fill_down is not None:
+            batches = filled_down(batches, mapping.fill_down)
+        if mapping.rows_with:
+            batches = rows_with(batches, mapping.rows_with)
+        for batch in batches:
             report_progress(min(outer.tell(), size))
             yield batch
     report_progress(size)
@@ -284,3 +288,12 @@ def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:
             above[name] = (group, value)
             batch.columns[name] = pa.array(filled, pa.string())
         yield batch
+
+
+def rows_with(batches: Iterator[Batch], column: str) -> Iterator[Batch]:
+    """Leave out the rows that have no value in a column."""
+    for batch in batches:
+        texts = pc.utf8_trim_whitespace(pc.fill_null(batch.columns[column].cast(pa.string()), ""))
+        kept = pc.not_equal(texts, "")
+        lines = [line for line, is_kept in zip(batch.lines, kept.to_pylist(), strict=True) if is_kept]
+        yield Batch({name: values.filter(kept) for name, values in batch.columns.items()}, lines, batch.rejects)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import charset_normalizer
 import pyarrow
@@ -196,7 +196,9 @@ def _by_name(numbered: tuple[int, Row]) -> tuple[int, Row]:
     pairs = {column.removesuffix(".@name") for column in row if column.endswith(".@name")}
     named = {place for place in pairs if f"{re.sub(r'[.][0-9]+$', '', place)}[{row[f'{place}.@name']}]" in row}
     return number, {
-        column: text for column, text in row.items() if column not in named and column.removesuffix(".@name") not in named
+        column: text
+        for column, text in row.items()
+        if column not in named and column.removesuffix(".@name") not in named
     }
 
 
@@ -265,17 +267,24 @@ def _dialect(text: str, delimiters: tuple[str, ...]) -> tuple[str, str, str]:
     begun = text[:_DIALECT_CHARACTERS]
     if len(text) > len(begun):
         begun = begun[: max(begun.rfind("\n"), begun.rfind("\r")) + 1] or begun
-    quotes = ['"', ""] if '"' in begun else ['"']
-    options = [(delimiter, '"', "\\") for delimiter in delimiters] if '\\"' in begun else []
-    options = [(delimiter, quote, "") for quote in quotes for delimiter in delimiters] + options
-    return max(options, key=lambda option: _fits(begun, *option))
+    quotes = [('"', "")] + ([("", "")] if '"' in begun else []) + ([('"', "\\")] if '\\"' in begun else [])
+    fits = {(mark, *quote): _fits(begun, mark, *quote) for mark in delimiters for quote in quotes}
+    quoted = [max(((mark, *quote) for quote in quotes), key=lambda form: fits[form].share) for mark in delimiters]
+    return max(quoted, key=lambda form: fits[form].cells)
 
 
-def _fits(text: str, delimiter: str, quote: str, escape: str) -> float:
-    """Return how many cells the rows of the usual width have, less where other rows have another width.
+class _Fit(NamedTuple):
+    """The share of rows of the usual width, and how many cells those have, by the same measure.
 
-    Rows alone would not do: the lines of quoted descriptions are more than the rows, and many have one comma.
+    The share decides how cells are quoted: the lines of long texts are more than the rows, and have commas too. The
+    cells decide what separates them: each row may have just one decimal comma.
     """
+
+    share: float = 0.0
+    cells: float = 0.0
+
+
+def _fits(text: str, delimiter: str, quote: str, escape: str) -> _Fit:
     form = Records(delimiter, quote, escape)
     block = form.split(text.encode("utf-8", "replace"), 1, final=True)
     reader = csv.reader(
@@ -288,11 +297,12 @@ def _fits(text: str, delimiter: str, quote: str, escape: str) -> float:
     try:
         widths = Counter(map(len, reader))
     except csv.Error:
-        return 0.0
+        return _Fit()
     widths.pop(0, None)
     width, rows = max(widths.items(), key=lambda one: (one[0] > 1, one[1], one[0]), default=(0, 0))
-    alike = rows - 2 * len(block.faults)
-    return alike * width * (alike / widths.total()) if width > 1 and alike > 0 else 0.0
+    alike = max(0, rows - 2 * len(block.faults)) if width > 1 else 0
+    share = alike / max(1, widths.total())
+    return _Fit(share, share * alike * width)
 
 
 def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_rows: bool = False) -> Sample:

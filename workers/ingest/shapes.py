@@ -4,7 +4,8 @@ Each is one TOML file in deploy/mappings/shapes. `[[identified]]`: all of `all` 
 `at_least` of `any`. `[form]`, `[item]`, `[observation]`: the fields of a mapping, with names of columns as
 `sample.plain` writes them; a field whose columns a file lacks is left out. Besides the keys of a mapping a field may
 have `any` (the columns of these that the file has; the first that is not empty counts) and `first` (of several fields
-the first of whose columns the beginning of the file has cells). `[[doubts]]`: what a person should know.
+the first of whose columns the beginning of the file has cells; with `unique` in each row, and no two the same).
+`[[doubts]]`: what a person should know.
 """
 
 import re
@@ -13,9 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from workers.ingest.sample import Sample, plain
+from shared.printable import many
+from workers.ingest.sample import Row, Sample, plain
 
 _PLACES = {"any", "first", "column", "columns", "within", "beside"}
 FOLDER = Path(__file__).parents[2] / "deploy/mappings/shapes"
@@ -31,6 +33,16 @@ class Shape:
     fields: dict[str, Any]
     form: dict[str, Any]
     doubts: tuple[tuple[str, str], ...]
+    sampled: Sample
+    """The rows as a load with this form reads them."""
+
+
+class _Columns(NamedTuple):
+    """A file's columns by their plain names: all, those with cells, those with another cell in each row."""
+
+    known: dict[str, str]
+    filled: dict[str, str]
+    unique: dict[str, str]
 
 
 def recognized(sampled: Sample) -> Shape | None:
@@ -40,22 +52,28 @@ def recognized(sampled: Sample) -> Shape | None:
     if not found:
         return None
     _, document, why = max(found, key=lambda one: one[0])
-    filled = _by_plain_name(column for column in sampled.columns if sampled.values(column))
-    tables = {name: _resolved(document.get(name, {}), known, filled) or {} for name in ("item", "observation", "form")}
-    if tables["form"].get("quote") == "" and sampled.form.get("delimiter") != "\t":
-        del tables["form"]["quote"]
+    form = _form(document.get("form", {}), _columns(sampled, known))
+    if form.get("quote") == "" and sampled.form.get("delimiter") != "\t":
+        del form["quote"]
+    read = _read_by(sampled, form)
+    columns = _columns(read, known)
+    tables = {name: _resolved(document.get(name, {}), columns) or {} for name in ("item", "observation")}
     doubts = [
         (doubt["of"], doubt["says"])
         for doubt in document.get("doubts", [])
-        if all(name in filled for name in doubt["when"])
+        if all(name in columns.filled for name in doubt["when"])
     ]
+    if len(read.rows) < len(sampled.rows):
+        left_out = f"{len(sampled.rows) - len(read.rows):,} of {many(len(sampled.rows), 'row')}"
+        doubts.append(("rows", f'{left_out} have no "{form["rows_with"]}" and are not read'))
     return Shape(
         title=document["title"],
         about=document["about"],
         because=f"the columns {', '.join(known[name] for name in why)}",
         fields={"item": {"id": "?", "name": "?"} | tables["item"], "observation": tables["observation"]},
-        form=tables["form"],
+        form=form,
         doubts=tuple(doubts),
+        sampled=read,
     )
 
 
@@ -86,25 +104,47 @@ def _identified(document: dict[str, Any], known: dict[str, str]) -> list[str]:
     return []
 
 
-def _resolved(spec: Any, known: dict[str, str], filled: dict[str, str]) -> Any:
+def _columns(sampled: Sample, known: dict[str, str]) -> _Columns:
+    cells = {column: sampled.values(column) for column in sampled.columns}
+    unique = (column for column, texts in cells.items() if len(set(texts)) == len(sampled.rows))
+    return _Columns(known, _by_plain_name(column for column in cells if cells[column]), _by_plain_name(unique))
+
+
+def _form(spec: dict[str, Any], columns: _Columns) -> dict[str, Any]:
+    """Return the keys that say how a file is read, with its own columns; `quote` may be the empty text."""
+    made = {name: value if value == "" else _resolved(value, columns) for name, value in spec.items()}
+    if made.get("rows_with"):
+        made["rows_with"] = made["rows_with"]["column"]
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def _resolved(spec: Any, columns: _Columns) -> Any:
     """Return a template with a file's own columns; None where it has none of them."""
+    known = columns.known
     if isinstance(spec, str):
         return {"column": known[spec]} if spec in known else None
     if isinstance(spec, list):
-        return [made for one in spec if (made := _resolved(one, known, filled)) is not None] or None
+        return [made for one in spec if (made := _resolved(one, columns)) is not None] or None
+    if "constant" in spec:
+        return spec
     if spec.get("beside", "") and spec["beside"] not in known:
         return None
-    keys = {name: value for name, value in spec.items() if name not in _PLACES}
+    keys = {name: value for name, value in spec.items() if name not in _PLACES | {"unique"}}
     keys |= {"beside": known[spec["beside"]]} if "beside" in spec else {}
     if "first" in spec:
-        return next((made for one in spec["first"] if (made := _resolved(one, filled, filled)) is not None), None)
+        options = (_resolved(one, _counting(one, columns)) for one in spec["first"])
+        return next((made for made in options if made is not None), None)
     if "within" in spec:
-        columns = [known[name] for name in spec["columns"] if name in known]
-        return {"within": known[spec["within"]], "columns": columns} if spec["within"] in known and columns else None
+        filled_down = [known[name] for name in spec["columns"] if name in known]
+        return (
+            {"within": known[spec["within"]], "columns": filled_down}
+            if spec["within"] in known and filled_down
+            else None
+        )
     listed = [known[name] for place in ("any", "columns") for name in spec.get(place, ()) if name in known]
     listed += [known[spec["column"]]] if spec.get("column") in known else []
     if not _PLACES & spec.keys():
-        made = {name: _kept(value, known, filled) for name, value in spec.items()}
+        made = {name: _resolved(value, columns) for name, value in spec.items()}
         return {name: value for name, value in made.items() if value is not None} or None
     if not listed:
         return None
@@ -113,24 +153,27 @@ def _resolved(spec: Any, known: dict[str, str], filled: dict[str, str]) -> Any:
     return {"columns" if "columns" in spec else "first_of": listed} | keys
 
 
-def _kept(value: Any, known: dict[str, str], filled: dict[str, str]) -> Any:
-    """Return an entry of a table: a field, a table of fields, or an empty text, as `quote` may be."""
-    return value if value == "" else _resolved(value, known, filled)
+def _counting(option: Any, columns: _Columns) -> _Columns:
+    """Return the columns that count for an option of several: those with cells, or with another in each row."""
+    counting = columns.unique if isinstance(option, dict) and option.get("unique") else columns.filled
+    return columns._replace(known=counting)
 
 
-def with_form(sampled: Sample, shape: Shape | None) -> Sample:
-    """Return a sample with the cells that a shape fills down."""
-    rule = shape.form.get("fill_down") if shape else None
-    if rule is None:
-        return sampled
-    rows: list[dict[str, str]] = []
-    above: dict[str, str] = {}
-    for row in sampled.rows:
-        same = rows and row.get(rule["within"]) == rows[-1].get(rule["within"])
-        above = (
-            {name: row[name] for name in rule["columns"] if name in row}
-            if not same
-            else above | {name: row[name] for name in rule["columns"] if name in row}
-        )
-        rows.append({**above, **row})
-    return replace(sampled, rows=rows)
+def _read_by(sampled: Sample, form: dict[str, Any]) -> Sample:
+    """Return a sample as a load with this form reads it: cells filled down, and rows without a value left out."""
+    rows, needed = sampled.rows, form.get("rows_with")
+    if "fill_down" in form:
+        rows = _filled_down(rows, **form["fill_down"])
+    kept = [place for place, row in enumerate(rows) if not needed or needed in row]
+    return replace(sampled, rows=[rows[place] for place in kept], lines=[sampled.lines[place] for place in kept])
+
+
+def _filled_down(rows: list[Row], within: str, columns: list[str]) -> list[Row]:
+    made: list[Row] = []
+    above: Row = {}
+    for row in rows:
+        same = made and row.get(within) == made[-1].get(within)
+        own = {name: row[name] for name in columns if name in row}
+        above = above | own if same else own
+        made.append({**above, **row})
+    return made

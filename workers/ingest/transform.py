@@ -424,22 +424,26 @@ class Transformer:
         registry = self.registry
         keys = registry.keys(numbers).tolist()
 
-        def listed(spec: Field | None) -> list[Any]:
+        def listed(spec: Field | None, limit: int) -> list[Any]:
+            """Return a field's texts; None where one is too long, which then cost no more than the field."""
             if spec is None:
                 return [None] * len(ids)
-            values = clean.texts(spec, small, path).to_pylist()
+            texts = clean.texts(spec, small, path).to_pylist()
+            values = [text if text is None or len(text) <= limit else None for text in texts]
             return [quantity(value, spec.unit) for value in values] if spec.unit else values
 
         item = self._item
-        brands, types = listed(item.brand), listed(item.product_type)
-        levels = list(zip(*(listed(spec) for spec in item.category), strict=True)) or [()] * len(ids)
+        brands, types = listed(item.brand, LEVEL_CHARACTERS_MAX), listed(item.product_type, LEVEL_CHARACTERS_MAX)
+        of_levels = (listed(spec, LEVEL_CHARACTERS_MAX) for spec in item.category)
+        levels = list(zip(*of_levels, strict=True)) or [()] * len(ids)
+        names = listed(item.name, NAME_CHARACTERS_MAX)
         splits = tuple(spec.split for spec in item.category)
-        identifiers = [(scheme, listed(spec)) for scheme, spec in item.identifiers]
+        identifiers = [(scheme, listed(spec, IDENTIFIER_CHARACTERS_MAX)) for scheme, spec in item.identifiers]
         rejects = list(wrong_identifiers(item, [values for _, values in identifiers], firsts.tolist(), batch, path))
-        attributes = [(name, listed(spec)) for name, spec in item.attributes]
+        attributes = [(name, listed(spec, ATTRIBUTE_CHARACTERS_MAX)) for name, spec in item.attributes]
         figures = totals(self._mapping.impacts, small, path)
         rows = []
-        for n, (iid, source_id, name) in enumerate(zip(registry.iids(numbers), ids, listed(item.name), strict=True)):
+        for n, (iid, source_id, name) in enumerate(zip(registry.iids(numbers), ids, names, strict=True)):
             other = self._alt_names.get(source_id)
             content = (
                 name,

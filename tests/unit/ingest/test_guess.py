@@ -99,11 +99,22 @@ def test_each_price_has_the_currency_that_its_cell_states(tmp_path: Path) -> Non
             "Artikelnummer;Bezeichnung;Nettopreis;Bruttopreis\n1;A;10,00;11,90\n",
             ['price = "?"', "may each be the price", '"Nettopreis"', '"Bruttopreis"'],
         ),
+        ("id,name,price_vat,price\n1,A,12,10\n", ['"price_vat" and "price" may each be the price']),
+        ("id,name,price,delivery_date,store\n1,A,2,3,true\n2,B,2,0,false\n", ["the file states no day", '"SHOP"']),
         ("id,name,price_cents,currency\n1,A,1299,EUR\n", ['price = "?"', "hundredths"]),
         ("sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n", ["may be the stock"]),
         ("shop,sku,name,price,currency\nN,1,A,1.00,EUR\nS,1,B,2.00,EUR\n", ['"1" is the id of "A" and of "B"']),
     ],
-    ids=["no day", "some prices", "two prices", "hundredths", "the stock", "an id of two names"],
+    ids=[
+        "no day",
+        "some prices",
+        "two prices",
+        "two prices of one name",
+        "days of delivery",
+        "hundredths",
+        "the stock",
+        "an id of two names",
+    ],
 )
 def test_what_the_file_does_not_say_is_a_question_or_said(tmp_path: Path, content: str, said: list[str]) -> None:
     text = guess(put(tmp_path, content)).text
@@ -274,6 +285,53 @@ def test_quotation_marks_may_be_plain_characters(tmp_path: Path) -> None:
     found = tried(FILES / "02_off.tsv", tmp_path, currency="EUR")
     assert found.mapping.quote == ""
     assert [item["name"] for item in found.found.items] == ['"Nut" spread', '"Nut spread big', 'Bread 12" loaf']
+
+
+def test_the_lines_and_commas_of_quoted_texts_are_no_rows_and_cells(tmp_path: Path) -> None:
+    lines = "\n".join(["Warm, soft", "Wash cold, dry flat", "Write to us, we answer"] * 20)
+    words = ", ".join(["kettle", "steel"] * 15)
+    for text in (lines, words):
+        rows = "".join(f'{n},Thing {n},"{text}",2.50,EUR\n' for n in range(9))
+        found = tried(put(tmp_path, "id,name,text,price,currency\n" + rows), tmp_path)
+        assert [item["id"] for item in found.found.items] == [str(n) for n in range(9)]
+
+
+def test_a_day_in_the_name_of_a_file_is_one_that_there_is(tmp_path: Path) -> None:
+    for name, asked in (("prices-20260930.csv", True), ("shop_2026-09-30.csv", True), ("u7279101060.csv", False)):
+        (tmp_path / name).write_text(PLAIN.decode().replace(",date", "").replace(",2026-10-01", ""))
+        assert ('day = "?"' in guess(tmp_path / name).text) is asked, name
+
+
+def test_a_link_that_is_too_long_costs_the_link_alone(tmp_path: Path) -> None:
+    path = put(tmp_path, f"sku,name,price,currency,link\n1,Tea,2.50,EUR,https://shop.example/{'%D9' * 90}\n")
+    found = tried(path, tmp_path)
+    assert (found.found.counts["rejected"], found.found.counts["fields_rejected"]) == (0, 1)
+    assert [item["identifiers"] for item in found.found.items] == [{}]
+
+
+def test_a_text_that_is_too_long_costs_no_more_than_its_field(tmp_path: Path) -> None:
+    head = 'source = "s"\ntitle = "S"\nlicense = "CC0-1.0"\non_error = "field"\n[item]\nid = "id"\nname = "name"\n'
+    more = 'brand = "brand"\ncategory = ["a", "b"]\nproduct_type = "kind"\n[item.identifiers]\nmpn = "mpn"\n'
+    (tmp_path / "m.toml").write_text(head + more + '[item.attributes]\nnote = "note"\n')
+    bounds = {"brand": 300, "a": 300, "b": 300, "kind": 300, "mpn": 200, "note": 65_536}
+    rows = "".join(f"{n},Thing," + ",".join("x" * (bound + n) for bound in bounds.values()) + "\n" for n in (0, 1))
+    path = put(tmp_path, f"id,name,{','.join(bounds)}\n{rows}")
+    mapping = read(tmp_path / "m.toml")
+    found = Previewer(mapping, shown=2).of_items([path], Transformer(mapping, {}))
+    assert (found.counts["rejected"], found.counts["fields_rejected"]) == (0, len(bounds))
+    kept, cut = found.items
+    assert (len(kept["brand"]), len(kept["identifiers"]["mpn"]), len(kept["attributes"]["note"])) == (300, 200, 65_536)
+    assert (cut["brand"], cut["category"], cut["identifiers"], cut["attributes"]) == (None, None, {}, {})
+
+
+def test_an_id_of_several_columns_with_gaps_stays_exact(tmp_path: Path) -> None:
+    head = 'source = "s"\ntitle = "S"\nlicense = "CC0-1.0"\n[item]\nname = "a"\n'
+    (tmp_path / "m.toml").write_text(f'{head}id = {{ columns = ["a", "b", "c"], gaps = true }}\n')
+    path = put(tmp_path, "a,b,c\nx,y,\nx,,y\nx,,\n,y,z\nx|y,,\n")
+    mapping = read(tmp_path / "m.toml")
+    found = Previewer(mapping, shown=9).of_items([path], Transformer(mapping, {}))
+    assert [item["id"] for item in found.items] == ["x|y|", "x||y", "x||", "x\\|y||"]
+    assert found.counts["rejected"] == 1
 
 
 def test_a_table_of_rates_has_no_items() -> None:

@@ -487,6 +487,15 @@ def test_parts_of_xml_are_columns_by_their_path() -> None:
     )  # fmt: skip
 
 
+def test_parts_with_a_name_are_columns_by_it_wherever_they_stand() -> None:
+    document = b"""<c><p><a name="Colour">red</a><a name="EAN">1</a><a name="EAN">2</a><b name="x"><d>3</d></b></p>
+        <p><a name="EAN">4</a><s><a name="Size, cm"/></s></p></c>"""
+    rows = [row for _, row in read_xml.xml_rows("f.xml", io.BytesIO(document), "c/p")]
+    named = [{name: text for name, text in row.items() if name.endswith("]")} for row in rows]
+    assert named == [{"a[Colour]": "red", "a[EAN]": "1"}, {"a[EAN]": "4", "s.a[Size, cm]": ""}]
+    assert (rows[0]["a"], rows[0]["a.1"], rows[0]["a.2.@name"], rows[0]["b.d"]) == ("red", "1", "EAN", "3")
+
+
 @pytest.mark.parametrize(
     ("document", "sentence"),
     [
@@ -700,6 +709,21 @@ def test_cells_are_filled_down_within_their_group(tmp_path: Path) -> None:
     down = 'fill_down = { within = "a", columns = ["b"] }\n'
     found = read(tmp_path, "f.csv", text, down)
     assert found == [("x", "T"), ("x", "T"), ("y", ""), *[("z", "Q")] * 1_501, ("y", "")]
+
+
+def test_rows_without_a_value_in_a_named_column_are_not_read(tmp_path: Path) -> None:
+    text = "a,b\n1,x\n2,\n3,  \n" + "4,\n" * 1_500 + "5,y\n"
+    assert read(tmp_path, "f.csv", text, 'rows_with = "b"\n') == [("1", "x"), ("5", "y")]
+    objects = '[{"a": 1, "b": "x"}, {"a": 2, "b": null}, {"a": 3}]'
+    assert read(tmp_path, "f.json", objects, 'rows_with = "b"\n') == [("1", "x")]
+    columns = {"a": [1, 2, 3], "b": [None, date(2026, 1, 2), None]}
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "f.parquet")
+    rows, _ = rows_of(tmp_path / "f.parquet", a_mapping(tmp_path, TWO, HEAD + 'rows_with = "b"\n'))
+    assert [row[1] for row in rows] == ["2"]
+    down = 'rows_with = "b"\nfill_down = { within = "a", columns = ["b"] }\n'
+    assert read(tmp_path, "f.csv", "a,b\nx,T\nx,\ny,\n", down) == [("x", "T"), ("x", "T")]
+    assert "not one row" in refused(tmp_path, "f.csv", "a,b\n1,\n2,\n", 'rows_with = "b"\n')
+    assert "no column 'c'" in refused(tmp_path, "f.csv", "a,b\n1,\n2,\n", 'rows_with = "c"\n')
 
 
 AMOUNTS: dict[str, dict[str, str | None]] = {
