@@ -115,6 +115,12 @@ class Mapping:
         'records = "rss/channel/item"',
         default="",
     )
+    each: str = key(
+        "For JSON and NDJSON: the list within each object whose members are the rows, such as a product's variants; "
+        "what the object itself has belongs to each. `variants.price` is then the price of one.",
+        'each = "variants"',
+        default="",
+    )
     sheet: str = key(
         "For spreadsheets: the name of the sheet; not needed if only one has rows.", 'sheet = "Prices"', default=""
     )
@@ -302,7 +308,9 @@ class _Reader:
             self._refuse(f"skip_rows must be a whole number from 0 to {_SKIPPED_MAX}")
         return {
             "form": tables.one_of(document, "form", _FORMS, where),
-            **{name: tables.optional_text(document, name, where, "") for name in ("member", "records", "sheet")},
+            **{
+                name: tables.optional_text(document, name, where, "") for name in ("member", "records", "each", "sheet")
+            },
             "skip_rows": skipped,
             "fill_down": self._fill_down(document["fill_down"]) if "fill_down" in document else None,
             "rows_with": self._rows_with(document),

@@ -70,6 +70,7 @@ class Rows:
     def __init__(self, name: str, mapping: Mapping) -> None:
         self._name = name
         self._encoding = mapping.encoding
+        self._each = mapping.each
         self._paths = {column: column.split(".") for column in mapping.columns}
         self._sparse = mapping.sparse_columns
         self._met: set[str] = set()
@@ -98,7 +99,11 @@ class Rows:
         self.add_row(number, row)
 
     def add_row(self, number: int, row: dict[str, Any]) -> None:
-        """Take an object."""
+        """Take an object: one row, or one of each member of the list that the mapping names."""
+        for one in spread(row, self._each):
+            self._add_one(number, one)
+
+    def _add_one(self, number: int, row: dict[str, Any]) -> None:
         self._any = True
         texts: list[str | None] = []
         for column, path in self._paths.items():
@@ -143,6 +148,16 @@ class Rows:
         self._texts: list[list[str | None]] = []
         self._lines: list[int] = []
         self._rejects: list[Reject] = []
+
+
+def spread(row: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
+    """Yield an object once for each member of a list in it, with the member in place of the list."""
+    members = row.get(each)
+    if not isinstance(members, list) or not members:
+        yield row
+        return
+    for member in members:
+        yield {**row, each: member}
 
 
 class _Unusable(ValueError):

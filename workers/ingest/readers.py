@@ -251,6 +251,8 @@ def _batches(
     """Read a file by its form."""
     name, path = found.name, found.path
     form = mapping.form or form_of(name, found.file, path)
+    if form in ("parquet", "sheet"):
+        _check_each(mapping, form)
     if form == "parquet":
         yield from read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
         return
@@ -260,6 +262,7 @@ def _batches(
     # It is held until the last batch is used: Arrow closes the file with its stream.
     stream = text_of(name, found.file, mapping.encoding, unpacked_bytes_max)
     form = form or form_of_text(name, stream.beginning)
+    _check_each(mapping, form)
     if form == "ndjson":
         yield from read_ndjson(name, stream, mapping, batch_rows)
     elif form == "json":
@@ -271,6 +274,11 @@ def _batches(
         yield from read_objects(name, xml_rows(name, stream, mapping.records), mapping, batch_rows)
     else:
         yield from read_csv(name, stream, mapping, block_bytes)
+
+
+def _check_each(mapping: Mapping, form: str) -> None:
+    if mapping.each and form not in ("json", "ndjson"):
+        raise LoadRefused(f"`each` names a list within a JSON object, and the file is {form.upper()}: leave it out")
 
 
 def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:

@@ -23,7 +23,7 @@ import pyarrow.parquet
 from shared.errors import LoadRefused
 from workers.ingest.forms import Opened, Peeked, form_of, form_of_text, opened, text_of
 from workers.ingest.read_csv import Records
-from workers.ingest.read_json import json_rows, list_path
+from workers.ingest.read_json import json_rows, list_path, spread
 from workers.ingest.read_sheet import sheet_rows
 from workers.ingest.read_xml import row_path, xml_rows
 from workers.ingest.text_stream import ByteStream
@@ -44,6 +44,8 @@ _LATIN = {"cp1252": _WESTERN, "cp1250": _CENTRAL, "iso8859_2": _CENTRAL}
 _NO_LETTERS = frozenset("’‘–—„“”«»€£¥…·•°®™×²³½¼\u00a0")
 _OTHERS = ("cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5", "koi8_r")
 _NAMED = re.compile(r"(?:^|\.)(?:name|title|sku|gtin\d*|product_?name)$", re.IGNORECASE)
+
+_PRICED = re.compile("price|amount", re.IGNORECASE)
 
 Row = dict[str, str]
 
@@ -170,7 +172,7 @@ def _of_parquet(found: Opened) -> Sample:
     batch = next((one for one in batches if one.num_rows), None)
     if batch is None:
         raise LoadRefused("the file has no row")
-    return _of_objects(enumerate(batch.to_pylist(), 1), {})
+    return _of_objects(enumerate(batch.to_pylist(), 1), {}, lists=False)
 
 
 def _of_json(name: str, stream: Callable[[str], Peeked]) -> Sample:
@@ -212,11 +214,18 @@ def _json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, row
 
 
-def _of_objects(objects: Iterable[tuple[int, dict[str, Any]]], form: dict[str, Any]) -> Sample:
-    """Return objects as rows: each value under the path of its member."""
+def _of_objects(objects: Iterable[tuple[int, dict[str, Any]]], form: dict[str, Any], *, lists: bool = True) -> Sample:
+    """Return objects as rows: each value under the path of its member.
+
+    `lists`: where only the members of a list have prices, each of them is a row, as `each` of a mapping makes them.
+    """
     columns: dict[str, None] = {}
     rows, lines = [], []
-    for number, row in itertools.islice(objects, SAMPLE_ROWS):
+    begun = list(itertools.islice(objects, SAMPLE_ROWS))
+    each = _list_with_prices([row for _, row in begun]) if lists else ""
+    form = form | ({"each": each} if each else {})
+    members = ((number, one) for number, row in begun for one in spread(row, each))
+    for number, row in itertools.islice(members, SAMPLE_ROWS):
         flat = dict(_flat(row))
         columns.update(dict.fromkeys(itertools.islice(flat, max(0, COLUMNS_MAX - len(columns)))))
         rows.append({name: text for name, value in flat.items() if value is not None and (text := str(value).strip())})
@@ -224,6 +233,19 @@ def _of_objects(objects: Iterable[tuple[int, dict[str, Any]]], form: dict[str, A
     filled = {name for row in rows for name in row}
     objects_met = {name.rpartition(".")[0] for name in columns}  # such a one is null in some rows
     return Sample(tuple(name for name in columns if name in filled or name not in objects_met), rows, lines, form)
+
+
+def _list_with_prices(objects: list[dict[str, Any]]) -> str:
+    """Return the list whose members have prices where the objects around it have none; an empty text without one."""
+    names = dict.fromkeys(name for one in objects for name in one)
+    if any(map(_PRICED.search, names)):
+        return ""
+    for name in names:
+        found = [one[name] for one in objects if isinstance(one.get(name), list)]
+        members = {key for listed in found for member in listed if isinstance(member, dict) for key in member}
+        if any(len(listed) > 1 for listed in found) and any(map(_PRICED.search, members)):
+            return name
+    return ""
 
 
 def _flat(row: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -325,7 +325,7 @@ def test_a_text_that_is_too_long_costs_no_more_than_its_field(tmp_path: Path) ->
 
 
 def test_an_id_of_several_columns_with_gaps_stays_exact(tmp_path: Path) -> None:
-    head = 'source = "s"\ntitle = "S"\nlicense = "CC0-1.0"\n[item]\nname = "a"\n'
+    head = 'source = "s"\ntitle = "S"\nlicense = "CC0-1.0"\n[item]\nname = { first_of = ["a", "b"] }\n'
     (tmp_path / "m.toml").write_text(f'{head}id = {{ columns = ["a", "b", "c"], gaps = true }}\n')
     path = put(tmp_path, "a,b,c\nx,y,\nx,,y\nx,,\n,y,z\nx|y,,\n")
     mapping = read(tmp_path / "m.toml")

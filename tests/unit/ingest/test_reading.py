@@ -711,6 +711,19 @@ def test_cells_are_filled_down_within_their_group(tmp_path: Path) -> None:
     assert found == [("x", "T"), ("x", "T"), ("y", ""), *[("z", "Q")] * 1_501, ("y", "")]
 
 
+def test_each_member_of_a_list_is_a_row(tmp_path: Path) -> None:
+    objects = ['{"a": 1, "v": [{"b": "x"}, {"b": "y"}, {}]}', '{"a": 2, "v": []}', '{"a": 3}', '{"a": 4, "v": [5]}']
+    rows = [("1", "x"), ("1", "y"), ("1", None), ("2", None), ("3", None), ("4", None)]
+    mapping = TWO.replace('"b"', '"v.b"')
+    each = 'each = "v"\n'
+    assert read(tmp_path, "f.ndjson", "\n".join(objects), each, mapping) == rows
+    assert read(tmp_path, "f.json", f"[{','.join(objects)}]", each, mapping) == rows
+    many = json.dumps({"a": 1, "v": [{"b": n} for n in range(9_000)]})
+    assert read(tmp_path, "f.ndjson", many, each, mapping) == [("1", str(n)) for n in range(9_000)]
+    for name, content in (("f.csv", "a,b\n1,2\n"), ("f.xml", "<c><p><a>1</a><b>2</b></p></c>")):
+        assert "leave it out" in refused(tmp_path, name, content, each + 'records = "c/p"\n')
+
+
 def test_rows_without_a_value_in_a_named_column_are_not_read(tmp_path: Path) -> None:
     text = "a,b\n1,x\n2,\n3,  \n" + "4,\n" * 1_500 + "5,y\n"
     assert read(tmp_path, "f.csv", text, 'rows_with = "b"\n') == [("1", "x"), ("5", "y")]
