@@ -48,7 +48,7 @@ _PATHS = (" > ", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
 _SLASHES = (" / ", "/")
 _HUNDREDTHS = frozenset("cents cent ct pence centimes centavos centesimi grosze minor".split())
-_UNIT_OF_WEIGHT = re.compile(r"(?:^|\W)(kg|g|kilogram|gramm?e?s?)(?:\W|$)")
+_UNIT_OF_WEIGHT = re.compile(r"(?:^|\W)(kg|кг|g|г|kilogram|gramm?e?s?)(?:\W|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ class _Writer:
             return
         named = _UNIT_OF_WEIGHT.search(plain(spec["column"]))
         plain_numbers = all(re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text, re.ASCII) for text in cells)
-        if named and named[1] in ("kg", "kilogram") and plain_numbers:
+        if named and named[1] in ("kg", "кг", "kilogram") and plain_numbers:
             self._line("weight_kg", spec, f"{self._given(spec)}; the column's name says kg")
             return
         unit = f"its name says {named[1]}" if named else "neither its name nor its cells say whether kg or g is meant"

@@ -1,4 +1,4 @@
-"""Guessed mappings: of files with faults, of known shapes, and in ten languages."""
+"""Guessed mappings: of files with faults, of known shapes, and in many languages."""
 
 import datetime
 import gzip
@@ -664,7 +664,7 @@ def test_a_dry_run_shows_rows_as_they_would_load(tmp_path: Path) -> None:
     assert '"price": "12.50"' in result.output
 
 
-# Files of known shapes and of ten languages load by a guessed mapping.
+# Files of known shapes and of many languages load by a guessed mapping.
 
 
 EXPECTED = tomllib.loads((FILES / "expected.toml").read_text())["file"]
@@ -692,6 +692,28 @@ def test_a_file_loads_with_nothing_edited_but_the_currency_that_it_does_not_stat
     assert rows_of(found) == [[today if value == "load" else value for value in row] for row in file["rows"]]
     assert found.found.counts["rejected"] == file.get("rejected", 0)
     assert found.found.counts["fields_rejected"] == 0
+
+
+HEADERS = {  # id, name, brand, category, GTIN, price, list price, purchase price, currency, day, stock, link to a picture
+    "Czech": "Kód produktu;Název zboží;Výrobce;Kategorie;Čárový kód;Cena s DPH;Běžná cena;Nákupní cena;Měna;Datum;Skladem;Obrázek",
+    "Slovak": "Kód;Názov;Značka;Kategória;Čiarový kód;Predajná cena;Pôvodná cena;Nákupná cena;Mena;Dátum;Dostupnosť;Obrázok",
+    "Swedish": "Artikelnr;Benämning;Varumärke;Varugrupp;Streckkod;Pris;Ordinarie pris;Inköpspris;Valuta;Datum;Lagersaldo;Bild",
+    "Danish": "Varenummer;Varenavn;Mærke;Varegruppe;Stregkode;Salgspris;Vejledende pris;Kostpris;Valuta;Dato;Lager;Billede",
+    "Norwegian": "Varenr;Produktnavn;Merke;Kategori;Strekkode;Pris;Førpris;Innkjøpspris;Valuta;Dato;Lagerbeholdning;Bilde",
+    "Finnish": "Tuotenumero;Tuotenimi;Valmistaja;Tuoteryhmä;Viivakoodi;Hinta;OVH;Ostohinta;Valuutta;Päivämäärä;Varasto;Kuva",
+    "Hungarian": "Cikkszám;Megnevezés;Gyártó;Kategória;Vonalkód;Bruttó ár;Eredeti ár;Beszerzési ár;Pénznem;Dátum;Készlet;Kép",
+    "Romanian": "Cod produs;Denumire;Producător;Categorie;Cod de bare;Preț;Preț vechi;Preț de achiziție;Monedă;Data;Stoc;Imagine",
+    "Turkish": "Stok Kodu;Ürün Adı;Marka;Kategori;Barkod;Satış Fiyatı;Liste Fiyatı;Alış Fiyatı;Para Birimi;Tarih;Stok;Resim",
+    "Russian": "Артикул;Наименование;Бренд;Категория;Штрихкод;Цена;Старая цена;Закупочная цена;Валюта;Дата;Остаток;Изображение",
+    "Ukrainian": "Код_товару;Назва_позиції;Виробник;Назва_групи;Штрихкод;Ціна;Стара ціна;Оптова ціна;Валюта;Дата;Наявність;Фото",
+}
+
+
+@pytest.mark.parametrize("language", HEADERS)
+def test_columns_are_known_by_their_names_in_further_languages(tmp_path: Path, language: str) -> None:
+    rows = "K-1;Tea;Brewly;Drinks;4006381333931;4.20;5.00;1.10;EUR;2026-10-01;12;https://shop.example/1.jpg\n"
+    found = tried(put(tmp_path, f"{HEADERS[language]}\n{rows}"), tmp_path)
+    assert rows_of(found) == [["K-1", "Tea", "Brewly", "drinks", "4006381333931", "4.20", "5.00", "EUR", "2026-10-01"]]
 
 
 def sheet(path: Path, *, titles: int = 0, second: bool = False) -> None:
