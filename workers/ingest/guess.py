@@ -151,8 +151,8 @@ class _Writer:
             self.lines.append(f'{name} = "?"')
             return
         comment = evidence or self._given(spec)
-        if "records" in self.sampled.form and str(_columns(spec)[-1:]).endswith("]']"):  # a part of some rows alone
-            spec = spec | {"sparse": True}
+        if "records" in self.sampled.form:
+            spec = _sparse(spec)
         self.lines.append(f"{name} = {_toml(_short(spec))}" + (f"  # {_shown(comment)}" if comment else ""))
 
     def _given(self, spec: Any) -> str:
@@ -738,6 +738,13 @@ def _described(cells: list[str]) -> str:
     distinct = list(dict.fromkeys(cells))
     listed = ", ".join(_quoted(text[:40]) for text in distinct[:3])
     return f"{len(distinct):,} distinct in {many(len(cells), 'cell')}: {listed}" if cells else "always empty"
+
+
+def _sparse(spec: Any) -> Any:
+    """Return a field that a document may lack where it reads a part by its name, as not every article has one."""
+    if isinstance(spec, list):
+        return [_sparse(one) for one in spec]
+    return spec | {"sparse": True} if any(column.endswith("]") for column in _columns(spec)) else spec
 
 
 def _short(spec: Any) -> Any:

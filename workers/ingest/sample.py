@@ -45,7 +45,7 @@ _NO_LETTERS = frozenset("’‘–—„“”«»€£¥…·•°®™×²³½
 _OTHERS = ("cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5", "koi8_r")
 _NAMED = re.compile(r"(?:^|\.)(?:name|title|sku|gtin\d*|product_?name)$", re.IGNORECASE)
 
-_PRICED = re.compile("price|amount", re.IGNORECASE)
+_PRICED = re.compile("price", re.IGNORECASE)
 
 Row = dict[str, str]
 

@@ -111,11 +111,16 @@ def _columns(sampled: Sample, known: dict[str, str]) -> _Columns:
 
 
 def _form(spec: dict[str, Any], columns: _Columns) -> dict[str, Any]:
-    """Return the keys that say how a file is read, with its own columns; `quote` may be the empty text."""
+    """Return the keys that say how a file is read, with its own columns; `quote` may be the empty text.
+
+    `rows_with` is left out where no row would be left.
+    """
     made = {name: value if value == "" else _resolved(value, columns) for name, value in spec.items()}
-    if made.get("rows_with"):
-        made["rows_with"] = made["rows_with"]["column"]
-    return {name: value for name, value in made.items() if value is not None}
+    made = {name: value for name, value in made.items() if value is not None}
+    if "rows_with" in made:
+        [needed] = made.pop("rows_with").values()
+        made |= {"rows_with": needed} if needed in columns.filled.values() else {}
+    return made
 
 
 def _resolved(spec: Any, columns: _Columns) -> Any:
@@ -135,12 +140,8 @@ def _resolved(spec: Any, columns: _Columns) -> Any:
         options = (_resolved(one, _counting(one, columns)) for one in spec["first"])
         return next((made for made in options if made is not None), None)
     if "within" in spec:
-        filled_down = [known[name] for name in spec["columns"] if name in known]
-        return (
-            {"within": known[spec["within"]], "columns": filled_down}
-            if spec["within"] in known and filled_down
-            else None
-        )
+        filled = [known[name] for name in spec["columns"] if name in known]
+        return {"within": known[spec["within"]], "columns": filled} if spec["within"] in known and filled else None
     listed = [known[name] for place in ("any", "columns") for name in spec.get(place, ()) if name in known]
     listed += [known[spec["column"]]] if spec.get("column") in known else []
     if not _PLACES & spec.keys():

@@ -296,6 +296,21 @@ def test_the_lines_and_commas_of_quoted_texts_are_no_rows_and_cells(tmp_path: Pa
         assert [item["id"] for item in found.found.items] == [str(n) for n in range(9)]
 
 
+def test_a_file_of_a_known_shape_without_any_price_has_its_items(tmp_path: Path) -> None:
+    path = put(tmp_path, "Handle,Title,Variant Price,Variant SKU,Vendor,Option1 Name,Option1 Value\na,A,,S,V,Size,M\n")
+    found = tried(path, tmp_path, currency="EUR")
+    assert found.guess.shape == "Shopify product export"
+    assert [item["id"] for item in found.found.items] == ["S"]
+
+
+def test_levels_of_a_category_may_be_parts_with_names(tmp_path: Path) -> None:
+    parts = '<a name="Category">Home</a><a name="Subcategory">Cups</a>'
+    rows = "".join(f"<p><id>{n}</id><name>Cup</name>{parts if n else ''}</p>" for n in range(3))
+    (tmp_path / "f.xml").write_text(f"<c>{rows}</c>")
+    found = tried(tmp_path / "f.xml", tmp_path)
+    assert [item["category"] for item in found.found.items] == [None, "home.cups", "home.cups"]
+
+
 def test_a_day_in_the_name_of_a_file_is_one_that_there_is(tmp_path: Path) -> None:
     for name, asked in (("prices-20260930.csv", True), ("shop_2026-09-30.csv", True), ("u7279101060.csv", False)):
         (tmp_path / name).write_text(PLAIN.decode().replace(",date", "").replace(",2026-10-01", ""))
