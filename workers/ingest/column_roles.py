@@ -348,8 +348,9 @@ def _no_items(sampled: Sample) -> str:
             "European Central Bank: eurofxref.csv, eurofxref-hist.csv, and the XML of both"
         )
     return (
-        f"no items here: no column of {named} seems to hold an item's id or its name. If one does, write the mapping "
-        "by hand (deploy/guides/bring-your-own-data.md); `itemindex rates load` reads the forms of exchange rates"
+        f"no items here: no column of {named} seems to hold an item's id or its name. If these are cells of an item, "
+        "add a line with the names of the columns above them; if one of these columns does, write the mapping by hand "
+        "(deploy/guides/bring-your-own-data.md); `itemindex rates load` reads the forms of exchange rates"
     )
 
 
