@@ -738,6 +738,13 @@ GUESS_FAULTS = (
         "tests/unit/ingest/test_reading.py::test_parts_with_a_name_are_columns_by_it_wherever_they_stand",
     ),
     fault(
+        "a row of another width that is no text breaks its file",
+        "workers/ingest/read_csv.py",
+        "if _is_utf8(block.records) else",
+        "if True else",
+        "tests/unit/ingest/test_reading.py::test_a_row_of_another_width_that_is_no_utf8_is_a_reject",
+    ),
+    fault(
         "rows of blanks have a value",
         "workers/ingest/readers.py",
         'texts = pc.utf8_trim_whitespace(pc.fill_null(batch.columns[column].cast(pa.string()), ""))',

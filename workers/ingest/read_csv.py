@@ -342,6 +342,9 @@ def place_of(name: str, header: list[str], column: str) -> int:
     raise LoadRefused(f"{name}: has no column {column!r}; it has {', '.join(header)[:500]}{hint}")
 
 
+_Broken = tuple[int, str, str]
+
+
 class _Rows:
     """Turns whole records into columns of text."""
 
@@ -363,7 +366,17 @@ class _Rows:
         rejects = [_unread(self._name, line, reason, raw) for line, reason, raw in block.faults]
         if not block.records:
             return Batch({column: pa.array([], pa.string()) for column in self._columns}, [], rejects)
-        broken: list[tuple[int, str, str]] = []
+        table, broken = self._parsed(block.records) if _is_utf8(block.records) else self._parsed_bytes(block.records)
+        rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken]
+        lines = np.delete(block.lines, [n for n, _, _ in broken])
+        if len(lines) != table.num_rows:  # rows must never get the line of another
+            raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
+        [record_batch] = table.combine_chunks().to_batches() or [_nothing(table.schema)]
+        return self._decoded(record_batch, lines, rejects)
+
+    def _parsed(self, records: bytes) -> tuple[pa.Table, list[_Broken]]:
+        """Return the cells of records as bytes, and the records of another width: place, reason, text."""
+        broken: list[_Broken] = []
 
         def keep(row: Any) -> str:
             reason = f"has {row.actual_columns} columns instead of {row.expected_columns}"
@@ -372,7 +385,7 @@ class _Rows:
 
         chosen = [f"f{position}" for position in self._places]
         table = pyarrow.csv.read_csv(
-            pa.BufferReader(block.records),
+            pa.BufferReader(records),
             read_options=pyarrow.csv.ReadOptions(use_threads=False, column_names=self._names),
             parse_options=pyarrow.csv.ParseOptions(**self._parse, invalid_row_handler=keep),
             convert_options=pyarrow.csv.ConvertOptions(
@@ -383,12 +396,17 @@ class _Rows:
                 null_values=[],
             ),
         )
-        rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken]
-        lines = np.delete(block.lines, [n for n, _, _ in broken])
-        if len(lines) != table.num_rows:  # rows must never get the line of another
-            raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
-        [record_batch] = table.combine_chunks().to_batches() or [_nothing(table.schema)]
-        return self._decoded(record_batch, lines, rejects)
+        return table, broken
+
+    def _parsed_bytes(self, records: bytes) -> tuple[pa.Table, list[_Broken]]:
+        """Parse records that are not UTF-8: Arrow ends at the first of another width, whose text it cannot hand over.
+
+        Each byte stands as a character meanwhile.
+        """
+        table, broken = self._parsed(records.decode("latin-1").encode())
+        cells = ([cell.decode().encode("latin-1") for cell in column.to_pylist()] for column in table.columns)
+        restored = pa.Table.from_arrays([pa.array(column, pa.binary()) for column in cells], table.column_names)
+        return restored, [(n, reason, text.encode("latin-1").decode("utf-8", "replace")) for n, reason, text in broken]
 
     def _decoded(self, record_batch: Any, lines: Any, rejects: list[Reject]) -> Batch:
         """Turn bytes into text; a row that is not UTF-8 becomes a reject."""
@@ -419,6 +437,14 @@ class _Rows:
     def _raw_of(self, record_batch: Any, row: int) -> str:
         cells = (column[row].as_py().decode("utf-8", "replace") for column in record_batch.columns)
         return json.dumps(dict(zip(self._columns, cells, strict=True)), ensure_ascii=False)[:RAW_CHARACTERS_MAX]
+
+
+def _is_utf8(records: bytes) -> bool:
+    try:
+        pa.array([records], pa.binary()).cast(pa.string())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _nothing(schema: Any) -> Any:

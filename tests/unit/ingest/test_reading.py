@@ -711,6 +711,16 @@ def test_cells_are_filled_down_within_their_group(tmp_path: Path) -> None:
     assert found == [("x", "T"), ("x", "T"), ("y", ""), *[("z", "Q")] * 1_501, ("y", "")]
 
 
+def test_a_row_of_another_width_that_is_no_utf8_is_a_reject(tmp_path: Path) -> None:
+    content = "a,b\n1,é\n2,x\xff,more\n3,x\xff\n4,y,more\n5,ü\n".encode("latin-1").replace(b"\xe9", "é".encode())
+    path = put(tmp_path, content.replace(b"\xfc", "ü".encode()), "f.csv")
+    rows, rejects = rows_of(path, a_mapping(tmp_path, TWO, HEAD))
+    assert [row[1:] for row in rows] == [("1", "é"), ("5", "ü")]
+    assert sorted(reject[:2] for reject in rejects) == [
+        (3, "has 3 columns instead of 2"), (4, "is not valid UTF-8"), (5, "has 3 columns instead of 2")
+    ]  # fmt: skip
+
+
 def test_each_member_of_a_list_is_a_row(tmp_path: Path) -> None:
     objects = ['{"a": 1, "v": [{"b": "x"}, {"b": "y"}, {}]}', '{"a": 2, "v": []}', '{"a": 3}', '{"a": 4, "v": [5]}']
     rows = [("1", "x"), ("1", "y"), ("1", None), ("2", None), ("3", None), ("4", None)]
