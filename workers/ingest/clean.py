@@ -319,7 +319,7 @@ def _origin(field: Field, batch: Batch, path: Path, *, exact_parts: bool = False
     column = _whole_origin(field, batch, path, exact_parts=exact_parts)
     if not field.beside:
         return column
-    [other] = _parts(Field(), batch, (field.beside,))
+    [other] = _parts(Field(null=field.null), batch, (field.beside,))
     column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     return pc.if_else(pc.is_valid(other), column, None)
 

@@ -208,12 +208,18 @@ def differ(one: str, other: str) -> bool:
 
 _NAMES = Path(__file__).with_name("column_names.toml")
 _RATES = re.compile(r"[0-9]{0,6}\s*[A-Z]{3}", re.ASCII)
+_LANGUAGE = re.compile(r"\([a-z]{2}(?:[-_][a-z]{2})?\)$", re.IGNORECASE)
 _OF_HOLDER = re.compile(r"name|title|label|text|value|main|en|de|fr|es|it|nl|pl|pt|zh|ja")
 _PREPOSITION = re.compile(r" (?:in|im|of|for|per|de|du|des|del|della|di|do|da|en|van|za|w|pro|au) ")
 # How certain the name of a column is: all of it, its last words, or some of its words.
 WHOLE, PART, INSIDE = 300, 200, 100
+# Of several columns that are called by a role's names in full, the one with its most certain name is meant.
+_WHOLE_NAMES_MAX = 200
 _LEVELS_MAX = 8
 _FIRST_CELLS = 10
+_TAX = frozenset(
+    "vat tax incl excl gross net brutto netto bruto neto ttc ht mwst iva btw moms mva dph kdv tva afa ндс пдв".split()
+)
 _PLAIN_PRICES = frozenset("price preis prix precio prezzo prijs cena preco 价格 価格".split())
 
 
@@ -228,7 +234,7 @@ def role_names() -> tuple[tuple[str, tuple[str, ...]], ...]:
 @cache
 def _words(column: str) -> str:
     """Return the words of a column's name; of a path such as `maker.name` or `title.en` the words before it."""
-    path = re.sub(r"\.\d+(?=\.|$)", "", column)
+    path = _LANGUAGE.sub("", re.sub(r"\.\d+(?=\.|$)", "", column))
     holder, _, last = path.rpartition(".")
     words = plain(holder.rpartition(".")[2])
     if _OF_HOLDER.fullmatch(last) and any(words in aliases for _, aliases in role_names()):
@@ -247,7 +253,7 @@ def name_score(column: str, aliases: tuple[str, ...]) -> float:
     for place, alias in enumerate(aliases):
         certain = len(alias) + (1 - place / 1_000)
         if words.replace(" ", "") == alias.replace(" ", ""):
-            best = max(best, WHOLE + certain)
+            best = max(best, WHOLE + _WHOLE_NAMES_MAX - place)
         elif not alias.isascii():
             best = max(best, INSIDE + 10 * certain if alias in words else 0)
         elif head == alias:
@@ -284,7 +290,7 @@ def by_names(sampled: Sample) -> dict[str, Any]:
     roles: dict[str, list[str]] = {}
     for _, _, role, column in scored:
         cells = sampled.values(column)
-        if column in taken or (role in roles and role not in ("category", "price")):
+        if column in taken or (role in roles and role not in ("category", "price") and not role.startswith("no_")):
             continue
         # A sale price that no row of the sample has may stand in a later one.
         if checks[role](cells) if cells and role in checks else bool(cells) or role == "sale_price":
@@ -357,7 +363,7 @@ def _no_items(sampled: Sample) -> str:
 def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
     """Return the fields of a mapping, by table, for columns by role."""
     one = {role: {"column": columns[0]} for role, columns in roles.items()}
-    levels = sorted(roles.get("category", []), key=sampled.columns.index)[:_LEVELS_MAX]
+    levels = _levels(sampled, roles.get("category", []))
     item: dict[str, Any] = {"id": one.get("id", "?"), "name": one.get("name", "?")}
     item |= {"brand": one["brand"]} if "brand" in one else {}
     item |= {"category": [{"column": column} for column in levels]} if levels else {}
@@ -378,9 +384,22 @@ def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
     return fields
 
 
+def _levels(sampled: Sample, columns: list[str]) -> list[str]:
+    """Return the columns that are levels of a category: none twice, and a type only where no column is a category."""
+    kinds = [column for column in columns if plain(column).endswith("type")]
+    levels = sorted((column for column in columns if column not in kinds), key=sampled.columns.index) or kinds
+    cells = [sampled.values(column) for column in levels]
+    return [column for place, column in enumerate(levels) if cells[place] not in cells[:place]][:_LEVELS_MAX]
+
+
 def _are_gtins(cells: list[str]) -> bool:
     """Return whether the check digits alone say so: of other numbers one in ten would fit."""
     return len(cells) >= 3 and share_of(cells, lambda text: len(bare_digits(text)) >= 12 and is_gtin(text)) >= MOSTLY
+
+
+def states_tax(column: str) -> bool:
+    """Return whether a column's name says that its prices are with tax or without."""
+    return not _TAX.isdisjoint(plain(column).split())
 
 
 def is_exactly_price(column: str) -> bool:

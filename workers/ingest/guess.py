@@ -40,6 +40,7 @@ from workers.ingest.column_roles import (
     role_names,
     role_of,
     share_of,
+    states_tax,
 )
 from workers.ingest.sample import Sample, plain, sample
 from workers.ingest.shapes import Shape, recognized
@@ -167,8 +168,9 @@ class _Writer:
     def _numbered(self, spec: Any) -> list[tuple[int, str]]:
         """Return the texts of a field with their places."""
         found = []
+        nulls = spec.get("null", ()) if isinstance(spec, dict) else ()
         for place, row in enumerate(self.sampled.rows):
-            texts = [row[column] for column in _columns(spec) if column in row]
+            texts = [row[column] for column in _columns(spec) if row.get(column, "") not in ("", *nulls)]
             if texts:
                 whole = isinstance(spec, dict) and "columns" in spec
                 found.append((place, " ".join(texts) if whole else texts[0]))
@@ -314,7 +316,7 @@ class _Writer:
 
     def _observation(self, specs: dict[str, Any]) -> None:
         self.lines += ["", "[observation]"]
-        price, listed = specs["price"], specs.get("list_price")
+        price, listed = self._without_zeros(specs["price"], specs.get("list_price"))
         self._day(specs.get("day"))
         if "channel" in specs:
             self._line("channel", specs["channel"])
@@ -338,6 +340,17 @@ class _Writer:
                 "were sold at the price, add",
                 (_reading(f"units = {_toml(_short(units))}", f"{self._cells(units)[0]} units at that price"),),
             )
+
+    def _without_zeros(self, price: Any, listed: Any) -> tuple[Any, Any]:
+        """Return both fields so that a sale price of zero is none: shops export it where nothing is reduced."""
+        if not isinstance(price, dict) or len(price.get("first_of", ())) < 2:
+            return price, listed
+        texts = self.sampled.values(price["first_of"][0])
+        zeros = sorted({text for text in texts if re.fullmatch(r"[^1-9]*0[^1-9]*", text)})
+        if not zeros:
+            return price, listed
+        none = {"null": zeros}
+        return price | none, listed | none if isinstance(listed, dict) and "beside" in listed else listed
 
     def _day(self, spec: Any) -> None:
         if spec is None:
@@ -541,7 +554,7 @@ class _Writer:
         others = f"[^A-Za-z{re.escape(signs)}]*"
         either = "|".join(re.escape(mark) for mark in sorted(stated, key=len, reverse=True))
         table = {mark: next(iter(codes)) if len(codes) == 1 else "?" for mark, codes in meant.items()}
-        spec = {name: value for name, value in price.items() if name in ("column", "first_of")}
+        spec = {name: value for name, value in price.items() if name in ("column", "first_of", "null")}
         spec["match"] = f"^{others}({either}){others}$"
         if any(mark != code for mark, code in table.items()):
             spec["crosswalk"] = table
@@ -558,7 +571,8 @@ class _Writer:
             self.lines.append('price = "?"')
             return "?"
         rivals = self.fields.get("rivals", {}).get("price", [])
-        if rivals and "column" in spec and not is_exactly_price(spec["column"]):
+        plainest = "column" in spec and is_exactly_price(spec["column"]) and not any(map(states_tax, rivals))
+        if rivals and "column" in spec and not plainest:
             listed = [spec["column"], *rivals]
             if any(self.sampled.values(column) != self.sampled.values(spec["column"]) for column in rivals):
                 self._doubt(
@@ -657,9 +671,9 @@ class _Writer:
         best = max(counts)
         made, values = readings[counts.index(best)]
         if marks and best < len(cells):
-            free = {name: value for name, value in spec.items() if name in ("column", "first_of", "on_error")} | {
-                "free_form": True
-            }
+            free = {
+                name: value for name, value in spec.items() if name in ("column", "first_of", "null", "on_error")
+            } | {"free_form": True}
             read = free_amounts(free, [text for _, text in cells])
             if sum(value is not None for value in read) > best:
                 return free, [cell for cell, value in zip(cells, read, strict=True) if value is None], None

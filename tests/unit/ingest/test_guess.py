@@ -99,7 +99,7 @@ def test_each_price_has_the_currency_that_its_cell_states(tmp_path: Path) -> Non
             "Artikelnummer;Bezeichnung;Nettopreis;Bruttopreis\n1;A;10,00;11,90\n",
             ['price = "?"', "may each be the price", '"Nettopreis"', '"Bruttopreis"'],
         ),
-        ("id,name,price_vat,price\n1,A,12,10\n", ['"price_vat" and "price" may each be the price']),
+        ("id,name,price_vat,price\n1,A,12,10\n", ['"price" and "price_vat" may each be the price']),
         ("id,name,price,delivery_date,store\n1,A,2,3,true\n2,B,2,0,false\n", ["the file states no day", '"SHOP"']),
         ("id,name,price_cents,currency\n1,A,1299,EUR\n", ['price = "?"', "hundredths"]),
         ("sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n", ["may be the stock"]),
@@ -309,6 +309,37 @@ def test_levels_of_a_category_may_be_parts_with_names(tmp_path: Path) -> None:
     (tmp_path / "f.xml").write_text(f"<c>{rows}</c>")
     found = tried(tmp_path / "f.xml", tmp_path)
     assert [item["category"] for item in found.found.items] == [None, "home.cups", "home.cups"]
+
+
+def test_a_sale_price_of_zero_is_none(tmp_path: Path) -> None:
+    rows = "1,A,9.90,0.00,EUR\n2,B,19.00,15.00,EUR\n3,C,5.00,,EUR\n"
+    found = tried(put(tmp_path, "sku,name,price,sale price,currency\n" + rows), tmp_path)
+    assert found.prices == [("A", "9.90", None, "EUR"), ("B", "15.00", "19.00", "EUR"), ("C", "5.00", None, "EUR")]
+    marked = "1,A,9.90 EUR,0.00 EUR\n2,B,19.00 EUR,15.00 EUR\n"
+    found = tried(put(tmp_path, "sku,name,price,sale price\n" + marked), tmp_path)
+    assert found.prices == [("A", "9.90", None, "EUR"), ("B", "15.00", "19.00", "EUR")]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "chosen"),
+    [
+        ("CustomLabel,*Title,*ConditionID,*StartPrice", "M,Mug,1000,9.90", {"id": "CustomLabel"}),
+        ("Item number,Title,Start date,Current price", "7,Mug,Sep-01-26,9.90", {"day": {"load_day": True}}),
+        ("sku,title,price,deliveryTime", "7,Mug,9.90,1-3 days", {"day": {"load_day": True}}),
+        ("id,name,start date,end date,price", "7,Mug,2026-01-02,2049-12-31,9.90", {"day": {"load_day": True}}),
+        ("product_id,name(en-gb),model,price", "7,Mug,Product 15,9.90", {"name": "name(en-gb)"}),
+        ("sku,name,type,category,category text,price", "7,Mug,physical,Home,Home,9.90", {"category": "category"}),
+        ("sku,name,type,price", "7,Mug,Mugs,9.90", {"category": "type"}),
+        ("sku,name,price,compare to price", "7,Mug,9.90,12.00", {"price": "price"}),
+        ("sku,name,price gross,purchase prices net", "7,Mug,9.90,3.00", {"price": "price gross"}),
+    ],
+)
+def test_columns_of_further_shops_are_what_they_are(
+    tmp_path: Path, header: str, row: str, chosen: dict[str, Any]
+) -> None:
+    document = tomllib.loads(guess(put(tmp_path, f"{header}\n{row}\n")).text)
+    fields = document["item"] | document["observation"]
+    assert {name: fields[name] for name in chosen} == chosen
 
 
 def test_a_day_in_the_name_of_a_file_is_one_that_there_is(tmp_path: Path) -> None:
