@@ -740,6 +740,30 @@ def test_a_file_loads_with_nothing_edited_but_the_currency_that_it_does_not_stat
     assert found.found.counts["fields_rejected"] == 0
 
 
+JUDGED = {  # the id and the price of each item, as DuckDB finds them in the file
+    "71_etsy.csv": "SELECT TITLE, PRICE FROM read_csv($1, all_varchar = true)",
+    "72_wix.csv": "SELECT handleId, price FROM read_csv($1, all_varchar = true) WHERE name IS NOT NULL",
+    "73_meta_catalog.csv": """SELECT id, split_part(coalesce(sale_price, price), ' ', 1)
+        FROM read_csv($1, all_varchar = true, skip = 1)""",
+    "77_shopify_gaps.csv": """SELECT concat_ws('|', "Handle", "Option1 Value", coalesce("Option2 Value", '')), "Variant Price"
+        FROM read_csv($1, all_varchar = true) WHERE "Variant Price" IS NOT NULL""",
+    "79_shopify.json": """SELECT CAST(v.id AS text), v.price
+        FROM (SELECT unnest(p.variants) AS v FROM (SELECT unnest(products) AS p FROM read_json($1)))""",
+    "80_menu.json": "SELECT i.id, CAST(i.price AS text) FROM (SELECT unnest(items) AS i FROM read_json($1))",
+    "81_awin.csv": "SELECT aw_product_id, search_price FROM read_csv($1, all_varchar = true)",
+    "82_tiendanube.csv": """SELECT "SKU", replace(coalesce("Precio promocional", "Precio"), ',', '.')
+        FROM read_csv($1, all_varchar = true, delim = ';')""",
+}
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_the_ids_and_prices_of_a_shop_are_those_that_duckdb_finds(tmp_path: Path, name: str) -> None:
+    [currency] = [file.get("currency", "") for file in EXPECTED if file["name"] == name]
+    found = [(row[0], Decimal(row[5])) for row in rows_of(tried(FILES / name, tmp_path, currency=currency))]
+    judged = duckdb.execute(JUDGED[name], [str(FILES / name)]).fetchall()
+    assert found == [(item, Decimal(price)) for item, price in judged]
+
+
 HEADERS = {  # id, name, brand, category, GTIN, price, list price, purchase price, currency, day, stock, link to a picture
     "Czech": "Kód produktu;Název zboží;Výrobce;Kategorie;Čárový kód;Cena s DPH;Běžná cena;Nákupní cena;Měna;Datum;Skladem;Obrázek",
     "Slovak": "Kód;Názov;Značka;Kategória;Čiarový kód;Predajná cena;Pôvodná cena;Nákupná cena;Mena;Dátum;Dostupnosť;Obrázok",
