@@ -100,7 +100,7 @@ def test_each_price_has_the_currency_that_its_cell_states(tmp_path: Path) -> Non
             ['price = "?"', "may each be the price", '"Nettopreis"', '"Bruttopreis"'],
         ),
         ("id,name,price_vat,price\n1,A,12,10\n", ['"price" and "price_vat" may each be the price']),
-        ("id,name,price,delivery_date,store\n1,A,2,3,true\n2,B,2,0,false\n", ["the file states no day", '"SHOP"']),
+        ("id,name,price,day,store\n1,A,2,3,true\n2,B,2,0,false\n", ["the file states no day", '"SHOP"']),
         ("id,name,price_cents,currency\n1,A,1299,EUR\n", ['price = "?"', "hundredths"]),
         ("sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n", ["may be the stock"]),
         ("shop,sku,name,price,currency\nN,1,A,1.00,EUR\nS,1,B,2.00,EUR\n", ['"1" is the id of "A" and of "B"']),
