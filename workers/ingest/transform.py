@@ -428,8 +428,10 @@ class Transformer:
             """Return a field's texts; None where one is too long, which then cost no more than the field."""
             if spec is None:
                 return [None] * len(ids)
-            texts = clean.texts(spec, small, path).to_pylist()
-            values = [text if text is None or len(text) <= limit else None for text in texts]
+            texts = clean.texts(spec, small, path)
+            if (pc.max(pc.binary_length(texts)).as_py() or 0) > limit:
+                texts = pc.if_else(pc.less_equal(pc.utf8_length(texts), limit), texts, None)
+            values = texts.to_pylist()
             return [quantity(value, spec.unit) for value in values] if spec.unit else values
 
         item = self._item
