@@ -51,7 +51,7 @@ _FIGURE = re.compile(r"[\d\s.,'’`\u2013\u2014-]+")
 _EXPONENT = re.compile(r"(?<=[0-9])[eE][+-]?[0-9]+\b")
 _SPREADSHEET = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE | re.ASCII)
 _FLAGS = frozenset("true false yes no 0 1".split())
-# Of a day that no format fits there is more than this: a number of days until delivery is none.
+# One to three digits are a number of days, such as those until delivery, and no date.
 _NUMBER_OF_DAYS = re.compile(r"[0-9]{1,3}", re.ASCII)
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 COMMON = ("USD", "EUR", "GBP", "CNY", "JPY", "CAD", "AUD", "SEK", "NOK", "DKK", "INR")
@@ -93,11 +93,6 @@ def has_figure(text: str) -> bool:
     """Return whether a text is an amount with the marks of a currency or a unit at most."""
     rest = _FIGURE.sub("", text)
     return any(character.isdigit() for character in text) and len(rest) <= 6
-
-
-def is_flag(text: str) -> bool:
-    """Return whether a text says no more than yes or no."""
-    return text.casefold() in _FLAGS
 
 
 def share_of(cells: list[str], fits: Callable[[str], bool]) -> float:
@@ -280,7 +275,7 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         **dict.fromkeys(("name", "description"), lambda cells: share_of(cells, is_text) >= HALF),
         "brand": lambda cells: share_of(cells, is_address) < HALF,
         "id": lambda cells: not any(map(is_shortened, cells)),
-        "channel": lambda cells: not all(map(is_flag, cells)),
+        "channel": lambda cells: not _FLAGS.issuperset(map(str.casefold, cells)),
     }
     scored = sorted(
         ((score, -place, role, column) for place, column in enumerate(sampled.columns) for role, aliases in role_names()

@@ -71,7 +71,7 @@ class ItemTracker:
     """Numbers items in the order in which they come. Its memory grows with the items of a load, not with its rows."""
 
     def __init__(self, source: str, known: KnownItems | None = None, room: int = 65_536) -> None:
-        """`room`: for so many more items, at least, place is made at once."""
+        """`room`: the least number of items by which the arrays grow at once."""
         self._room = room
         self._source = source
         self._known = known

@@ -100,7 +100,7 @@ class Rows:
 
     def add_row(self, number: int, row: dict[str, Any]) -> None:
         """Take an object: one row, or one of each member of the list that the mapping names."""
-        for one in spread(row, self._each):
+        for one in spread(row, self._each) if self._each else (row,):
             self._add_one(number, one)
 
     def _add_one(self, number: int, row: dict[str, Any]) -> None:

@@ -235,11 +235,7 @@ def _read(
     size = path.stat().st_size
     with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
         batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
-        if mapping.fill_down is not None:
-            batches = filled_down(batches, mapping.fill_down)
-        if mapping.rows_with:
-            batches = rows_with(batches, mapping.rows_with)
-        for batch in batches:
+        for batch in reshaped(batches, mapping.fill_down, mapping.rows_with):
             report_progress(min(outer.tell(), size))
             yield batch
     report_progress(size)
@@ -279,6 +275,12 @@ def _batches(
 def _check_each(mapping: Mapping, form: str) -> None:
     if mapping.each and form not in ("json", "ndjson"):
         raise LoadRefused(f"`each` names a list within a JSON object, and the file is {form.upper()}: leave it out")
+
+
+def reshaped(batches: Iterator[Batch], fill_down: FillDown | None, needed: str) -> Iterator[Batch]:
+    """Fill cells down, and then leave out the rows without a value in the column `needed`; each where it is given."""
+    batches = batches if fill_down is None else filled_down(batches, fill_down)
+    return rows_with(batches, needed) if needed else batches
 
 
 def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:

@@ -5,7 +5,7 @@ Each is one TOML file in deploy/mappings/shapes. `[[identified]]`: all of `all` 
 `sample.plain` writes them; a field whose columns a file lacks is left out. Besides the keys of a mapping a field may
 have `any` (the columns of these that the file has; the first that is not empty counts) and `first` (of several fields
 the first of whose columns the beginning of the file has cells; with `unique` in each row, and no two the same).
-`[[doubts]]`: what a person should know.
+`rows_with` of a form is the first of several columns that has cells. `[[doubts]]`: what a person should know.
 """
 
 import re
@@ -16,10 +16,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shared.printable import many
-from workers.ingest.sample import Row, Sample, plain
+import pyarrow as pa
 
-_PLACES = {"any", "first", "column", "columns", "within", "beside"}
+from shared.printable import many
+from workers.ingest.batches import Batch
+from workers.ingest.mapping import FillDown
+from workers.ingest.readers import reshaped
+from workers.ingest.sample import Sample, plain
+
+_PLACES = {"any", "first", "unique", "column", "columns", "within", "beside"}
 FOLDER = Path(__file__).parents[2] / "deploy/mappings/shapes"
 
 
@@ -111,16 +116,14 @@ def _columns(sampled: Sample, known: dict[str, str]) -> _Columns:
 
 
 def _form(spec: dict[str, Any], columns: _Columns) -> dict[str, Any]:
-    """Return the keys that say how a file is read, with its own columns; `quote` may be the empty text.
-
-    `rows_with` is left out where no row would be left.
-    """
-    made = {name: value if value == "" else _resolved(value, columns) for name, value in spec.items()}
-    made = {name: value for name, value in made.items() if value is not None}
-    if "rows_with" in made:
-        [needed] = made.pop("rows_with").values()
-        made |= {"rows_with": needed} if needed in columns.filled.values() else {}
-    return made
+    """Return the keys that say how a file is read, with its own columns; `quote` may be the empty text."""
+    made = {
+        name: value if value == "" else _resolved(value, columns) for name, value in spec.items() if name != "rows_with"
+    }
+    made["rows_with"] = next(
+        (columns.filled[name] for name in spec.get("rows_with", ()) if name in columns.filled), None
+    )
+    return {name: value for name, value in made.items() if value is not None}
 
 
 def _resolved(spec: Any, columns: _Columns) -> Any:
@@ -134,7 +137,7 @@ def _resolved(spec: Any, columns: _Columns) -> Any:
         return spec
     if spec.get("beside", "") and spec["beside"] not in known:
         return None
-    keys = {name: value for name, value in spec.items() if name not in _PLACES | {"unique"}}
+    keys = {name: value for name, value in spec.items() if name not in _PLACES}
     keys |= {"beside": known[spec["beside"]]} if "beside" in spec else {}
     if "first" in spec:
         options = (_resolved(one, _counting(one, columns)) for one in spec["first"])
@@ -162,19 +165,12 @@ def _counting(option: Any, columns: _Columns) -> _Columns:
 
 def _read_by(sampled: Sample, form: dict[str, Any]) -> Sample:
     """Return a sample as a load with this form reads it: cells filled down, and rows without a value left out."""
-    rows, needed = sampled.rows, form.get("rows_with")
-    if "fill_down" in form:
-        rows = _filled_down(rows, **form["fill_down"])
-    kept = [place for place, row in enumerate(rows) if not needed or needed in row]
-    return replace(sampled, rows=[rows[place] for place in kept], lines=[sampled.lines[place] for place in kept])
-
-
-def _filled_down(rows: list[Row], within: str, columns: list[str]) -> list[Row]:
-    made: list[Row] = []
-    above: Row = {}
-    for row in rows:
-        same = made and row.get(within) == made[-1].get(within)
-        own = {name: row[name] for name in columns if name in row}
-        above = above | own if same else own
-        made.append({**above, **row})
-    return made
+    if not form.keys() & {"fill_down", "rows_with"}:
+        return sampled
+    rule = form.get("fill_down")
+    fill_down = FillDown(within=rule["within"], columns=tuple(rule["columns"])) if rule else None
+    cells = {name: pa.array([row.get(name) for row in sampled.rows], pa.string()) for name in sampled.columns}
+    [read] = reshaped(iter([Batch(cells, sampled.lines)]), fill_down, form.get("rows_with", ""))
+    texts = zip(*(column.to_pylist() for column in read.columns.values()), strict=True)
+    rows = [{name: text for name, text in zip(cells, row, strict=True) if text} for row in texts]
+    return replace(sampled, rows=rows, lines=read.lines)

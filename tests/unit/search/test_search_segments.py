@@ -48,7 +48,7 @@ CANDIDATES = 10
 
 @pytest.fixture(autouse=True)
 def common_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few items have common words. What is one is of the format: whoever writes and whoever reads must agree."""
+    """Words are common in a small index too. The bound belongs to the file format: writer and reader need the same."""
     monkeypatch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
 
 
