@@ -128,7 +128,7 @@ def nginx(printed: bool, run_dir: Path, log_dir: Path | None, **options: Any) ->
         refused.unlink(missing_ok=True)
         refused.symlink_to("/dev/stdout")
     path = run_dir / "nginx.conf"
-    path.write_text(_rendered(run_dir=run_dir, log_dir=log_dir, **options))
+    path.write_text(_rendered(run_dir=run_dir, log_dir=log_dir, **options), encoding="utf-8")
     command = [embedded.binary(), "-p", str(run_dir), "-c", str(path), "-e", "/dev/stderr", "-g", "daemon off;"]
     os.execv(command[0], command)
 

@@ -121,14 +121,10 @@ def up(
         given = ["--tls-cert", str(certificate.chain), "--tls-key", str(certificate.key)] if certificate else []
         _detach(paths, port, edge_workers, demo, [*(["--tls"] if local_tls else []), *given])
         return
-    try:
-        with locked(paths):
-            end_left_behind(paths)
-            certificate = tls.given(tls_cert, tls_key) or (_self_signed(paths) if local_tls else None)
-            _run(Stack(paths, port, edge_workers, certificate=certificate), demo)
-    except (StackError, FileNotFoundError, PermissionError) as error:
-        errors.say("[bold red]itemindex:[/] {error}", error=error)
-        sys.exit(1)
+    with locked(paths):
+        end_left_behind(paths)
+        certificate = tls.given(tls_cert, tls_key) or (_self_signed(paths) if local_tls else None)
+        _run(Stack(paths, port, edge_workers, certificate=certificate), demo)
 
 
 def _created(data_dir: Path) -> Paths:
@@ -308,11 +304,8 @@ def down(data_dir: Path, as_json: bool) -> None:
 
 
 def _end_orphans(paths: Paths, as_json: bool) -> None:
-    try:
-        with locked(paths) if paths.root.exists() else contextlib.nullcontext():
-            ended = end_left_behind(paths)
-    except StackError as error:
-        raise ItemIndexError(str(error)) from None
+    with locked(paths) if paths.root.exists() else contextlib.nullcontext():
+        ended = end_left_behind(paths)
     if ended:
         report("stopped {count} processes without a supervisor", as_json=as_json, stopped=True, count=len(ended))
     else:

@@ -334,7 +334,8 @@ def _replayed(timeline: Timeline, base: Base, target: Path, to: datetime.datetim
 
 def _options(wal: Path, sockets: Path, to: datetime.datetime | None) -> dict[str, str]:
     # On the command line, so that the first ordinary start finds nothing of them.
-    whole, partial = shlex.quote(str(wal.resolve())) + "/%f", shlex.quote(str(wal.resolve())) + "/%f.partial"
+    folder = shlex.quote(str(wal.resolve())).replace("%", "%%")  # PostgreSQL replaces %f and %p, and reads %% as %
+    whole, partial = f"{folder}/%f", f"{folder}/%f.partial"
     chosen = {
         "config_file": str(sockets / "postgresql.conf"),
         "hba_file": str(sockets / "pg_hba.conf"),

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from collections.abc import Mapping
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from shared.settings.settings import Settings
 
 PROJECT = Path(__file__).parents[2]
 _BESIDE = PROJECT / "deploy" / "nginx"
-_DEFAULTS = {
+_DEFAULTS: dict[str, str | Path] = {
     "HEADER_TIMEOUT": "10s",
     "BODY_TIMEOUT": "10s",
     "SEND_TIMEOUT": "30s",
@@ -30,11 +31,11 @@ _DEFAULTS = {
     "USER": "",
     **tls.values_of(None),
     "PLAIN_HTTP": "",
-    "PROBLEMS_JS": str(_BESIDE / "problems.js"),
-    "PROBLEM_PAGES": str(_BESIDE / "problem-pages.conf"),
-    "GUARDS": str(_BESIDE / "guards.conf"),
-    "FORWARDED": str(_BESIDE / "forwarded.conf"),
-    "STATIC_DIR": str(PROJECT / "edge" / "docs" / "static"),
+    "PROBLEMS_JS": _BESIDE / "problems.js",
+    "PROBLEM_PAGES": _BESIDE / "problem-pages.conf",
+    "GUARDS": _BESIDE / "guards.conf",
+    "FORWARDED": _BESIDE / "forwarded.conf",
+    "STATIC_DIR": PROJECT / "edge" / "docs" / "static",
 }
 _PLACE = re.compile(r"@[A-Z_]+@")
 
@@ -48,11 +49,14 @@ def binary() -> str:
     return str(nginx_binary())
 
 
-def render(values: dict[str, str], template: Path = PROJECT / "nginx.conf") -> str:
-    """Fill in the values of nginx.conf; raise ValueError where one is missing."""
+def render(values: Mapping[str, str | Path], template: Path = PROJECT / "nginx.conf") -> str:
+    """Fill in the values of nginx.conf.
+
+    Raises ValueError where one is missing, and ConfigurationError for a path that nginx cannot read in quotes.
+    """
     text = template.read_text(encoding="utf-8")
     for name, value in {**_DEFAULTS, **values}.items():
-        text = text.replace(f"@{name}@", value)
+        text = text.replace(f"@{name}@", tls.quotable(value) if isinstance(value, Path) else value)
     left = sorted(set(_PLACE.findall(text)))
     if left:
         raise ValueError(f"nginx.conf: no value for {', '.join(left)}")
@@ -73,16 +77,16 @@ def values(
     metrics_listen: str,
     server_names: str,
     certificate: Certificate | None,
-) -> dict[str, str]:
+) -> dict[str, str | Path]:
     """Return the values of nginx.conf that every nginx of ours needs."""
     return {
-        "RUN_DIR": str(run_dir),
-        "LOG_DIR": str(log_dir),
-        "STORED_DIR": str(settings.results_dir.resolve()),
+        "RUN_DIR": run_dir,
+        "LOG_DIR": log_dir,
+        "STORED_DIR": settings.results_dir.resolve(),
         "LISTEN": listen,
         "METRICS_LISTEN": metrics_listen,
-        "EDGE_A": str(run_dir / "edge-a.sock"),
-        "EDGE_B": str(run_dir / "edge-b.sock"),
+        "EDGE_A": run_dir / "edge-a.sock",
+        "EDGE_B": run_dir / "edge-b.sock",
         "PROBLEM_BASE_URL": settings.problem_base_url,
         "ANONYMOUS_TOKEN": settings.anonymous_token,
         "SERVER_NAMES": server_names,
@@ -118,7 +122,7 @@ def program(
         certificate=certificate,
     )
     path = paths.run / "nginx.conf"
-    path.write_text(render(chosen))
+    path.write_text(render(chosen), encoding="utf-8")
     prepare(paths.run)
     return Program(
         name="nginx",

@@ -3,20 +3,19 @@
 import hashlib
 import json
 import os
+import re
 import secrets
 import socket
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-# A unix socket's path has 107 usable bytes; the longest name below a run directory needs about 30 of them.
-_RUN_PATH_MAX = 72
+# A unix socket's path has 107 usable bytes; the longest name below a run directory needs about 30 of them. The path
+# also stands in addresses, where a comma would end a host, and a question mark the path.
+_RUN_PATH = re.compile(r"[A-Za-z0-9/._-]{1,72}")
 # Below those that kernels give to clients: one would be taken from a server that is down for a moment.
 _PORTS = range(10_000, 32_768)
 _SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper", "signing_secret")
-
-# A data directory of the former version has its secrets under their former names.
-_RENAMED_SECRETS = {"cursor_secret": "signing_secret"}
 
 
 def default_data_dir() -> Path:
@@ -26,7 +25,7 @@ def default_data_dir() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The folders of one stack. `run` holds sockets and pid files and is short enough for the kernel."""
+    """The folders of one stack. `run` holds sockets and pid files: short enough for the kernel, and plain."""
 
     root: Path
     run: Path
@@ -36,7 +35,7 @@ class Paths:
         """Return where a stack's folders are below its data directory. Creates nothing."""
         root = data_dir.expanduser().resolve()
         run = root / "run"
-        if len(str(run)) > _RUN_PATH_MAX:
+        if not _RUN_PATH.fullmatch(str(run)):
             name = hashlib.blake2b(str(root).encode(), digest_size=6).hexdigest()
             run = Path(tempfile.gettempdir()) / f"itemindex-{os.getuid()}-{name}"
         return cls(root, run)
@@ -79,7 +78,7 @@ class Paths:
             made = {name: secrets.token_urlsafe(32) for name in _SECRETS}
             write_private(path, json.dumps(made).encode())
         kept: dict[str, str] = json.loads(path.read_text())
-        return {_RENAMED_SECRETS.get(name, name): value for name, value in kept.items()}
+        return kept
 
     def signing_key(self) -> Path:
         """Return the file of the key that signs releases; made once, readable by this user only."""

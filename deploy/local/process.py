@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from deploy.local.paths import Paths
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, ItemIndexError
 from shared.settings.settings import Settings
 
 # Processes of this machine, as the kernel lists them below /proc.
@@ -259,7 +259,7 @@ def _die_with_parent(parent: int, stop_signal: signal.Signals) -> Callable[[], N
 # A data directory's running stack, as other processes see it: its lock, its state file, what it left behind.
 
 
-class StackError(Exception):
+class StackError(ItemIndexError):
     """The stack cannot start or continue; the text says why and what to do."""
 
 

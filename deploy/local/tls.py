@@ -9,7 +9,9 @@ from pathlib import Path
 from shared.errors import ConfigurationError
 
 HSTS = "max-age=31536000"
-_UNQUOTABLE = set('"\\$\n\r')
+# What ends a quoted text or is replaced in it, and what nginx reads as a pattern where it includes a file: one that
+# fits no file would leave out what refuses callers, without a word.
+_UNQUOTABLE = set('"\\$*?[\n\r')
 # Mozilla's intermediate set: forward secrecy and authenticated encryption only; TLS 1.3 has its own.
 _CIPHERS = (
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:"
@@ -35,8 +37,6 @@ def given(chain: Path | None, key: Path | None) -> Certificate | None:
     if chain is None or key is None:
         raise ConfigurationError("--tls-cert and --tls-key (NGINX_TLS_CERT, NGINX_TLS_KEY) must be set together")
     certificate = Certificate(chain.resolve(), key.resolve())
-    for path in (certificate.chain, certificate.key):
-        quotable(path)
     # Only here: the commands of every start are spared the library that reads keys.
     from deploy.local.certificates import require_usable
 
@@ -44,11 +44,11 @@ def given(chain: Path | None, key: Path | None) -> Certificate | None:
     return certificate
 
 
-def quotable(path: Path) -> Path:
-    """Return the path; raise ConfigurationError where nginx.conf cannot quote it."""
+def quotable(path: Path) -> str:
+    """Return the path as it may stand between quotes in nginx.conf; raise ConfigurationError where it may not."""
     if _UNQUOTABLE & set(str(path)):
-        raise ConfigurationError(f"{str(path)!r}: nginx.conf cannot quote this path; choose one without quotes or $")
-    return path
+        raise ConfigurationError(f'{str(path)!r}: nginx.conf cannot name this path; choose one without any of "\\$*?[')
+    return str(path)
 
 
 def redirecting(listen: str, names: str, port: int | None, challenges: Path | None) -> str:
@@ -82,8 +82,8 @@ def values_of(certificate: Certificate | None) -> dict[str, str]:
         return {"LISTEN_TLS": "", "TLS": "", "HSTS": '""'}
     lines = (
         "http2 on;",
-        f'ssl_certificate "{certificate.chain}";',
-        f'ssl_certificate_key "{certificate.key}";',
+        f'ssl_certificate "{quotable(certificate.chain)}";',
+        f'ssl_certificate_key "{quotable(certificate.key)}";',
         "ssl_protocols TLSv1.2 TLSv1.3;",
         f"ssl_ciphers {_CIPHERS};",
         "ssl_session_cache shared:tls:10m;",

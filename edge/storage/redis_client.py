@@ -49,7 +49,7 @@ def parse_url(url: str) -> Address:
     password = unquote(parts.password) if parts.password else None
     user = unquote(parts.username) if parts.username else None
     if parts.scheme == "unix":
-        return Address(parts.path, "", 0, int(query.get("db", ["0"])[0]), user, password, tls=False)
+        return Address(unquote(parts.path), "", 0, int(query.get("db", ["0"])[0]), user, password, tls=False)
     database = parts.path.strip("/") or query.get("db", ["0"])[0]
     tls = parts.scheme in ("rediss", "valkeys")
     return Address(None, parts.hostname or "127.0.0.1", parts.port or 6379, int(database), user, password, tls)

@@ -37,7 +37,7 @@ class BackedUp:
         self.folder = folder
         self.paths = Paths.below(folder / "service")
         self.secrets = self.paths.secrets()
-        self.backups = folder / "backups"
+        self.backups = folder / "100 %f of it's backups"  # a shell and PostgreSQL read this name
         self.data = self.paths.root / "postgres"
         self.bucket: dict[str, str] = {}
         """The settings of a bucket that has a copy."""

@@ -77,7 +77,7 @@ def start(folder: Path, *options: str, environment: Mapping[str, str] | None = N
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """One stack with the demo data, shared by all tests that break nothing."""
-    running = start(tmp_path_factory.mktemp("stack"), environment=PATIENT)
+    running = start(tmp_path_factory.mktemp("stack & its data, ß"), environment=PATIENT)
     yield running
     running.ctl("down")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from deploy.local.paths import Paths
 from edge.mcp.tools import TOOLS_BY_NAME
 from tests.support.mcp import sdk_client
 from tests.system.conftest import Running
@@ -151,7 +152,7 @@ def test_pipelined_requests_are_answered_in_order(stack: Running) -> None:
 
 
 def test_an_ip_that_calls_too_fast_is_refused_by_nginx_too(stack: Running) -> None:
-    conf = (stack.folder / "run" / "nginx.conf").read_text()
+    conf = (Paths.at(stack.folder).run / "nginx.conf").read_text()
     assert "limit_conn connections 256" in conf
     assert "limit_req zone=requests" in conf
 

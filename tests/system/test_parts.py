@@ -120,4 +120,4 @@ def test_nginx_reads_the_rendered_configuration(tmp_path: Path) -> None:
     ).stdout
     assert "server_name api.example.org;" in text
     assert "set_real_ip_from 10.0.0.0/8;" in text and "set_real_ip_from 192.0.2.1;" in text
-    assert f"server unix:{tmp_path}/edge-a.sock" in text
+    assert f'server "unix:{tmp_path}/edge-a.sock"' in text

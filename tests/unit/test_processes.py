@@ -27,9 +27,11 @@ import workers
 from deploy.ctl.healthcheck import healthy, main, wait_until_healthy
 from deploy.local import postgres
 from deploy.local.identity import CLIENT_ID, application
+from deploy.local.nginx import render
 from deploy.local.paths import Paths
 from deploy.local.process import Program, ServiceProcess, StackError, end_all_writing_below, group_lives, writing_below
 from edge.startup import BLOCKED_SECONDS, Watchdog
+from shared.errors import ConfigurationError
 from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, KINDS, QUEUES
 from shared.settings.settings import Settings
 from tests.support.workers import RecordedMessages, services_of
@@ -345,6 +347,19 @@ def test_a_database_whose_making_was_killed_is_made_anew(tmp_path: Path, monkeyp
     made = postgres.initialize(paths, "secret")
     assert "listen_addresses = ''" in (made / "postgresql.conf").read_text()
     assert sorted(path.name for path in tmp_path.glob("postgres*")) == ["postgres"]
+
+
+def test_sockets_have_a_path_for_the_kernel_and_for_addresses_whatever_the_folder_is_called() -> None:
+    assert Paths.at(Path("/srv/items")).run == Path("/srv/items/run")
+    for folder in ("/srv/" + "a" * 90, "/srv/" + "数据" * 15, "/srv/a,b", "/srv/a b", "/srv/a&b", "/srv/a%20b"):
+        path = str(Paths.at(Path(folder)).socket("worker-webhooks"))
+        assert len(path) <= 107 and re.fullmatch(r"[a-z0-9/._-]+", path)
+
+
+def test_nginx_is_given_no_path_that_it_would_read_as_something_else() -> None:
+    for folder in ("/srv/a[b]", "/srv/*", '/srv/"a', "/srv/$a"):
+        with pytest.raises(ConfigurationError, match="cannot name this path"):
+            render({"RUN_DIR": Path(folder)})
 
 
 def test_secrets_are_written_whole_and_for_their_owner_only(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.local.nginx import PROJECT
 from tests.system.nginx.front import Front
 
 MakeFront = Callable[..., Awaitable[Front]]
@@ -15,11 +16,21 @@ MakeFront = Callable[..., Awaitable[Front]]
 async def make_front(tmp_path: Path) -> AsyncIterator[MakeFront]:
     """Start fronts with settings of their own."""
     fronts: list[Front] = []
+    # People keep clones in folders with names like this one.
+    folder = tmp_path / "my clone; {one} of #3 & naïve"
+    folder.mkdir()
+    (folder / "beside").symlink_to(PROJECT / "deploy" / "nginx")
+    beside = {
+        "PROBLEMS_JS": folder / "beside" / "problems.js",
+        "PROBLEM_PAGES": folder / "beside" / "problem-pages.conf",
+        "GUARDS": folder / "beside" / "guards.conf",
+        "FORWARDED": folder / "beside" / "forwarded.conf",
+    }
     # A unix socket's path may be 107 bytes long; pytest's folders can be longer.
     with tempfile.TemporaryDirectory(prefix="front-") as sockets:
 
         async def make(conf: Callable[[str], str] | None = None, **values: str) -> Front:
-            front = Front(tmp_path, Path(sockets), **values)
+            front = Front(folder, Path(sockets), **beside, **values)
             fronts.append(front)
             await front.start(conf(front.conf()) if conf else None)
             return front

@@ -48,7 +48,7 @@ class Answer:
 class Front:
     """A running nginx, and the stub behind it; or another edge, where its socket is given."""
 
-    def __init__(self, folder: Path, sockets: Path, edge: Path | None = None, /, **values: str) -> None:
+    def __init__(self, folder: Path, sockets: Path, edge: Path | None = None, /, **values: str | Path) -> None:
         self.folder, self.port, self.metrics_port = folder, free_port(), free_port()
         self.edges = (edge, edge) if edge else (sockets / "a", sockets / "b")
         self.stub = Stub()
@@ -61,16 +61,16 @@ class Front:
         """Render nginx.conf for this front."""
         return render(
             {
-                "RUN_DIR": str(self.folder),
-                "LOG_DIR": str(self.folder),
+                "RUN_DIR": self.folder,
+                "LOG_DIR": self.folder,
                 "PROBLEM_BASE_URL": ERRORS,
                 "ANONYMOUS_TOKEN": ANONYMOUS_TOKEN,
                 "LISTEN": f"127.0.0.1:{self.port}",
                 "METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
-                "EDGE_A": str(self.edges[0]),
-                "EDGE_B": str(self.edges[1]),
-                "STATIC_DIR": str(self.folder / "static"),
-                "STORED_DIR": str(self.folder / "stored"),
+                "EDGE_A": self.edges[0],
+                "EDGE_B": self.edges[1],
+                "STATIC_DIR": self.folder / "static",
+                "STORED_DIR": self.folder / "stored",
                 "USER": "user root;" if os.getuid() == 0 else "",
                 "HEADER_TIMEOUT": "1s",
                 "BODY_TIMEOUT": "1s",
@@ -88,7 +88,7 @@ class Front:
             await self.stub.start(path)
         (self.folder / "static").mkdir(exist_ok=True)
         (self.folder / "static" / "style.css").write_text("a {}")
-        (self.folder / "nginx.conf").write_text(conf or self.conf())
+        (self.folder / "nginx.conf").write_text(conf or self.conf(), encoding="utf-8")
         log = self.folder / "error.log"
         with log.open("ab") as stderr:
             self._nginx = await asyncio.create_subprocess_exec(
