@@ -3,6 +3,7 @@
 import atexit
 import gc
 import os
+import time
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from hypothesis import settings as hypothesis_settings
 from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents, Servers, folder_in_memory
+
+# Of this machine and of its databases: nothing may depend on it. No other time zone is further ahead of UTC.
+os.environ["TZ"] = "Pacific/Kiritimati"
+time.tzset()
 
 # A busy machine makes a single example slow; pytest's own time-out bounds a test. The examples of each run are others.
 hypothesis_settings.register_profile(

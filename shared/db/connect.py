@@ -50,6 +50,8 @@ def refuse_owner(url: str, variable: str) -> None:
 
 
 Connection = psycopg.Connection[tuple[Any, ...]]
+# Casts between days and moments go by the session's time zone, and a server's own may be any.
+IN_UTC = {"timezone": "UTC"}
 # A host that was cut off sends no farewell. Without these a worker would wait a quarter of an hour for an answer to
 # what it has sent, and for ever for one that it was owed. A value in the address overrides them.
 _ALIVE = {
@@ -70,6 +72,8 @@ def connect(url: str, *, application: str, autocommit: bool = False) -> Connecti
     if not url:
         raise ConfigurationError("DATABASE_URL must be set; `itemindex up` sets it for the embedded stack")
     named: dict[str, Any] = {**_ALIVE, **conninfo_to_dict(url)}
+    in_utc = " ".join(f"-c {name}={value}" for name, value in IN_UTC.items())
+    named["options"] = f"{named.get('options', '')} {in_utc}"
     connection: Connection = psycopg.connect(
         autocommit=autocommit,
         cursor_factory=psycopg.RawCursor,

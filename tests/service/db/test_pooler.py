@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from edge.storage.database import Database
+from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
@@ -27,6 +29,18 @@ def pooled(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
     folder.mkdir()
     with pgbouncer(folder, settings.edge_database_url, _CONNECTIONS) as address:
         yield replace(settings, edge_pooler_url=address, database_timeout_seconds=20.0)
+
+
+async def test_a_session_is_in_utc_whatever_the_servers_time_zone_is(pooled: Settings) -> None:
+    with psycopg.connect(pooled.database_url) as plain, connect(pooled.database_url, application="tests") as ours:
+        zones = [one.execute("SHOW timezone").fetchall()[0][0] for one in (plain, ours)]
+    assert zones == ["Pacific/Kiritimati", "UTC"]
+    for url in (pooled.edge_database_url, pooled.edge_pooler_url):
+        database = Database(url, connections_max=1, deadline_seconds=20, pooled=url == pooled.edge_pooler_url)
+        await database.open()
+        row = await database.fetch_row("SHOW timezone")
+        await database.close()
+        assert row is not None and row[0] == "UTC"
 
 
 async def test_the_first_calls_of_many_callers_are_answered_over_few_connections(
