@@ -15,6 +15,8 @@ import msgspec
 # Control characters of ASCII and of Latin-1, line and paragraph separators, marks of direction, the byte order mark,
 # and surrogates, which no encoder takes.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+# The blocks of Hebrew, Arabic and the other scripts that are written from right to left.
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -26,6 +28,15 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Return text of many lines with its line breaks, each line printable."""
     return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def isolated(name: str) -> str:
+    """Return a name for use within a sentence: between the marks U+2068 and U+2069 if it runs from right to left.
+
+    Without them the words and figures beside it would change places with it (Unicode Standard Annex 9). In HTML the
+    element `bdi` does the same.
+    """
+    return f"\u2068{name}\u2069" if _RIGHT_TO_LEFT.search(name) else name
 
 
 def json_line(members: Mapping[str, Any]) -> bytes:

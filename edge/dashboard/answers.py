@@ -14,6 +14,7 @@ from shared.jobs.contract import (
     REDUCTIONS,
     SUSTAINABILITY_ROLLUP,
 )
+from shared.printable import isolated
 
 _SUBJECTS = ("slug", "code", "brand", "category")
 _SMALLEST = 0.0005
@@ -177,7 +178,7 @@ def _subject(parameters: Mapping[str, Any], row: Mapping[str, Any], reading: Rea
 
 def _list(name: str, parameters: Mapping[str, Any], reading: Reading) -> list[str]:
     value = parameters.get(name) or []
-    return [named(reading.names, name, one) for one in (value if isinstance(value, list) else [value])]
+    return [isolated(named(reading.names, name, one)) for one in (value if isinstance(value, list) else [value])]
 
 
 def _during(reading: Reading) -> str:

@@ -24,6 +24,7 @@ from edge.http.problems import Problem
 from edge.storage.database import Database, Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, KEPT_DAYS, NEW_LOW_DAYS, TARGETS, TYPES, Condition
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX
+from shared.printable import isolated
 
 CARDS: dict[Condition, tuple[str, str]] = {
     "below": ("Below an amount", "The lowest price of an item's newest day is below the amount."),
@@ -380,7 +381,7 @@ def _watch(data: Data) -> EventWords:
     text = _CONDITIONS[data["condition"]].format_map(data)
     if data["condition"] == "new-low" and data["low_before"] is not None:
         text += f"; it was {data['low_before']} before"
-    return EventWords(f"{name}: {text}", f"/dashboard/explorer/{iid}" if iid else None)
+    return EventWords(f"{isolated(name)}: {text}", f"/dashboard/explorer/{iid}" if iid else None)
 
 
 def _job(data: Data) -> EventWords:

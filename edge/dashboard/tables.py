@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from shared.analytics.footprint import INDICATORS, Indicator
 from shared.money import minor_digits
+from shared.printable import isolated
 
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
@@ -301,6 +302,10 @@ def differing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def group_name(row: Mapping[str, Any], names: Names, fields: Iterable[str] = GROUPS) -> str:
     """Return the group that a row is of in words: its brand, category and channel, or those of them that are named."""
+    return ", ".join(map(isolated, _group(row, names, fields)))
+
+
+def _group(row: Mapping[str, Any], names: Names, fields: Iterable[str]) -> list[str]:
     listed = []
     for field in fields:
         if field not in row:
@@ -313,7 +318,7 @@ def group_name(row: Mapping[str, Any], names: Names, fields: Iterable[str] = GRO
             else None
         )
         listed.append(f"no {field}" if row[field] is None else own or named(names, field, row[field]))
-    return ", ".join(listed)
+    return listed
 
 
 def figure(value: Any) -> str:
@@ -379,7 +384,7 @@ def export_question(request: Mapping[str, Any], names: Names = NO_NAMES) -> str:
 
 def called(field: str, value: Any, names: Names) -> str:
     """Return the names of one value of a parameter, or of several."""
-    return ", ".join(named(names, field, one) for one in (value if isinstance(value, list) else [value]))
+    return ", ".join(isolated(named(names, field, one)) for one in (value if isinstance(value, list) else [value]))
 
 
 def _listed(value: Any, joint: str = ", ") -> str:
@@ -409,8 +414,9 @@ def cell(name: str, row: Mapping[str, Any], reading: Reading = PLAIN) -> Cell:
     value = row[name]
     if isinstance(value, list):
         listed = value if name == "path" else value[:_LISTED_MAX]
-        joint = " › " if name == "path" else ", "
-        return Cell(joint.join(_member(one, reading.names) for one in listed) or "–", len(value) - len(listed))
+        joint, of_list = (" › ", str) if name == "path" else (", ", isolated)
+        text = joint.join(of_list(_member(one, reading.names)) for one in listed)
+        return Cell(text or "–", len(value) - len(listed))
     return Cell(_text(name, row, reading))
 
 
@@ -421,7 +427,7 @@ def _text(name: str, row: Mapping[str, Any], reading: Reading) -> str:
     if name == "period":
         return reading.periods.text(value)
     if name in GROUPS:
-        return group_name({key: row[key] for key in (name, "name", "path") if key in row}, reading.names)
+        return ", ".join(_group(row, reading.names, (name,)))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and SHARE.search(name):

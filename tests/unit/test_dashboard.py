@@ -16,7 +16,18 @@ from edge.dashboard.events import words_of
 from edge.dashboard.forms import Field, defaults_of, fields_of
 from edge.dashboard.reports import drawn
 from edge.dashboard.sign_in import browser_of
-from edge.dashboard.tables import Periods, Reading, amount, export_question, figure, keys_in, question, table_of
+from edge.dashboard.tables import (
+    Names,
+    Periods,
+    Reading,
+    amount,
+    export_question,
+    figure,
+    group_name,
+    keys_in,
+    question,
+    table_of,
+)
 from shared.errors import InvalidParameter
 from shared.events.types import TYPES
 from workers.analytics.reports.filters import last_day_with_enough
@@ -394,6 +405,15 @@ def test_an_order_and_a_limit_other_than_usual_are_part_of_the_question() -> Non
     usual = defaults_of(REPORTS_BY_KIND["brand-insights"])
     assert question({"sort": "-observations", "limit": 50}, usual) == "all"
     assert question({"sort": "-brand", "limit": 10}, usual) == "all · sorted by brand, descending · first 10"
+
+
+def test_a_name_from_right_to_left_keeps_its_place_in_a_sentence() -> None:
+    names: Names = {"brand": {"watania": "الوطنية", "elite": "עלית", "vita": "Vita"}}
+    asked = question({"brand": ["watania", "vita"], "from": "2026-01-01"}, {}, names)
+    assert asked == "\u2068الوطنية\u2069, Vita · 2026-01-01 to the last day"
+    assert group_name({"brand": "elite", "channel": "NORTH"}, names) == "\u2068עלית\u2069, NORTH"
+    fired = {**_FIRED, "label": "زيت", "condition": "returned", "days": 30}
+    assert words_of("watch.fired", fired).text.startswith("\u2068زيت\u2069: ")
 
 
 def test_a_parameter_of_zero_is_part_of_the_question() -> None:
