@@ -143,7 +143,7 @@ class _Market:
             sold = (item * 7 + random.integers(0, 4, rows)) % len(CHANNELS)
             arrays = [_encoded(codes[item], values) for codes, values in self.columns.values()]
             arrays += [
-                pa.array(LAST_DAY - DAYS + 1 + day, pa.date32()),
+                pa.array(LAST_DAY + (day - DAYS + 1).astype("m8[D]"), pa.date32()),
                 _encoded(sold.astype("i4"), channels),
                 _cents(price),
             ]
