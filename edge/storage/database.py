@@ -174,7 +174,7 @@ class Database:
                 self._pool.terminate()
 
     async def fetch(self, query: str, *arguments: Any, scope: Scope | None = None) -> list[asyncpg.Record]:
-        """Return all rows, as seen for the scope; a statement rolled back for another transaction is sent once more.
+        """Return all rows, as seen for the scope; a statement that was rolled back or never sent is sent once more.
 
         Raises StoreUnavailable when no connection or no answer comes within the deadline, and when PostgreSQL refuses
         because of its own state: read-only, full, shutting down, out of connections.
@@ -185,6 +185,8 @@ class Database:
             except asyncpg.PostgresError as error:
                 if not was_rolled_back(error.sqlstate):
                     raise
+            except asyncpg.InternalClientError:
+                pass  # the server ended the connection while nobody used it, and nothing was sent
             return await self._fetch(query, arguments, scope)
 
     @asynccontextmanager

@@ -166,6 +166,21 @@ async def test_a_statement_that_was_rolled_back_for_another_is_sent_once_more(ed
         assert edge.resources.database.answering, sqlstate
 
 
+async def test_a_statement_for_a_connection_that_the_server_had_ended_is_sent_over_another(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch, ended = asyncpg.Connection.fetch, [True, False]
+
+    async def fetched(self: Any, *given: Any, **options: Any) -> Any:
+        if ended.pop(0):  # as the driver says it when it has read the server's farewell and not yet the end of the line
+            raise asyncpg.InternalClientError("cannot switch to state 12; another operation (2) is in progress")
+        return await fetch(self, *given, **options)
+
+    monkeypatch.setattr(asyncpg.Connection, "fetch", fetched)
+    assert [row["n"] for row in await edge.resources.database.fetch("SELECT 1 AS n")] == [1]
+    assert not ended and edge.resources.database.answering
+
+
 @pytest.mark.parametrize("sqlstate", ["40P01", "55P03", "25006"])
 def test_an_outage_of_postgresql_costs_a_job_no_attempt(settings: Settings, sqlstate: str) -> None:
     job, statement = order(settings, attempts=1), raising(settings, sqlstate, 3)
