@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 
 import tantivy
 
@@ -10,14 +11,32 @@ WORD_CHARACTERS_MAX = 40
 PREFIX_CHARACTERS_MAX = 12
 STEMMING = "english"
 
-# Scripts written without spaces: cut into single characters and pairs instead of words.
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+# Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer: written without spaces or with few, and therefore cut into
+# single characters and pairs instead of words.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Vowels and other signs that belong to the letter before them, in the scripts that are written with such.
+_BETWEEN = (*range(0x0483, 0x1D00), *range(0xA620, 0xAC00))
+_SIGNS = "".join(chr(code) for code in _BETWEEN if unicodedata.category(chr(code)).startswith("M"))
+_LETTERS = rf"[^\W_{_UNSPACED}]"
+_RUN = re.compile(f"[{_UNSPACED}]+|{_LETTERS}+(?:[{_SIGNS}]+{_LETTERS}*)*")
+_CHARACTER = re.compile(f"[^{_SIGNS}][{_SIGNS}]*")
+# Points of Hebrew and Arabic, which are seldom written, and the line that only lengthens a word.
+_POINTS = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]+"
+)
+# Letters of Arabic that are written one for the other, those of Persian that look like them, and each script's digits.
+_ALIKE = str.maketrans("ىیئؤةکأإآٱ", "يييوهكاااا") | {
+    code: str(unicodedata.decimal(chr(code))) for code in _BETWEEN if chr(code).isdecimal()
+}
+_FIRST_ALIKE = re.compile("[\u0591-\uabff]")
 # Of ASCII text: lower case, and a space for whatever separates words, which apostrophes do not.
 _ASCII_WORDS = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(256)).encode("latin-1")
 _ASCII_APOSTROPHES = b"'`"
-_FIRST_CJK = "\u3040"
-_STARTS_CJK = re.compile(rf"[{_CJK}]")
+_FIRST_UNSPACED = "\u0e00"
+_STARTS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 # Only these marks are accents; the sound marks of kana distinguish words and stay.
 _ACCENT = re.compile("[\u0300-\u036f]+")
 _APOSTROPHE = re.compile("['’ʼ＇`´]")
@@ -53,34 +72,35 @@ def fold(text: str) -> str:
 
 
 def indexed_words(text: str) -> list[str]:
-    """Return every word of a text under which it can be found; of CJK, each character and each pair."""
+    """Return every word of a text under which it can be found; without spaces, each character and each pair."""
     if text.isascii():  # as most are, and then no expression is needed
         runs = text.encode().translate(_ASCII_WORDS, _ASCII_APOSTROPHES).decode().split()
         return runs if len(text) <= WORD_CHARACTERS_MAX else [run[:WORD_CHARACTERS_MAX] for run in runs]
     words: list[str] = []
-    for run in _RUN.findall(fold(text)):
-        if is_cjk(run):
-            words.extend(run)
-            words.extend(_pairs(run))
+    for run in _runs(text):
+        if is_unspaced(run):
+            characters = _CHARACTER.findall(run)
+            words.extend(characters)
+            words.extend(_pairs(characters))
         else:
             words.append(run[:WORD_CHARACTERS_MAX])
     return words
 
 
 def query_words(text: str) -> list[str]:
-    """Return the words that a query asks for, each once; of CJK the pairs, or a single character."""
+    """Return the words that a query asks for, each once; without spaces the pairs, or a single character."""
     words: list[str] = []
-    for run in _RUN.findall(fold(text)):
-        if is_cjk(run):
-            words.extend(_pairs(run) or [run])
+    for run in _runs(text):
+        if is_unspaced(run):
+            words.extend(_pairs(_CHARACTER.findall(run)) or [run])
         else:
             words.append(run[:WORD_CHARACTERS_MAX])
     return list(dict.fromkeys(words))
 
 
-def is_cjk(word: str) -> bool:
+def is_unspaced(word: str) -> bool:
     """Return whether a word was cut from a script that is written without spaces."""
-    return word >= _FIRST_CJK and _STARTS_CJK.match(word) is not None
+    return word >= _FIRST_UNSPACED and _STARTS_UNSPACED.match(word) is not None
 
 
 def analyzer() -> tantivy.TextAnalyzer:
@@ -104,5 +124,12 @@ def _stemmer() -> tantivy.TextAnalyzer:
     return analyzer()
 
 
-def _pairs(run: str) -> list[str]:
-    return [run[position : position + 2] for position in range(len(run) - 1)]
+def _runs(text: str) -> list[str]:
+    folded = fold(text)
+    if _FIRST_ALIKE.search(folded):
+        folded = _POINTS.sub("", folded).translate(_ALIKE)
+    return _RUN.findall(folded)
+
+
+def _pairs(characters: list[str]) -> list[str]:
+    return ["".join(pair) for pair in pairwise(characters)]

@@ -231,7 +231,7 @@ def _store(part: str, url: str, *, must_keep: bool) -> Finding:
 def _search(settings: Settings) -> Finding:
     index = newest(settings.search_dir)
     text = f"index of data_version {index[1].data_version}, {index[1].items:,} items" if index else "no index"
-    return Finding("search index", index is not None, text, "see `itemindex jobs list` and `itemindex logs worker`")
+    return Finding("search index", index is not None, text, "run `itemindex rebuild search`")
 
 
 def _directories(settings: Settings) -> Iterator[Finding]:

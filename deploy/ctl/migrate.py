@@ -7,19 +7,16 @@ import click
 from rich.progress import Progress
 
 from deploy.ctl.console import console, settings, show, stored
+from deploy.local.derived import bring_up_to_date
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError
-from shared.index.identifiers import LAYOUT
 from shared.objects.open import open_object_store
 from shared.objects.shared_directories import adopt
-from shared.search.directory import is_of_former_format
 from shared.settings.settings import Settings
-from workers.analytics.rollups import layout
 from workers.analytics.rollups.layout import rebuild_rollups
-from workers.provenance import events, identifiers
-from workers.provenance.events import SQL as EVENTS
+from workers.provenance import events
 from workers.search.build import make_index
 
 # `itemindex rebuild`: what is derived from the index. Each load keeps it up to date by itself.
@@ -106,14 +103,7 @@ def migrate_schema(data_dir: Path, contract: bool, dry_run: bool, directories: b
             contract=contract,
         )
         left = pending(connection)
-        connection.execute(EVENTS.lock)
-        connection.commit()  # the lock is the session's; the snapshot must begin after it was had
-        if layout.ensure(connection):
-            console.say("  derived what the reports read, in the layout of this version")
-        identifiers.ensure(connection)
-    if is_of_former_format(chosen.search_dir, LAYOUT):
-        make_index(chosen.database_url, chosen.search_dir)
-        console.say("  built the search index, in the format of this version")
+    bring_up_to_date(chosen, lambda done: console.say("  {done}", done=done))
     console.say("[green]the schema is current[/] ({count} applied)", count=len(done))
     for step in left:
         console.say(

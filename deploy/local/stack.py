@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from deploy.local import identity, nginx, postgres, valkey
+from deploy.local.derived import bring_up_to_date
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
 from deploy.local.process import (
@@ -28,9 +29,6 @@ from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.redis.urls import is_cluster
 from shared.settings.settings import Settings
-from workers.analytics.rollups import layout
-from workers.provenance import identifiers
-from workers.provenance.events import SQL as EVENTS
 
 _STORES = ("postgres", "state", "cache")
 _READY_SECONDS = 60.0
@@ -88,10 +86,7 @@ class Stack:
         on_step("migrations")
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
-            connection.execute(EVENTS.lock)
-            connection.commit()
-            layout.ensure(connection)
-            identifiers.ensure(connection)
+        bring_up_to_date(self.settings, on_step)
 
     def start_service(self, on_step: OnStep) -> None:
         """Start the edges, the dispatcher, a worker for each queue, and nginx in front."""

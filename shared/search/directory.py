@@ -134,39 +134,40 @@ def sync(path: Path) -> None:
 def prune(directory: Path) -> list[int]:
     """Remove all but the newest versions, and the leftovers of broken builds; return the versions removed.
 
+    Versions of another format, which parts of another release may still open, stay until all that are kept are of ours.
     The caller holds the lock of `writing`. An edge may still read what is removed: mapped files stay until it lets go.
     """
     kept: dict[int, Manifest] = {}
-    removed: set[int] = set()
+    superseded: list[Path] = []
+    foreign: dict[Path, Manifest] = {}
     for path in layout.manifests(directory):
-        version = int(path.name.split(".")[0])
-        manifest = layout.read_manifest(path) if version in kept or len(kept) < KEPT_VERSIONS else None
-        if manifest is not None and version not in kept:
-            kept[version] = manifest
+        version, manifest = _version(path), layout.read_manifest(path)
+        if manifest is not None and manifest.format != layout.FORMAT:
+            foreign[path] = manifest
+        elif manifest is None or version in kept or len(kept) == KEPT_VERSIONS:
+            superseded.append(path)
         else:
-            path.unlink()
-            removed.add(version)
+            kept[version] = manifest
     if len(kept) == KEPT_VERSIONS:
-        for path in _former(directory):
-            _delete(path)
-    entries = [entry for manifest in kept.values() for entry in manifest.segments]
+        superseded += foreign
+        foreign = {}
+    for path in superseded:
+        path.unlink()
+    entries = [entry for manifest in (*kept.values(), *foreign.values()) for entry in manifest.segments]
     _remove(directory, _UNFINISHED)
     _keep_only(directory / layout.SEGMENTS, {entry.id for entry in entries})
     _keep_only(directory / layout.DELETIONS, {entry.deletions for entry in entries if entry.deletions})
-    return sorted(removed - set(kept), reverse=True)
+    return sorted({_version(path) for path in superseded} - set(kept), reverse=True)
 
 
 def is_of_former_format(directory: Path, identifiers: int | None) -> bool:
     """Return whether there is only an index that this version cannot read, or that lacks identifiers of these rules."""
     newest = layout.newest(directory)
-    if newest is None:
-        return any(path.is_dir() for path in _former(directory))
-    return newest[1].identifiers != identifiers
+    return bool(layout.manifests(directory)) if newest is None else newest[1].identifiers != identifiers
 
 
-def _former(directory: Path) -> list[Path]:
-    # Folders named by their data_version. Edges of the former version may still open them.
-    return [path for path in directory.glob("[0-9]*") if path.name.isdecimal()]
+def _version(path: Path) -> int:
+    return int(path.name.split(".")[0])
 
 
 def _remove(directory: Path, prefix: str) -> None:

@@ -12,7 +12,7 @@ from zlib import crc32
 import msgspec
 
 # Raised with every change of words, fields or files: an edge never opens an index that it would misread.
-FORMAT = 2
+FORMAT = 3
 
 SEGMENTS = "segments"
 DELETIONS = "deletions"
@@ -145,12 +145,11 @@ def row_words(items: int) -> int:
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """Return a manifest of our format, or None."""
+    """Return a manifest, of whatever format; None where it cannot be read."""
     try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
     except (OSError, msgspec.DecodeError):
         return None
-    return manifest if manifest.format == FORMAT else None
 
 
 def manifests(directory: Path) -> list[Path]:
@@ -164,9 +163,9 @@ def manifests(directory: Path) -> list[Path]:
 
 
 def newest(directory: Path) -> tuple[Path, Manifest] | None:
-    """Return the directory and its newest readable manifest, or None where there is none yet."""
+    """Return the directory and its newest manifest of our format, or None where there is none yet."""
     for path in manifests(directory):
         manifest = read_manifest(path)
-        if manifest is not None:
+        if manifest is not None and manifest.format == FORMAT:
             return directory, manifest
     return None

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from shared.search import layout
 from shared.search.index import SearchIndex
-from shared.text import PREFIX_CHARACTERS_MAX, is_cjk, query_words, stems
+from shared.text import PREFIX_CHARACTERS_MAX, is_unspaced, query_words, stems
 from shared.units.names import Reading, read, term
 
 # More words than any item's name has; bounded because each word costs time.
@@ -84,7 +84,7 @@ class Question:
         ]
         if self._unfinished:
             text, exact, _ = self._typed[-1]
-            exact += [] if is_cjk(text) else _prefix(index, text, weights.beginning)
+            exact += [] if is_unspaced(text) else _prefix(index, text, weights.beginning)
 
     @property
     def begins_others(self) -> bool:
@@ -135,16 +135,16 @@ def _quantities(index: SearchIndex, reading: Reading, weights: Weights) -> list[
 
 
 def _begun(index: SearchIndex, text: str, weights: Weights) -> list[TermVariant]:
-    return _exact(index, text, 1.0) + ([] if is_cjk(text) else _prefix(index, text, weights.beginning))
+    return _exact(index, text, 1.0) + ([] if is_unspaced(text) else _prefix(index, text, weights.beginning))
 
 
 def _joined(index: SearchIndex, text: str) -> list[TermVariant]:
-    return [] if is_cjk(text) else _exact(index, text, 1.0)
+    return [] if is_unspaced(text) else _exact(index, text, 1.0)
 
 
 def _split(index: SearchIndex, text: str) -> list[TermVariant]:
     # A space too few is one edit as well.
-    if is_cjk(text):
+    if is_unspaced(text):
         return []
     best: TermVariant | None = None
     for cut in range(SPLIT_CHARACTERS_MIN, len(text) - SPLIT_CHARACTERS_MIN + 1):
@@ -156,7 +156,7 @@ def _split(index: SearchIndex, text: str) -> list[TermVariant]:
 
 
 def _similar(index: SearchIndex, text: str, weight: float, *, unfinished: bool, fuzzy: bool) -> list[TermVariant]:
-    if len(text) < ONE_EDIT_FROM_CHARACTERS or is_cjk(text) or any(character.isdigit() for character in text):
+    if len(text) < ONE_EDIT_FROM_CHARACTERS or is_unspaced(text) or any(character.isdigit() for character in text):
         return []
     allowed = 2 if len(text) >= TWO_EDITS_FROM_CHARACTERS else 1
     variants: list[TermVariant] = []

@@ -17,7 +17,7 @@ from shared.search import layout
 from shared.search.directory import sync
 from shared.search.layout import SegmentInfo
 from shared.search.segment import Dictionary, Numbers, Span, bits
-from shared.text import PREFIX_CHARACTERS_MAX, is_cjk
+from shared.text import PREFIX_CHARACTERS_MAX, is_unspaced
 
 # Rows of bits for the common terms of a segment: which documents have the term, in the order of their numbers.
 
@@ -56,7 +56,7 @@ def _beginnings(dictionary: Dictionary, least: int) -> Iterator[tuple[bytes, Spa
         deeper = []
         for begun, span in level:
             for longer, part in _continuations(dictionary, begun, span):
-                if dictionary.size(part) > least and not is_cjk(longer):
+                if dictionary.size(part) > least and not is_unspaced(longer):
                     yield layout.key(layout.PREFIXES, longer), part
                     deeper.append((longer, part))
         level = deeper

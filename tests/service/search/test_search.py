@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from deploy.local.derived import bring_up_to_date
 from edge.index.identifiers import SQL as IDENTIFIERS
 from shared.db.connect import connect
 from shared.index.identifiers import LAYOUT
@@ -112,3 +113,18 @@ def test_where_a_load_has_not_derived_its_identifiers_the_index_says_so(settings
     found = layout.newest(settings.search_dir)
     assert found is not None
     assert found[1].identifiers is None
+
+
+def test_an_index_that_only_an_earlier_version_reads_is_built_anew_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(layout, "FORMAT", layout.FORMAT - 1)
+        make_index(settings.database_url, settings.search_dir)
+    assert layout.newest(settings.search_dir) is None
+    for reported in (["built the search index, in the format of this version"], []):
+        said: list[str] = []
+        bring_up_to_date(settings, said.append)
+        assert said == reported
+        found = layout.newest(settings.search_dir)
+        assert found is not None and found[1].items == len(OTHERS.splitlines())

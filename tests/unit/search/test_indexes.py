@@ -29,7 +29,7 @@ from shared.search.segment import Segment, bits
 from shared.telemetry.log import Log
 from tests.perf import search_sample
 from tests.unit.search import test_search_segments as loads
-from tests.unit.search.conftest import catalogue, opened
+from tests.unit.search.conftest import catalogue, document, opened
 from tests.unit.search.test_search_segments import SAMPLE, Catalogue
 from workers.search import writer
 from workers.search.build import analyze, build, update
@@ -154,16 +154,27 @@ def test_an_index_of_another_format_is_not_read(tmp_path: Path, monkeypatch: pyt
     assert layout.newest(tmp_path) is None
 
 
-def test_an_index_of_the_former_format_stays_until_two_newer_ones_are_there(tmp_path: Path) -> None:
-    (tmp_path / "6" / "items").mkdir(parents=True)
-    assert is_of_former_format(tmp_path, None)
-    build(catalogue(), tmp_path, 7)
-    prune(tmp_path)
-    assert (tmp_path / "6").is_dir()
+def test_an_index_of_the_former_format_stays_until_two_newer_ones_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert not is_of_former_format(tmp_path, None)
+    ours = layout.FORMAT
+    monkeypatch.setattr(layout, "FORMAT", ours - 1)
+    build(catalogue(), tmp_path, 7)
+    monkeypatch.setattr(layout, "FORMAT", ours)
+    assert is_of_former_format(tmp_path, None)
+    # The new release makes its own for the same data_version.
+    build([*catalogue(), document("IID-Z0009|Kettle|Siemens|kettle|Home/Kitchen|")], tmp_path, 7)
+    prune(tmp_path)
+    assert not is_of_former_format(tmp_path, None)
+    monkeypatch.setattr(layout, "FORMAT", ours - 1)
+    assert iids(tmp_path, "kettle") == [] and iids(tmp_path, "runner") == ["IID-C0004"]
+    monkeypatch.setattr(layout, "FORMAT", ours)
+    assert iids(tmp_path, "kettle") == ["IID-Z0009"]
     build(catalogue(), tmp_path, 8)
     prune(tmp_path)
-    assert not (tmp_path / "6").exists()
+    assert [path.name for path in layout.manifests(tmp_path)] == ["8.0.json", "7.1.json"]
+    assert len(list((tmp_path / layout.SEGMENTS).iterdir())) == 2
 
 
 def test_the_items_of_each_beginning_are_those_with_a_word_that_begins_so(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
+from babel import Locale
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ from shared.errors import InvalidCursor, InvalidParameter, StoreUnavailable
 from shared.search import layout, paging
 from shared.search.directory import prune
 from shared.search.index import SearchIndex
-from shared.search.model import Document, Hit, Item, Page, SearchQuery
+from shared.search.model import Brand, Category, Document, Hit, Item, Page, SearchQuery
 from shared.search.paging import find
 from shared.telemetry.log import Log
 from shared.text import WORD_CHARACTERS_MAX, fold, indexed_words, query_words, stems
@@ -615,10 +616,41 @@ def test_case_accents_and_width_do_not_matter() -> None:
         assert fold(text) == folded, text
 
 
-def test_cjk_is_found_by_characters_and_pairs_beside_other_words() -> None:
+def test_text_without_spaces_is_found_by_characters_and_pairs_beside_other_words() -> None:
     assert indexed_words("維他奶 250ml") == ["維", "他", "奶", "維他", "他奶", "250ml"]
     assert query_words("維他奶") == ["維他", "他奶"]
     assert query_words("奶") == ["奶"]
+
+
+def test_vowel_signs_belong_to_their_word_and_points_are_left_out() -> None:
+    for text, words in (
+        ("दूध पाउडर", ["दूध", "पाउडर"]),
+        ("தேங்காய் எண்ணெய்", ["தேங்காய்", "எண்ணெய்"]),
+        ("حَلِيب كامل", ["حليب", "كامل"]),
+        ("קָפֶה נמס", ["קפה", "נמס"]),
+        ("مكتبـــة أحمد", ["مكتبه", "احمد"]),
+        ("دوغ کفیر", ["دوغ", "كفير"]),
+        ("حليب ٥٠٠ مل", ["حليب", "500", "مل"]),
+    ):
+        assert indexed_words(text) == query_words(text) == words, text
+
+
+@pytest.mark.parametrize("language", ["hi", "ta", "bn", "th", "my", "km", "ar", "he", "ja"])
+def test_names_of_each_script_are_found_by_their_words_and_others_are_not(language: str, tmp_path: Path) -> None:
+    """The names are those of countries and regions in the Unicode Consortium's CLDR."""
+    listed = {name for code, name in Locale(language).territories.items() if len(code) == 2}
+    names = {f"IID-{number:05}": name for number, name in enumerate(sorted(listed))}
+    brand, category = Brand(1, "B", "b"), Category("x", ["X"])
+    index = opened([Document(Item(iid, name, brand, "", category), [], "") for iid, name in names.items()], tmp_path)
+    others, asked = 0, 0
+    for iid, name in names.items():
+        assert iids(ask_search_promises(index, name))[0] == iid, name
+        for word in filter(query_words, name.split()):
+            beginning = {iid for iid, name in names.items() if any(one.startswith(word) for one in name.split())}
+            found = strict(ask_search_promises(index, word, limit=50))
+            assert {iid for iid in beginning if word in names[iid].split()} <= found or len(found) == 50, word
+            others, asked = others + len(found - beginning), asked + 1
+    assert others <= asked / 4
 
 
 def test_endings_do_not_matter() -> None:
