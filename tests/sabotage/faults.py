@@ -499,7 +499,7 @@ FAST_PATH_FAULTS = (
         "nginx.conf",
         'pid "@RUN_DIR@/nginx.pid";',
         "pid @RUN_DIR@/nginx.pid;",
-        "tests/system/nginx/test_requests.py::test_nothing_else_is_repeated",
+        "tests/system/nginx/test_upstream.py::test_tls_is_ready_to_switch_on",
     ),
     fault(
         "a refusal is repeated to callers with credentials",
