@@ -38,6 +38,11 @@ SIGNS = {
     "￥": frozenset("CNY JPY".split()),
     "Rs": frozenset("INR LKR MUR NPR PKR SCR".split()),
     "Rs.": frozenset("INR LKR MUR NPR PKR SCR".split()),
+    "ريال": frozenset("IRR OMR QAR SAR YER".split()),
+    "﷼": frozenset("IRR OMR QAR SAR YER".split()),
+    "درهم": frozenset("AED MAD".split()),
+    "جنيه": frozenset("EGP SDG".split()),
+    "دينار": frozenset("BHD DZD IQD JOD KWD LYD TND".split()),
     "kr": frozenset("DKK ISK NOK SEK".split()),
     "kr.": frozenset("DKK ISK NOK SEK".split()),
     **{
@@ -45,9 +50,12 @@ SIGNS = {
         for sign, code in (
             pair.split("=")
             for pair in (
-                "A$=AUD AU$=AUD C$=CAD CA$=CAD HK$=HKD MX$=MXN NT$=TWD NZ$=NZD R$=BRL S$=SGD US$=USD ฿=THB ₡=CRC "
-                "₦=NGN ₩=KRW ₪=ILS ₫=VND €=EUR ₱=PHP ₴=UAH ₸=KZT ₹=INR ₺=TRY TL=TRY ₽=RUB руб=RUB "
-                "руб.=RUB zł=PLN Kč=CZK Ft=HUF lei=RON лв=BGN лв.=BGN Fr.=CHF SFr.=CHF RMB=CNY 元=CNY 円=JPY 원=KRW"
+                "A$=AUD AU$=AUD C$=CAD CA$=CAD HK$=HKD MX$=MXN NT$=TWD NZ$=NZD R$=BRL S$=SGD US$=USD ฿=THB บาท=THB "
+                "₡=CRC ₦=NGN ₩=KRW 원=KRW ₪=ILS ₫=VND đ=VND VNĐ=VND €=EUR ₱=PHP ₴=UAH грн=UAH грн.=UAH ₸=KZT тг=KZT "
+                "₹=INR ₺=TRY TL=TRY ₽=RUB руб=RUB руб.=RUB р=RUB р.=RUB zł=PLN Kč=CZK Ft=HUF lei=RON лв=BGN лв.=BGN "
+                "дин=RSD дин.=RSD Fr.=CHF SFr.=CHF Rp=IDR Rp.=IDR RM=MYR ৳=BDT ₾=GEL ֏=AMD ₼=AZN ₮=MNT RMB=CNY 元=CNY "
+                "円=JPY ر.س=SAR د.إ=AED ج.م=EGP ر.ق=QAR ر.ع=OMR د.ك=KWD د.ب=BHD د.أ=JOD د.م=MAD د.ت=TND د.ج=DZD "
+                "د.ع=IQD ل.ل=LBP ریال=IRR"
             ).split()
         )
     },

@@ -17,20 +17,24 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Vowels and other signs that belong to the letter before them, in the scripts that are written with such.
 _BETWEEN = (*range(0x0483, 0x1D00), *range(0xA620, 0xAC00))
-_SIGNS = "".join(chr(code) for code in _BETWEEN if unicodedata.category(chr(code)).startswith("M"))
+SIGNS = "".join(chr(code) for code in _BETWEEN if unicodedata.category(chr(code)).startswith("M"))
+"""Vowels and other signs that belong to the letter before them, in the scripts that are written with such."""
 _LETTERS = rf"[^\W_{_UNSPACED}]"
-_RUN = re.compile(f"[{_UNSPACED}]+|{_LETTERS}+(?:[{_SIGNS}]+{_LETTERS}*)*")
-_CHARACTER = re.compile(f"[^{_SIGNS}][{_SIGNS}]*")
+_RUN = re.compile(f"[{_UNSPACED}]+|{_LETTERS}+(?:[{SIGNS}]+{_LETTERS}*)*")
+WORD = re.compile(rf"(?:[^\W_]|[{SIGNS}])+")
+"""A word of a name that stands alone, such as that of a column: in every script whole."""
+_CHARACTER = re.compile(f"[^{SIGNS}][{SIGNS}]*")
 # Points of Hebrew and Arabic, which are seldom written, and the line that only lengthens a word.
 _POINTS = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]+"
 )
-# Letters of Arabic that are written one for the other, those of Persian that look like them, and each script's digits.
-_ALIKE = str.maketrans("ىیئؤةکأإآٱ", "يييوهكاااا") | {
-    code: str(unicodedata.decimal(chr(code))) for code in _BETWEEN if chr(code).isdecimal()
+_DIGITS = {
+    code: str(unicodedata.decimal(chr(code))) for code in (*_BETWEEN, *range(0xFF10, 0xFF1A)) if chr(code).isdecimal()
 }
+_FIGURE = str.maketrans("٫٬，．￥", ".,,.¥") | _DIGITS
+# Letters of Arabic that are written one for the other, those of Persian that look like them, and each script's digits.
+_ALIKE = str.maketrans("ىیئؤةکأإآٱ", "يييوهكاااا") | _DIGITS
 _FIRST_ALIKE = re.compile("[\u0591-\uabff]")
 # Of ASCII text: lower case, and a space for whatever separates words, which apostrophes do not.
 _ASCII_WORDS = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(256)).encode("latin-1")
@@ -69,6 +73,16 @@ def fold(text: str) -> str:
         return text.lower()
     flat = unicodedata.normalize("NFKD", text.translate(_PLAIN)).casefold()
     return unicodedata.normalize("NFC", _ACCENT.sub("", flat))
+
+
+def in_ascii(figure: str) -> str:
+    """Return a figure with the digits of ASCII in place of those of its script, and of the marks between them."""
+    return figure if figure.isascii() else figure.translate(_FIGURE)
+
+
+def unpointed(text: str) -> str:
+    """Return a text without the points of Hebrew and Arabic, its letters and digits as they are written most often."""
+    return _POINTS.sub("", text).translate(_ALIKE) if _FIRST_ALIKE.search(text) else text
 
 
 def indexed_words(text: str) -> list[str]:
@@ -125,10 +139,7 @@ def _stemmer() -> tantivy.TextAnalyzer:
 
 
 def _runs(text: str) -> list[str]:
-    folded = fold(text)
-    if _FIRST_ALIKE.search(folded):
-        folded = _POINTS.sub("", folded).translate(_ALIKE)
-    return _RUN.findall(folded)
+    return _RUN.findall(unpointed(fold(text)))
 
 
 def _pairs(characters: list[str]) -> list[str]:

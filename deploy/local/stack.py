@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from deploy.local import identity, nginx, postgres, valkey
-from deploy.local.derived import bring_up_to_date
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
 from deploy.local.process import (
@@ -86,6 +85,8 @@ class Stack:
         on_step("migrations")
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
+        from deploy.local.derived import bring_up_to_date  # only now: it loads numpy and pyarrow
+
         bring_up_to_date(self.settings, on_step)
 
     def start_service(self, on_step: OnStep) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from shared.errors import InvalidIdentifier
 from shared.gtin import gtin14, gtin_of_isbn, gtin_of_upc
-from shared.text import fold
+from shared.text import SIGNS, fold
 
 # The schemes of a mapping or a request that identify, and the one under which their values are compared.
 SCHEMES = {"gtin": "gtin", "ean": "gtin", "upc": "gtin", "isbn": "gtin", "mpn": "mpn", "sku": "sku", "url": "url"}
@@ -105,7 +105,7 @@ def _members(query: str) -> list[tuple[str, str]]:
     return parse_qsl(query, keep_blank_values=True)
 
 
-_NOT_SLUG = re.compile(r"[^\w]+")
+_NOT_SLUG = re.compile(rf"[^\w{SIGNS}]+")
 
 
 @lru_cache(maxsize=65_536)

@@ -185,7 +185,11 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     try:
         # As nginx, which passes on only what the edge needs, no `Accept-Encoding` but the one that a test sends.
         async with aiohttp.ClientSession(
-            connector=connector, auto_decompress=False, cookie_jar=jar, skip_auto_headers=("Accept-Encoding",)
+            connector=connector,
+            auto_decompress=False,
+            cookie_jar=jar,
+            skip_auto_headers=("Accept-Encoding",),
+            headers={"User-Agent": "tests/1.0"},  # else the version of Python, which people see in their sessions
         ) as session:
             yield Edge(settings, resources, session, path, runner, document)
     finally:

@@ -23,6 +23,8 @@ import msgspec
 import pyarrow.parquet as pq
 from pyarrow import ipc
 
+from edge.http.problems import reason_phrase
+
 # The longest spans between today and a date that an answer derives from it: the days of a report of use, those
 # for which a release is kept. All dates of the recorded content are years away from any run.
 _DAYS_BEFORE, _DAYS_AFTER = 31, 100
@@ -134,8 +136,7 @@ class Recording:
             for name, value in fields
             if name.lower() != "date"
         ]
-        phrase = HTTPStatus(status).phrase
-        text = "\n".join([f"{status} {phrase}", *lines])
+        text = "\n".join([f"{status} {reason_phrase(status)}", *lines])
         media_type = "" if status == HTTPStatus.PARTIAL_CONTENT else named.get("content-type", "")
         shape = shown(text_of(body, media_type, named.get("content-encoding", "")))
         written = "\n".join([*request, "", text, *(["", shape.rstrip("\n")] if shape else [])])

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from babel import Locale
 
 from shared.clock import utc_now
+from shared.text import in_ascii
 
 EPOCH = date(2000, 1, 1)
 EPOCH_2000_DAYS = (EPOCH - date(1970, 1, 1)).days
@@ -30,7 +31,8 @@ _ADJACENT = re.compile(r"%[YmdyjHMSGVUW]%[YmdyjHMSGVUW]")
 _TIME = re.compile(r"%[HIMSfpzZX]")
 _MONTH_NAME = re.compile(r"%-?([bB])")
 _WIDTHS = {"B": "wide", "b": "abbreviated"}
-_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pl", "pt")
+# Not Croatian, whose October is called as the November of Czech and Polish.
+_LANGUAGES = tuple("en de fr es it nl pl pt cs sk sv da nb fi hu ro tr ru uk el bg sl id ar he".split())
 # A month's name, with the point that many languages put behind a short one.
 _WORD = re.compile(r"[^\W\d_]+\.?")
 # The first of a month in French, Italian and Portuguese: 1er mars, 1º marzo.
@@ -74,10 +76,11 @@ def is_format(form: str) -> bool:
 @lru_cache(maxsize=65_536)
 def parsed(text: str | None, formats: tuple[str, ...]) -> int | None:
     """Return the day of a text by the first format that it fits, in days since 2000-01-01; None where it fits none."""
-    if text is None or (not text.isascii() and any(c.isdecimal() and not c.isascii() for c in text)):
+    if text is None:
         return None
+    plain = in_ascii(text)
     for form in formats:
-        day = _day(text, form)
+        day = _day(plain, form)
         if day is not None:
             return number(day)
     return None

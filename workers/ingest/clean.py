@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from shared.errors import LoadRefused
 from shared.index.identifiers import slug
 from shared.money import MARKS, SIGNS, minor_digits
+from shared.text import in_ascii
 from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
 from workers.ingest.calendar_days import EPOCH_2000_DAYS, parsed
 from workers.ingest.fields import Field
@@ -68,10 +69,10 @@ _WHOLE_DIGITS_MAX = 12
 _ROUNDED_DIGITS_MAX = 18
 _NUMBER_CHARACTERS_MAX = 1_000
 _AMOUNT = rf"^(?P<whole>[0-9]{{1,{_WHOLE_DIGITS_MAX}}})(?:\.(?P<part>[0-9]*))?$"
-# An amount between the marks of a currency, without a sign; after it may stand the dash of round prices ("12.–").
+# An amount between the marks of a currency, without a sign; after it may stand the dash of round prices (12.–, 12/-).
 _BARE = (
-    r"^(?:[^0-9.,/()%+\-\x{2212}]|[.,]\s)*(?P<bare>[0-9](?:[0-9 .,]*[0-9])?)"
-    r"(?:[.,]?\s?[-\x{2013}\x{2014}]{1,2})?(?:[^0-9/()%]{0,6})$"
+    r"^(?:\pL\.|[^0-9.,/()%+\-\x{2212}]|[.,]\s)*(?P<bare>[0-9](?:[0-9 .,]*[0-9])?)"
+    r"(?:[.,/]?\s?[-\x{2013}\x{2014}]{1,2})?(?:[^0-9/()%]{0,6})$"
 )
 # The code of a currency or a sign that is no part of a word, in upper case: of "US$" the whole, not the last character.
 _MARK = (
@@ -157,7 +158,7 @@ def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Read:
         minor = pc.if_else(pc.is_valid(typed), pa.array(np.asarray(halves)[::2]), None)
         return Read(typed, pc.if_else(pc.greater_equal(minor, 0), minor, None))
     if field.free_form:
-        given = texts(field, batch, path)
+        given = _figures(field, batch, path)
         plain = pc.if_else(_states_another(given, currency), pa.scalar(""), _as_people_write(given, digits))
     else:
         given, plain = _plain_digits(field, batch, path)
@@ -187,7 +188,7 @@ def numbers(field: Field, batch: Batch, path: Path, *, signed: bool = False) -> 
 
 def whole_numbers(field: Field, batch: Batch, path: Path) -> Read:
     """Return positive whole numbers as int32."""
-    column = texts(field, batch, path)
+    column = _figures(field, batch, path)
     whole = pc.match_substring_regex(column, "^[1-9][0-9]{0,8}$")
     return Read(column, pc.if_else(whole, column, None).cast(pa.int32()))
 
@@ -234,6 +235,16 @@ def _cleaned(field: Field, column: Any) -> Any:
     return _walk_across(column, field.crosswalk) if field.crosswalk is not None else column
 
 
+def _figures(field: Field, batch: Batch, path: Path) -> Any:
+    """Return a field's cleaned text for each row, with the digits of ASCII in place of those of other scripts."""
+    column = texts(field, batch, path)
+    if pc.all(pc.string_is_ascii(column), min_count=0).as_py():
+        return column
+    encoded = pc.dictionary_encode(column)
+    plain = [None if text is None else in_ascii(text) for text in encoded.dictionary.to_pylist()]
+    return pc.take(pa.array(plain, pa.string()), encoded.indices)
+
+
 def _minor(whole: Any, part: Any, digits: int) -> Any:
     """Join whole and part of amounts to minor units; digits finer than the currency's are cut off."""
     if not digits:
@@ -258,7 +269,7 @@ def _plain_digits(field: Field, batch: Batch, path: Path) -> tuple[Any, Any]:
 
     Digits in groups of other sizes are left as they are: "1,2" with thousands "," is no twelve.
     """
-    given = texts(field, batch, path)
+    given = _figures(field, batch, path)
     column = given
     for character in field.strip:
         column = pc.replace_substring(column, character, "")

@@ -31,7 +31,8 @@ _FORMATS = (
     "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M%z", "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S",
     "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y",
-    "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y-%m", "%Y",
+    "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y. %-m. %-d.", "%Y. %-m. %-d",
+    "%Y-%m", "%Y",
 )  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p")
 EITHER_ORDER = (
@@ -47,7 +48,10 @@ EITHER_ORDER = (
 _SHORT_YEARS_DAYS = 15 * 366
 _SERIAL_YEARS = (20_000, 60_000)  # Excel's days from 1954 to 2064
 HABITS = (("", "."), (",", "."), (".", ","), ("", ","), (" ", ","), (" ", "."), ("'", "."), ("'", ","))
-_FIGURE = re.compile(r"[\d\s.,'’`\u2013\u2014-]+")
+# A point between two letters belongs to the mark of a currency, as in "ر.س".
+_FIGURE = re.compile(r"(?:[\d\s,'’`\u2013\u2014\u066b\u066c，．-]|/-|(?<![^\W\d_])\.|\.(?![^\W\d_]))+")
+# What Japanese prices say of tax behind the currency.
+_OF_TAX = re.compile(r"[(（]税[^)）]*[)）]")
 _EXPONENT = re.compile(r"(?<=[0-9])[eE][+-]?[0-9]+\b")
 _SPREADSHEET = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE | re.ASCII)
 _FLAGS = frozenset("true false yes no 0 1".split())
@@ -154,12 +158,20 @@ def counted_once(fits: dict[str, int]) -> list[int]:
 
 def mark_of(text: str) -> str:
     """Return what a price states besides its figure: the mark of a currency."""
-    return _FIGURE.sub("", _EXPONENT.sub("", text)) if any(map(str.isdigit, text)) else ""
+    mark = _FIGURE.sub("", _EXPONENT.sub("", text)) if any(map(str.isdigit, text)) else ""
+    return f"{mark}." if f"{mark}." in MARKS and f"{mark}." in text else mark
 
 
 def meant_by(mark: str) -> frozenset[str]:
     """Return the currencies that a mark may mean; £ alone is pounds sterling, as $ alone is of no one country."""
-    return frozenset(("GBP",)) if mark == "£" else MARKS.get(mark, frozenset())
+    return frozenset(("GBP",)) if mark == "£" else MARKS.get(_OF_TAX.sub("", mark), frozenset())
+
+
+def meant_together(marks: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the currencies that marks of one column may mean: where 円 stands in others, ¥ is yen too."""
+    alone = {mark: meant_by(mark) for mark in marks}
+    certain = frozenset().union(*(codes for codes in alone.values() if len(codes) == 1))
+    return {mark: codes & certain if len(codes & certain) == 1 else codes for mark, codes in alone.items()}
 
 
 def commonest(currencies: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.money import CODES, MARKS, minor_digits
 from shared.printable import many
-from workers.ingest.calendar_days import parsed, shown, today
+from workers.ingest.calendar_days import bounds, parsed, shown
 from workers.ingest.clean import quantity
 from workers.ingest.column_roles import (
     COMMON,
@@ -35,6 +35,7 @@ from workers.ingest.column_roles import (
     mark_of,
     may_be,
     meant_by,
+    meant_together,
     name_score,
     read_numbers,
     role_names,
@@ -399,11 +400,16 @@ class _Writer:
         if unread_cells:
             count, shown_cells = len(unread_cells), self._examples(unread_cells)
             self._doubt("day", f"{count:,} of {total:,} {_is(count)} no day and {_is(count)} rejected: {shown_cells}")
-        days = [day for text in texts if (day := parsed(text, tuple(fits))) is not None]
-        late = [text for text in texts if (day := parsed(text, tuple(fits))) is not None and day > today() + 1]
-        if late:
-            future = f"{len(late):,} of {many(total, 'day')} {_is(len(late))} in the future"
-            self._doubt("day", f'{future} and {_is(len(late))} rejected, such as "{late[0]}"')
+        first, last = bounds("", "")
+        read = [(text, day) for text in texts if (day := parsed(text, tuple(fits))) is not None]
+        days = [day for _, day in read]
+        for outside, where in (
+            ([text for text, day in read if day > last], "in the future"),
+            ([text for text, day in read if day < first], f"before {shown(first)}"),
+        ):
+            if outside:
+                some = f"{len(outside):,} of {many(total, 'day')} {_is(len(outside))} {where}"
+                self._doubt("day", f'{some} and {_is(len(outside))} rejected, such as "{outside[0]}"')
         if not self.shape and name_score(_columns(spec)[0], dict(role_names())["day"]) < WHOLE - 50:
             self._doubt("day", f"is {_quoted(_columns(spec)[0])} the day of the price?")
         span = f", {shown(min(days))} to {shown(max(days))}" if days else ""
@@ -484,8 +490,8 @@ class _Writer:
                 self._doubt("currency", f"{sentence}: in which currency are the prices (any ISO 4217 code)?", examples)
                 self.lines.append('currency = "?"')
         else:
-            of_each, open_marks = self._of_each_price(price, stated)
-            for mark in open_marks:
+            of_each, of_mark = self._of_each_price(price, stated)
+            for mark in (mark for mark, code in of_mark.items() if code == "?"):
                 example = next(text for _, text in numbered if mark_of(text) == mark)
                 sentence = f'"{mark}", as in "{example}", {may_be(meant_by(mark))}: write its code in place of "?"'
                 self._doubt("currency", sentence, _codes_of(mark, meant_by(mark)))
@@ -496,8 +502,8 @@ class _Writer:
                 self._doubt("currency", f"{some}: {self._examples(without)}")
             self.lines.append(f"currency = {of_each}  # stated by {total - bare:,} of {many(total, 'price')}")
             marks = list(stated)
-            known = {mark: meant_by(mark) for mark in stated}
-            fixed = next(iter(known[marks[0]])) if len(marks) == 1 and len(known[marks[0]]) == 1 and not bare else None
+            sole = set(of_mark.values()) if not bare else set()
+            fixed = sole.pop() if len(sole) == 1 and sole != {"?"} else None
         lines, self.lines = self.lines[before:], self.lines[:before]
         return lines, marks, fixed
 
@@ -545,9 +551,9 @@ class _Writer:
             found |= words | (signs if not words else set())
         return found.pop() if len(found) == 1 else None
 
-    def _of_each_price(self, price: Any, stated: Counter[str]) -> tuple[str, list[str]]:
-        """Return a field that reads the currency out of each price, and the marks whose currency is open."""
-        meant = {mark: meant_by(mark) for mark in stated}
+    def _of_each_price(self, price: Any, stated: Counter[str]) -> tuple[str, dict[str, str]]:
+        """Return a field that reads the currency out of each price, and the currency of each mark: "?" if open."""
+        meant = meant_together(stated)
         signs = "".join(
             sorted({character for mark in stated for character in mark if not character.isalpha()} - set(" ."))
         )
@@ -558,7 +564,7 @@ class _Writer:
         spec["match"] = f"^{others}({either}){others}$"
         if any(mark != code for mark, code in table.items()):
             spec["crosswalk"] = table
-        return _toml(spec), [mark for mark, code in table.items() if code == "?"]
+        return _toml(spec), table
 
     def _price(self, spec: Any, marks: list[str], currency: str | None) -> Any:
         hundredths = next((column for column in _columns(spec) if _HUNDREDTHS & set(plain(column).split())), None)

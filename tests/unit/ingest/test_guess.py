@@ -776,6 +776,18 @@ HEADERS = {  # id, name, brand, category, GTIN, price, list price, purchase pric
     "Turkish": "Stok Kodu;Ürün Adı;Marka;Kategori;Barkod;Satış Fiyatı;Liste Fiyatı;Alış Fiyatı;Para Birimi;Tarih;Stok;Resim",
     "Russian": "Артикул;Наименование;Бренд;Категория;Штрихкод;Цена;Старая цена;Закупочная цена;Валюта;Дата;Остаток;Изображение",
     "Ukrainian": "Код_товару;Назва_позиції;Виробник;Назва_групи;Штрихкод;Ціна;Стара ціна;Оптова ціна;Валюта;Дата;Наявність;Фото",
+    "Korean": "상품코드;상품명;브랜드;카테고리;바코드;판매가;소비자가;매입가;통화;등록일;재고;대표이미지",
+    "Arabic": "رمز المنتج;اسم المنتج;الماركة;التصنيف;الباركود;سعر البيع;السعر قبل الخصم;سعر التكلفة;العملة;التاريخ;المخزون;صورة المنتج",
+    "Hebrew": "מק״ט;שם מוצר;מותג;קטגוריה;ברקוד;מחיר;מחיר מחירון;מחיר קנייה;מטבע;תאריך;מלאי;תמונה",
+    "Persian": "کد کالا;نام کالا;برند;دسته‌بندی;بارکد;قیمت فروش;قیمت اصلی;قیمت خرید;ارز;تاریخ;موجودی;تصویر",
+    "Hindi": "उत्पाद कोड;उत्पाद का नाम;ब्रांड;श्रेणी;बारकोड;मूल्य;अधिकतम खुदरा मूल्य;लागत मूल्य;मुद्रा;दिनांक;स्टॉक;चित्र",
+    "Thai": "รหัสสินค้า;ชื่อสินค้า;ยี่ห้อ;หมวดหมู่;บาร์โค้ด;ราคาขาย;ราคาเต็ม;ราคาทุน;สกุลเงิน;วันที่;คงเหลือ;รูปสินค้า",
+    "Vietnamese": "Mã hàng;Tên hàng;Thương hiệu;Nhóm hàng;Mã vạch;Giá bán;Giá niêm yết;Giá vốn;Tiền tệ;Ngày;Tồn kho;Hình ảnh",
+    "Indonesian": "Kode Produk;Nama Produk;Merek;Kategori;Barcode;Harga Jual;Harga Normal;Harga Beli;Mata Uang;Tanggal;Stok;Gambar",
+    "Greek": "Κωδικός;Όνομα προϊόντος;Κατασκευαστής;Κατηγορία;Barcode;Τιμή;Αρχική τιμή;Τιμή αγοράς;Νόμισμα;Ημερομηνία;Απόθεμα;Εικόνα",
+    "Bulgarian": "Код на продукт;Име на продукт;Марка;Категория;Баркод;Цена;Стара цена;Доставна цена;Валута;Дата;Наличност;Снимка",
+    "Croatian": "Šifra artikla;Naziv artikla;Robna marka;Kategorija;Barkod;Cijena;Redovna cijena;Nabavna cijena;Valuta;Datum;Zaliha;Slika",
+    "Slovenian": "Šifra izdelka;Ime izdelka;Znamka;Kategorija;Črtna koda;Cena;Redna cena;Nabavna cena;Valuta;Datum;Zaloga;Slika",
 }
 
 
