@@ -670,8 +670,8 @@ GUESS_FAULTS = (
     fault(
         "a sign of several currencies is taken for one of them",
         "workers/ingest/column_roles.py",
-        "else MARKS.get(_OF_TAX.sub("", mark), frozenset())\n",
-        "else frozenset(sorted(MARKS.get(_OF_TAX.sub("", mark), ()))[:1])\n",
+        'else MARKS.get(_OF_TAX.sub("", mark), frozenset())\n',
+        'else frozenset(sorted(MARKS.get(_OF_TAX.sub("", mark), ()))[:1])\n',
         f"{_CASES}::test_a_sign_of_several_currencies_is_a_question",
     ),
     fault(
