@@ -82,12 +82,12 @@ class Stack:
                 on_step(f"Valkey ({name})")
                 self.start(made(self.paths))
         self.settings = self._settings(outside, secrets)
-        on_step("migrations")
+        on_step("migrations and indexes")
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
         from deploy.local.derived import bring_up_to_date  # only now: it loads numpy and pyarrow
 
-        bring_up_to_date(self.settings, on_step)
+        bring_up_to_date(self.settings, lambda done: None)
 
     def start_service(self, on_step: OnStep) -> None:
         """Start the edges, the dispatcher, a worker for each queue, and nginx in front."""

@@ -271,19 +271,20 @@ def _plain_digits(field: Field, batch: Batch, path: Path) -> tuple[Any, Any]:
     """
     given = _figures(field, batch, path)
     column = given
-    for character in field.strip:
+    strip, thousands, decimal = map(in_ascii, (field.strip, field.thousands, field.decimal))
+    for character in strip:
         column = pc.replace_substring(column, character, "")
     column = pc.utf8_trim_whitespace(column)
-    if field.thousands:
-        mark, point = re.escape(field.thousands), re.escape(field.decimal)
+    if thousands:
+        mark, point = re.escape(thousands), re.escape(decimal)
         grouped = rf"^-?[0-9]{{1,3}}(?:{mark}[0-9]{{2,3}})*{mark}[0-9]{{3}}(?:{point}[0-9]*)?$"
-        joined = pc.replace_substring(column, field.thousands, "")
+        joined = pc.replace_substring(column, thousands, "")
         column = pc.if_else(pc.match_substring_regex(column, grouped), joined, column)
-        plain = pc.invert(pc.match_substring(column, field.thousands))
+        plain = pc.invert(pc.match_substring(column, thousands))
         column = pc.if_else(plain, column, pa.scalar("", pa.string()))
-    if field.decimal != ".":
+    if decimal != ".":
         pointed = pc.match_substring(column, ".")
-        column = pc.replace_substring(column, field.decimal, ".")
+        column = pc.replace_substring(column, decimal, ".")
         column = pc.if_else(pointed, pa.scalar("", pa.string()), column)
     return given, column
 

@@ -168,10 +168,15 @@ def meant_by(mark: str) -> frozenset[str]:
 
 
 def meant_together(marks: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the currencies that marks of one column may mean: where 円 stands in others, ¥ is yen too."""
+    """Return the currencies that marks of one column may mean: where 円 stands in others, ¥ is yen too.
+
+    Not so the dollar: where some prices state CA$, a plain $ is that of another country.
+    """
     alone = {mark: meant_by(mark) for mark in marks}
     certain = frozenset().union(*(codes for codes in alone.values() if len(codes) == 1))
-    return {mark: codes & certain if len(codes & certain) == 1 else codes for mark, codes in alone.items()}
+    return {
+        mark: codes & certain if mark != "$" and len(codes & certain) == 1 else codes for mark, codes in alone.items()
+    }
 
 
 def commonest(currencies: Iterable[str]) -> list[str]:

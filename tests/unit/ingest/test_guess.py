@@ -597,6 +597,15 @@ def test_a_sign_of_several_currencies_is_a_question(tmp_path: Path, sign: str) -
         read(tmp_path / "m.toml")
 
 
+def test_a_sign_of_several_is_the_currency_that_stands_beside_it_but_for_the_dollar(tmp_path: Path) -> None:
+    for first, other, meant in (
+        ("¥980", "980円", '"¥" = "JPY"'),
+        ("Rs. 980", "₹980", '"Rs." = "INR"'),
+        ("$98", "CA$98", '"$" = "?"'),
+    ):
+        assert meant in guess(put(tmp_path, f"id,name,price\n1,A,{first}\n2,B,{other}\n")).text
+
+
 def test_a_list_price_that_states_a_currency_beside_prices_that_do_not_is_checked_against_it(tmp_path: Path) -> None:
     path = put(tmp_path, "id,name,price,rrp,currency\n1,A,2.50,$3.50,EUR\n2,B,2.50,€3.50,EUR\n")
     assert [row[2] for row in tried(path, tmp_path).prices] == [None, "3.50"]

@@ -100,6 +100,7 @@ def test_an_amount_is_exact_rounded_as_asked_or_nothing() -> None:
         (Field(column="x", round="half-even"), "x", "USD", None),
         (Field(column="x"), "7.5", "JPY", None),
         (Field(column="x"), "٣٫٥", "HKD", 350),
+        (Field(column="x", strip="，", thousands="٬", decimal="٫"), "٣٬٠٠٠٫٥", "HKD", 300_050),
         (Field(column="x"), "1_0", "HKD", None),
     ):
         read = clean.amounts(field, _batch(text), Path("f"), currency)
