@@ -189,7 +189,7 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
             auto_decompress=False,
             cookie_jar=jar,
             skip_auto_headers=("Accept-Encoding",),
-            headers={"User-Agent": "tests/1.0"},  # else the version of Python, which people see in their sessions
+            headers={"User-Agent": "Example/1.0"},  # else the version of Python, which people see in their sessions
         ) as session:
             yield Edge(settings, resources, session, path, runner, document)
     finally:
