@@ -7,17 +7,15 @@ import click
 from rich.progress import Progress
 
 from deploy.ctl.console import console, settings, show, stored
-from deploy.local.derived import bring_up_to_date
+from deploy.local.derived import bring_up_to_date, update_search_index
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError
-from shared.objects.open import open_object_store
 from shared.objects.shared_directories import adopt
 from shared.settings.settings import Settings
 from workers.analytics.rollups.layout import rebuild_rollups
 from workers.provenance import events
-from workers.search.build import make_index
 
 # `itemindex rebuild`: what is derived from the index. Each load keeps it up to date by itself.
 
@@ -52,12 +50,7 @@ def _rollups(chosen: Settings, progress: Progress) -> dict[str, object]:
 
 def _search(chosen: Settings, progress: Progress) -> dict[str, object]:
     task = progress.add_task("Building the search index", total=None)
-    made = make_index(
-        chosen.database_url,
-        chosen.search_dir,
-        lambda stage, done, total: progress.update(task, completed=done, total=total),
-        open_object_store(chosen) if chosen.search_in_store else None,
-    )
+    made = update_search_index(chosen, lambda stage, done, total: progress.update(task, completed=done, total=total))
     if not made["data_version"]:
         raise ConfigurationError("there is nothing to search yet; load something first: itemindex ingest --help")
     return {**made, "folder": str(chosen.search_dir)}

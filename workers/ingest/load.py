@@ -21,7 +21,7 @@ from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from shared.text import fold
-from workers.analytics.rollups import layout, refresh
+from workers.analytics.rollups import refresh
 from workers.analytics.rollups.aggregates import Items
 from workers.analytics.rollups.refresh import BackgroundBuilder
 from workers.events import watches
@@ -35,7 +35,7 @@ from workers.ingest.readers import alternating, prefetch
 from workers.ingest.stage import SQL as PARTITIONS
 from workers.ingest.stage import Chunk, Months, Spool, Stage, as_csv
 from workers.ingest.transform import Transformed, Transformer
-from workers.provenance import events, identifiers, items
+from workers.provenance import events, identifiers, items, standing
 from workers.provenance.events import Event
 
 SQL = load_queries(__file__, "load.sql")
@@ -261,9 +261,7 @@ def load(
             connect(settings.database_url, application="load") as connection,
             connect(settings.database_url, application="load-owners", autocommit=True) as lookup,
         ):
-            events.lock(connection)
-            layout.ensure(connection)  # the changes of this load must be all that the rollups lack
-            identifiers.ensure(connection)
+            standing.lock(connection)  # the changes of this load must be all that the rollups lack
             log.execute(SQL.fail_stale)
             linking = Linking(settings.match_dir, merges_allowed)
             # What a dry run would log is in the transaction that it rolls back.

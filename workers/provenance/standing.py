@@ -149,11 +149,15 @@ def _connected(connection: Connection, acts: Acts, seeds: set[int]) -> set[int]:
 # The last step of every event but a load: owners, rows, versions, rollups and brands of its items made anew.
 
 
-def lock(connection: Connection) -> None:
-    """Wait until no other event is being made, and see to it that what is derived is of this code's layout. Commits."""
+def lock(connection: Connection) -> bool:
+    """Wait until no other event is being made, and see to it that what is derived is of this code's layout. Commits.
+
+    Return whether rollups of another layout were derived anew.
+    """
     events.lock(connection)
-    layout.ensure(connection)
+    derived = layout.ensure(connection)
     identifiers.ensure(connection)
+    return derived
 
 
 def reindex(
