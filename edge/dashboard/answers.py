@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from edge.dashboard.tables import BY_CODE, Reading, amount, differing, estimate, group_name, named, number
+from edge.dashboard.tables import BY_CODE, Reading, amount, differing, each_called, estimate, group_name, number
 from shared.jobs.contract import (
     BRAND_INSIGHTS,
     CATEGORY_INSIGHTS,
@@ -14,7 +14,6 @@ from shared.jobs.contract import (
     REDUCTIONS,
     SUSTAINABILITY_ROLLUP,
 )
-from shared.printable import isolated
 
 _SUBJECTS = ("slug", "code", "brand", "category")
 _SMALLEST = 0.0005
@@ -171,14 +170,9 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def _subject(parameters: Mapping[str, Any], row: Mapping[str, Any], reading: Reading) -> str:
     """Return whose price it is, as a possessive."""
     own = group_name(row, reading.names)
-    asked = [one for name in _SUBJECTS for one in _list(name, parameters, reading)]
+    asked = [one for name in _SUBJECTS for one in each_called(name, parameters.get(name) or [], reading.names)]
     subject = own or (asked[0] if len(asked) == 1 else "")
     return f"{subject}{'’' if subject.endswith('s') else '’s'}" if subject else "the"
-
-
-def _list(name: str, parameters: Mapping[str, Any], reading: Reading) -> list[str]:
-    value = parameters.get(name) or []
-    return [isolated(named(reading.names, name, one)) for one in (value if isinstance(value, list) else [value])]
 
 
 def _during(reading: Reading) -> str:

@@ -384,7 +384,12 @@ def export_question(request: Mapping[str, Any], names: Names = NO_NAMES) -> str:
 
 def called(field: str, value: Any, names: Names) -> str:
     """Return the names of one value of a parameter, or of several."""
-    return ", ".join(isolated(named(names, field, one)) for one in (value if isinstance(value, list) else [value]))
+    return ", ".join(each_called(field, value, names))
+
+
+def each_called(field: str, value: Any, names: Names) -> list[str]:
+    """Return the name of each value of a parameter, of one or of several, for use within a sentence."""
+    return [isolated(named(names, field, one)) for one in (value if isinstance(value, list) else [value])]
 
 
 def _listed(value: Any, joint: str = ", ") -> str:
