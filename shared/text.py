@@ -17,8 +17,9 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_BETWEEN = (*range(0x0483, 0x1D00), *range(0xA620, 0xAC00))
-SIGNS = "".join(chr(code) for code in _BETWEEN if unicodedata.category(chr(code)).startswith("M"))
+# The scripts behind Cyrillic, which have such signs and digits of their own.
+_FURTHER_SCRIPTS = (*range(0x0483, 0x1D00), *range(0xA620, 0xAC00))
+SIGNS = "".join(chr(code) for code in _FURTHER_SCRIPTS if unicodedata.category(chr(code)).startswith("M"))
 """Vowels and other signs that belong to the letter before them, in the scripts that are written with such."""
 _LETTERS = rf"[^\W_{_UNSPACED}]"
 _RUN = re.compile(f"[{_UNSPACED}]+|{_LETTERS}+(?:[{SIGNS}]+{_LETTERS}*)*")
@@ -30,19 +31,21 @@ _POINTS = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]+"
 )
 _DIGITS = {
-    code: str(unicodedata.decimal(chr(code))) for code in (*_BETWEEN, *range(0xFF10, 0xFF1A)) if chr(code).isdecimal()
+    code: str(unicodedata.decimal(chr(code)))
+    for code in (*_FURTHER_SCRIPTS, *range(0xFF10, 0xFF1A))
+    if chr(code).isdecimal()
 }
 _FIGURE = str.maketrans("٫٬，．￥", ".,,.¥") | _DIGITS
 # Letters of Arabic that are written one for the other, those of Persian that look like them, and each script's digits.
 _ALIKE = str.maketrans("ىیئؤةکأإآٱ", "يييوهكاااا") | _DIGITS
-_FIRST_ALIKE = re.compile("[\u0591-\uabff]")
+_POINTED_OR_ALIKE = re.compile("[\u0591-\uabff]")
 # Of ASCII text: lower case, and a space for whatever separates words, which apostrophes do not.
 _ASCII_WORDS = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(256)).encode("latin-1")
 _ASCII_APOSTROPHES = b"'`"
 _FIRST_UNSPACED = "\u0e00"
 _STARTS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-# Only these marks are accents; the sound marks of kana distinguish words and stay.
-_ACCENT = re.compile("[\u0300-\u036f]+")
+ACCENT = re.compile("[\u0300-\u036f]+")
+"""Only these marks are accents; the sound marks of kana and the vowels of other scripts distinguish words and stay."""
 _APOSTROPHE = re.compile("['’ʼ＇`´]")
 # Letters that Unicode does not decompose, as people without that key type them.
 _PLAIN = str.maketrans(
@@ -72,7 +75,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     flat = unicodedata.normalize("NFKD", text.translate(_PLAIN)).casefold()
-    return unicodedata.normalize("NFC", _ACCENT.sub("", flat))
+    return unicodedata.normalize("NFC", ACCENT.sub("", flat))
 
 
 def in_ascii(figure: str) -> str:
@@ -82,7 +85,7 @@ def in_ascii(figure: str) -> str:
 
 def unpointed(text: str) -> str:
     """Return a text without the points of Hebrew and Arabic, its letters and digits as they are written most often."""
-    return _POINTS.sub("", text).translate(_ALIKE) if _FIRST_ALIKE.search(text) else text
+    return _POINTS.sub("", text).translate(_ALIKE) if _POINTED_OR_ALIKE.search(text) else text
 
 
 def indexed_words(text: str) -> list[str]:

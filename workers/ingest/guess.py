@@ -502,8 +502,8 @@ class _Writer:
                 self._doubt("currency", f"{some}: {self._examples(without)}")
             self.lines.append(f"currency = {of_each}  # stated by {total - bare:,} of {many(total, 'price')}")
             marks = list(stated)
-            sole = set(of_mark.values()) if not bare else set()
-            fixed = sole.pop() if len(sole) == 1 and sole != {"?"} else None
+            codes = set(of_mark.values())
+            fixed = codes.pop() if len(codes) == 1 and "?" not in codes and not bare else None
         lines, self.lines = self.lines[before:], self.lines[:before]
         return lines, marks, fixed
 

@@ -21,7 +21,7 @@ import pyarrow
 import pyarrow.parquet
 
 from shared.errors import LoadRefused
-from shared.text import WORD, unpointed
+from shared.text import ACCENT, WORD, unpointed
 from workers.ingest.forms import Opened, Peeked, form_of, form_of_text, opened, text_of
 from workers.ingest.read_csv import Records
 from workers.ingest.read_json import json_rows, list_path, spread
@@ -46,7 +46,6 @@ _NO_LETTERS = frozenset("’‘–—„“”«»€£¥…·•°®™×²³½
 _OTHERS = ("cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5", "koi8_r")
 _NAMED = re.compile(r"(?:^|\.)(?:name|title|sku|gtin\d*|product_?name)$", re.IGNORECASE)
 
-_LAST_ACCENT = "\u036f"
 _PRICED = re.compile("price", re.IGNORECASE)
 
 Row = dict[str, str]
@@ -90,9 +89,7 @@ def plain(name: str) -> str:
     """Return a column's name as lower-case words without accents: `Variant SKU`, `variant_sku` and `variantSku`."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub("[#№]", " no ", name))
     letters = unicodedata.normalize("NFKD", apart.casefold().replace("ł", "l").replace("ß", "ss"))
-    # Further ones are no accents but vowels of other scripts.
-    bare = "".join(letter for letter in letters if letter > _LAST_ACCENT or not unicodedata.combining(letter))
-    return " ".join(WORD.findall(unpointed(unicodedata.normalize("NFKC", bare))))
+    return " ".join(WORD.findall(unpointed(unicodedata.normalize("NFKC", ACCENT.sub("", letters)))))
 
 
 def _of_form(found: Opened, sheet: str) -> Sample:
