@@ -15,6 +15,7 @@ from pathlib import Path
 _RUN_PATH = re.compile(r"[A-Za-z0-9/._-]{1,72}")
 # Below those that kernels give to clients: one would be taken from a server that is down for a moment.
 _PORTS = range(10_000, 32_768)
+_HELD: list[socket.socket] = []
 _SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper", "signing_secret")
 
 
@@ -112,7 +113,17 @@ def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """Return a port that is free at the moment."""
-    while not port_is_free(port := secrets.choice(_PORTS), host):
-        continue
-    return port
+    """Return a port that is free and that no other call, in any process, is given while this process runs.
+
+    A socket holds it that does not listen: a server that reuses addresses, as all here do, may still take it.
+    Without that, two stacks that start at one moment now and then chose the same.
+    """
+    holder = socket.socket()
+    while True:
+        try:
+            holder.bind((host, port := secrets.choice(_PORTS)))
+        except OSError:
+            continue
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _HELD.append(holder)
+        return port

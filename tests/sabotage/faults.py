@@ -977,6 +977,13 @@ OPERATOR_FAULTS = (
         "tests/service/test_start.py::test_a_second_host_with_a_disk_of_its_own_is_refused_with_what_to_set",
     ),
     fault(
+        "two stacks that start at one moment may be given one port",
+        "deploy/local/paths.py",
+        "_HELD.append(holder)",
+        "holder.close()",
+        "tests/unit/test_processes.py::test_a_port_that_was_given_is_given_to_no_one_else_and_a_server_may_take_it",
+    ),
+    fault(
         "a restore goes to the end of the log whatever moment is named",
         "deploy/local/backups.py",
         'return chosen if to is None else {**chosen, "recovery_target_time": to.isoformat()}',

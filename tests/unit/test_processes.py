@@ -28,7 +28,7 @@ from deploy.ctl.healthcheck import healthy, main, wait_until_healthy
 from deploy.local import postgres
 from deploy.local.identity import CLIENT_ID, application
 from deploy.local.nginx import render
-from deploy.local.paths import Paths
+from deploy.local.paths import Paths, free_port, port_is_free
 from deploy.local.process import Program, ServiceProcess, StackError, end_all_writing_below, group_lives, writing_below
 from edge.startup import BLOCKED_SECONDS, Watchdog
 from shared.errors import ConfigurationError
@@ -354,6 +354,17 @@ def test_sockets_have_a_path_for_the_kernel_and_for_addresses_whatever_the_folde
     for folder in ("/srv/" + "a" * 90, "/srv/" + "数据" * 15, "/srv/a,b", "/srv/a b", "/srv/a&b", "/srv/a%20b"):
         path = str(Paths.at(Path(folder)).socket("worker-webhooks"))
         assert len(path) <= 107 and re.fullmatch(r"[a-z0-9/._-]+", path)
+
+
+def test_a_port_that_was_given_is_given_to_no_one_else_and_a_server_may_take_it() -> None:
+    port = free_port()
+    other = subprocess.run(
+        [sys.executable, "-c", f"import socket; socket.socket().bind(('127.0.0.1', {port}))"], capture_output=True
+    )
+    assert b"Address already in use" in other.stderr
+    with socket.create_server(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port), timeout=5):
+        assert not port_is_free(port)
+    assert port_is_free(port)
 
 
 def test_nginx_is_given_no_path_that_it_would_read_as_something_else() -> None:

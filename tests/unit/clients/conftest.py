@@ -1,5 +1,7 @@
 """What the tests of the clients share."""
 
+from types import SimpleNamespace
+
 import pytest
 
 
@@ -11,7 +13,8 @@ def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses that a client made, which it only notes."""
+    """The pauses that a client made, which it only notes; other threads of the process sleep as before."""
     pauses: list[float] = []
-    monkeypatch.setattr("time.sleep", pauses.append)
+    for module in ("client", "downloads"):
+        monkeypatch.setattr(f"itemindex_client.{module}.time", SimpleNamespace(sleep=pauses.append))
     return pauses
