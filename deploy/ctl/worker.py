@@ -12,6 +12,7 @@ from deploy.local.process import worker_command
 from edge.startup import NEEDED
 from shared.jobs.contract import QUEUES
 from shared.objects.shared_directories import require_shared
+from shared.processes import environment_of_parts
 
 
 def _queues(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -64,7 +65,7 @@ def _become(command: list[str], data_dir: Path, needed: tuple[str, ...], more: d
     chosen = settings(data_dir)
     chosen.require(*needed)
     require_shared(chosen, getattr(chosen, needed[0]))
-    environment = {**os.environ, **chosen.environment(), **(more or {})}
+    environment = {**environment_of_parts(), **chosen.environment(), **(more or {})}
     if chosen.metrics_dir is not None:
         # The library that counts reads this one by itself, when it is first imported.
         environment["PROMETHEUS_MULTIPROC_DIR"] = str(chosen.metrics_dir)

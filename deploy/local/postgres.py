@@ -105,8 +105,11 @@ def program(paths: Paths, password: str, extra: dict[str, str] | None = None) ->
 
 
 def url(paths: Paths, user: str, password: str, database: str = DATABASE) -> str:
-    """Return the server's address for one login, over its unix socket."""
-    return f"postgresql://{user}:{password}@/{database}?host={paths.run}&port=5432"
+    """Return the server's address for one login, over its unix socket.
+
+    It says that there is no TLS: a PGSSLMODE that is set for another server would count otherwise.
+    """
+    return f"postgresql://{user}:{password}@/{database}?host={paths.run}&port=5432&sslmode=disable"
 
 
 @lru_cache(maxsize=1)

@@ -17,6 +17,7 @@ from typing import Any
 
 from deploy.local.paths import Paths
 from shared.errors import ConfigurationError, ItemIndexError
+from shared.processes import environment_of_parts
 from shared.settings.settings import Settings
 
 # Processes of this machine, as the kernel lists them below /proc.
@@ -144,7 +145,7 @@ class ServiceProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **program.environment},
+                env={**environment_of_parts(), **program.environment},
                 preexec_fn=_die_with_parent(os.getpid(), program.stop_signal),  # noqa: PLW1509 - no threads here
                 start_new_session=True,  # a Ctrl-C at the terminal is the supervisor's to hear, not the children's
                 **identity,

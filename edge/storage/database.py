@@ -11,7 +11,7 @@ from uuid import UUID
 
 import asyncpg
 
-from shared.db.connect import IN_UTC, READ_ONLY, is_outage, was_rolled_back
+from shared.db.connect import READ_ONLY, SESSION, is_outage, was_rolled_back
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
@@ -160,7 +160,7 @@ class Database:
             max_size=self._connections_max,
             command_timeout=self._deadline_seconds,
             timeout=self._deadline_seconds,
-            server_settings={"application_name": "itemindex-edge", **IN_UTC, **own},
+            server_settings={"application_name": "itemindex-edge", **SESSION, **own},
             statement_cache_size=0 if self._pooled else 100,
             connection_class=Connection,
         )

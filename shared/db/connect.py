@@ -1,5 +1,6 @@
 """Connections of the sync side (workers, command line): the role of each, and which errors are an outage."""
 
+import os
 from typing import Any
 
 import psycopg
@@ -50,8 +51,11 @@ def refuse_owner(url: str, variable: str) -> None:
 
 
 Connection = psycopg.Connection[tuple[Any, ...]]
-# Casts between days and moments go by the session's time zone, and a server's own may be any.
-IN_UTC = {"timezone": "UTC"}
+# Casts between days and moments go by the session's time zone, the driver reads dates in one style: a server's own may
+# be any.
+SESSION = {"timezone": "UTC", "datestyle": "ISO"}
+# libpq sends them after the options, so that they would count.
+_OVERRIDING = ("PGTZ", "PGDATESTYLE")
 # A host that was cut off sends no farewell. Without these a worker would wait a quarter of an hour for an answer to
 # what it has sent, and for ever for one that it was owed. A value in the address overrides them.
 _ALIVE = {
@@ -72,8 +76,10 @@ def connect(url: str, *, application: str, autocommit: bool = False) -> Connecti
     if not url:
         raise ConfigurationError("DATABASE_URL must be set; `itemindex up` sets it for the embedded stack")
     named: dict[str, Any] = {**_ALIVE, **conninfo_to_dict(url)}
-    in_utc = " ".join(f"-c {name}={value}" for name, value in IN_UTC.items())
-    named["options"] = f"{named.get('options', '')} {in_utc}"
+    for variable in _OVERRIDING:
+        os.environ.pop(variable, None)
+    session = " ".join(f"-c {name}={value}" for name, value in SESSION.items())
+    named |= {"options": f"{named.get('options', '')} {session}", "client_encoding": "utf8"}
     connection: Connection = psycopg.connect(
         autocommit=autocommit,
         cursor_factory=psycopg.RawCursor,

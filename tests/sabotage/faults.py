@@ -475,9 +475,24 @@ FAST_PATH_FAULTS = (
     fault(
         "days go by the time zone of the database's server",
         "shared/db/connect.py",
-        'IN_UTC = {"timezone": "UTC"}',
-        "IN_UTC: dict[str, str] = {}",
+        'SESSION = {"timezone": "UTC", "datestyle": "ISO"}',
+        'SESSION = {"datestyle": "ISO"}',
         "tests/service/http/test_recorded_answers.py::test_every_answer_is_as_it_is_recorded",
+    ),
+    fault(
+        "a variable that is set for another program changes how dates are written",
+        "shared/db/connect.py",
+        '_OVERRIDING = ("PGTZ", "PGDATESTYLE")',
+        "_OVERRIDING = ()",
+        "tests/service/db/test_pooler.py::test_what_variables_of_libpq_say_of_a_session_does_not_count",
+    ),
+    fault(
+        "a part takes the broker of another program's Celery",
+        "shared/processes.py",
+        '(("CELERY_", "GUNICORN_"))',
+        '("GUNICORN_")',
+        "tests/unit/test_processes.py"
+        "::test_a_program_gets_no_settings_that_celery_or_gunicorn_would_take_from_variables",
     ),
     fault(
         "vowel signs cut the words of other scripts",

@@ -18,6 +18,17 @@ from deploy.local.process import read_state
 COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
 PROJECT = Path(__file__).parents[2]
 _CUT_SECONDS = 120.0
+# What a machine may have set for others, and no part of the service may take for its own.
+_OF_OTHER_PROGRAMS = {
+    "CELERY_BROKER_URL": "redis://127.0.0.1:9",
+    "GUNICORN_CMD_ARGS": "--bind 127.0.0.1:9 --workers 9",
+    "PGCLIENTENCODING": "LATIN1",
+    "PGDATESTYLE": "German, DMY",
+    "PGHOST": "127.0.0.1",
+    "PGPORT": "9",
+    "PGSSLMODE": "verify-full",
+    "PGTZ": "Asia/Tokyo",
+}
 # For stacks that no test breaks: a machine full of tests is no outage.
 PATIENT = {"DATABASE_TIMEOUT_SECONDS": "30", "STATE_TIMEOUT_SECONDS": "5", "OIDC_TIMEOUT_SECONDS": "30"}
 
@@ -63,8 +74,8 @@ def completed(
 
 
 def clean_environment() -> dict[str, str]:
-    """Return the environment without what would bring a server from outside."""
-    return {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
+    """Return the environment without what would bring a server from outside, and with what other programs have set."""
+    return {name: value for name, value in os.environ.items() if not name.endswith("_URL")} | _OF_OTHER_PROGRAMS
 
 
 def start(folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> Running:

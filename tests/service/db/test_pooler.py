@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -41,6 +42,17 @@ async def test_a_session_is_in_utc_whatever_the_servers_time_zone_is(pooled: Set
         row = await database.fetch_row("SHOW timezone")
         await database.close()
         assert row is not None and row[0] == "UTC"
+
+
+def test_what_variables_of_libpq_say_of_a_session_does_not_count(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("PGTZ", "Asia/Tokyo"), ("PGDATESTYLE", "German"), ("PGCLIENTENCODING", "LATIN1")):
+        monkeypatch.setenv(name, value)
+    with connect(settings.database_url, application="tests") as connection:
+        found = connection.execute("SELECT now()::text, current_setting('client_encoding')").fetchone()
+        assert found is not None and found[1] == "UTF8"
+        assert datetime.fromisoformat(found[0]).utcoffset() == timedelta(0)
 
 
 async def test_the_first_calls_of_many_callers_are_answered_over_few_connections(

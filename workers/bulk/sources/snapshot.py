@@ -17,14 +17,14 @@ import asyncpg
 import uvloop
 from psycopg.sql import Literal as Constant
 
-from shared.db.connect import IN_UTC, unavailable
+from shared.db.connect import SESSION, unavailable
 from shared.errors import ItemIndexError, StoreUnavailable
 
 _PIECES_AHEAD = 2
 _PIECE_BYTES = 8 << 20
 _GATHER_SECONDS = 0.0003
 _CONNECT_SECONDS = 5
-_SESSION = {**IN_UTC, "jit": "off"}
+_SESSION = {**SESSION, "jit": "off"}
 
 
 class SnapshotLost(StoreUnavailable):
