@@ -7,7 +7,6 @@ address.
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from enum import Enum
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
@@ -166,14 +165,6 @@ def burst_of(plan: Plan) -> Plan:
 COUNTED = frozenset({200, 202, 206, 300})
 
 
-class Disposition(Enum):
-    """The outcome of a charge: refunded unless the response counts, owned by an order, or refunded in any case."""
-
-    BY_RESPONSE = "by response"
-    TRANSFERRED = "transferred"
-    REFUNDED = "refunded"
-
-
 class Placed(Protocol):
     """An order as it was placed."""
 
@@ -199,7 +190,7 @@ class Charge:
         self._decision = decision
         self._limiter = limiter
         self._context = context
-        self._disposition = Disposition.BY_RESPONSE
+        self._owned_by_order = False
 
     async def settle(self, answering: Awaitable[web.StreamResponse]) -> web.StreamResponse:
         """Await the response and return it; refund the charge unless the response counts or an order owns it."""
@@ -214,7 +205,8 @@ class Charge:
     async def pay_for(self, placing: Awaitable[Order]) -> Order:
         """Await the placing of an order and return it; a new one owns the charge and its refund from then on.
 
-        An order that is not new was paid before, so this charge is refunded. After an error that is no answer the order
+        An order that is not new was paid before, so this charge is refunded: now, because a call that waits for its job
+        ends when the charge can be refunded no more. After an error that is no answer the order
         may exist or not: the charge is refunded in the order's name, so that a later refund of the order gives nothing.
         """
         try:
@@ -222,20 +214,25 @@ class Charge:
         except Problem:  # the order was refused
             raise
         except BaseException:  # a stopping edge cancels what is being placed
-            self._disposition, self._context.units = Disposition.TRANSFERRED, 0
+            self._owned_by_order, self._context.units = True, 0
             if self.units:
                 # Without the state store the charge stays. Its error must not hide that the call was cancelled.
                 with contextlib.suppress(StoreUnavailable):
                     await self._limiter.refund_order(self.account, self.charge_id, self.day, self.units)
             raise
-        self._disposition = Disposition.TRANSFERRED if order.new else Disposition.REFUNDED
+        self._owned_by_order = order.new
+        if not order.new:
+            await self._refund()
         return order
 
     async def _finish(self, *, counts: bool) -> None:
-        kept = self._disposition is Disposition.TRANSFERRED or (self._disposition is Disposition.BY_RESPONSE and counts)
-        if not kept and self._decision is not None:
-            self._context.units = 0
-            self._context.limit_fields = limit_fields(await self._limiter.refund(self._decision))
+        if not counts and not self._owned_by_order:
+            await self._refund()
+
+    async def _refund(self) -> None:
+        if self._decision is not None:
+            decision, self._decision, self._context.units = self._decision, None, 0
+            self._context.limit_fields = limit_fields(await self._limiter.refund(decision))
 
 
 class Billing:

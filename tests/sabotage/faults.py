@@ -1679,8 +1679,8 @@ FAULTS = (
     fault(
         "the charge of an order is refunded with the call as well",
         "edge/quota/billing.py",
-        "Disposition.TRANSFERRED if order.new else Disposition.REFUNDED",
-        "Disposition.BY_RESPONSE if order.new else Disposition.REFUNDED",
+        "self._owned_by_order = order.new",
+        "self._owned_by_order = False",
         "tests/service/dashboard/test_billing.py::test_a_report_of_the_builder_is_charged_once_and_an_equal_one_costs_nothing",
     ),
     fault(

@@ -21,6 +21,7 @@ from psycopg.types.json import Jsonb
 
 from deploy.local.paths import free_port
 from deploy.local.process import Program, ServiceProcess, tail, worker_command
+from edge.quota import limiter
 from shared.db.connect import Connection as DatabaseConnection
 from shared.db.connect import connect
 from shared.jobs.contract import EXECUTE
@@ -316,6 +317,15 @@ async def test_beyond_the_backlog_no_order_is_made_and_nothing_is_charged(
         assert (joined.status, (await edge.get(COHORT, key=key, head=ASYNC)).json["id"]) == (202, first.json["id"])
         for asked in (key, other):
             assert (await edge.get("/", key=asked)).json["quota"][0]["used"] == 10
+
+
+async def test_a_call_that_joins_an_order_and_waits_for_it_longer_than_a_charge_can_be_refunded_costs_nothing(
+    edge: Edge, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limiter, "MARKER_SECONDS", 1)
+    first, joined = [await edge.get(COHORT, key=key, head={"Prefer": f"wait={seconds}"}) for seconds in (0, 2)]
+    assert (first.status, joined.status, joined.json["id"]) == (202, 202, first.json["id"])
+    assert (await edge.get("/", key=key)).json["quota"][0]["used"] == 10
 
 
 async def test_refunded_units_are_taken_out_of_the_statistics_of_their_route(
