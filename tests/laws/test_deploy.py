@@ -57,7 +57,7 @@ def test_every_command_that_it_names_exists() -> None:
 
 def test_every_file_that_it_names_exists() -> None:
     for name in re.findall(r"`((?:deploy|shared|tests|edge)/[\w./*-]+)`", GUIDE):
-        if name != "deploy/docker/.env":
+        if name not in ("deploy/docker/.env", "deploy/docker/settings.env"):  # an operator makes them
             assert list(PROJECT.glob(name)), name
 
 
@@ -320,6 +320,17 @@ def test_the_example_names_every_variable_of_the_compose_file() -> None:
     for name, value in named.items():
         if SETTINGS.get(name) and "://" not in value:
             assert value == "", name
+
+
+def test_every_setting_reaches_the_parts_of_the_compose_file() -> None:
+    for name, part in OURS.items():
+        assert part["env_file"] == [{"path": "settings.env", "required": False}], name
+    given = {variable for part in OURS.values() for variable in part["environment"]}
+    secret = {name for name, is_secret in SETTINGS.items() if is_secret}
+    assert secret - given == {"BACKUP_DATABASE_URL"}, "backups run beside PostgreSQL (deploy/systemd)"
+    for name in ("edge-a", "edge-b", "command"):
+        assert {"TOKEN_PEPPER_PREVIOUS", "SIGNING_SECRET_PREVIOUS"} <= OURS[name]["environment"].keys()
+    assert "SIGNING_SECRET_PREVIOUS" in OURS["worker-webhooks"]["environment"]
 
 
 class _Merging(yaml.SafeLoader):
