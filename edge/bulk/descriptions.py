@@ -116,12 +116,13 @@ def croissant(release: Described) -> dict[str, Any]:
 
 def schema_org(release: Described) -> dict[str, Any]:
     """Return the description as a Dataset of schema.org."""
+    statistics = release.statistics
     return {
         "@context": "https://schema.org/",
         "@type": "Dataset",
         **_common(release),
         "measurementTechnique": "Observed offers and sales of the sources in isBasedOn",
-        "variableMeasured": [_variable(release, column) for column in release.columns],
+        "variableMeasured": [_variable(column, statistics) for column in release.columns],
         "distribution": [
             {
                 "@type": "DataDownload",
@@ -266,8 +267,8 @@ def _records(release: Described) -> dict[str, Any]:
     }
 
 
-def _variable(release: Described, column: dict[str, Any]) -> dict[str, Any]:
-    least, most, nulls = release.statistics.get(column["name"], (None, None, None))
+def _variable(column: dict[str, Any], statistics: dict[str, tuple[Any, Any, int]]) -> dict[str, Any]:
+    least, most, nulls = statistics.get(column["name"], (None, None, None))
     known = {"minValue": least, "maxValue": most, "value": f"{nulls} null"} if least is not None else {}
     return {"@type": "PropertyValue", "name": column["name"], "description": column["description"], **known}
 

@@ -2,12 +2,13 @@
 
 from functools import partial
 from operator import itemgetter
+from typing import Any
 
 import msgspec
 from aiohttp import web
 
 from edge.bulk import schemas
-from edge.bulk.descriptions import FORMS
+from edge.bulk.descriptions import FORMS, Described
 from edge.bulk.downloads import FileResponder, Link, LinkChecker
 from edge.bulk.release_repository import (
     ReleaseRepository,
@@ -22,7 +23,7 @@ from edge.http.context import organization_of
 from edge.http.json import unstored_json
 from edge.http.lists import Paginator, envelope
 from edge.http.parameters import PATH, QUERY
-from edge.http.representation import Representation, cacheable
+from edge.http.representation import MadeOnce, Representation, cacheable
 from edge.http.routing import operation
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import MEDIA_TYPE, RELEASED
@@ -30,6 +31,7 @@ from shared.bulk.schema import MEDIA_TYPE, RELEASED
 KIND = "releases"
 JSON_LD = "application/ld+json"
 _KEY_SET = "application/jwk-set+json"
+_DESCRIPTIONS_KEPT_MAX = 16
 _operation = partial(operation, "datasets")
 
 
@@ -51,6 +53,8 @@ class Datasets:
         self._downloads = downloads
         self._lists = lists
         self._version = version
+        # Anyone may ask for them, and one of a thousand files takes some ten milliseconds.
+        self._descriptions: dict[tuple[Any, ...], MadeOnce[Representation]] = {}
 
     @_operation("listDatasets", answers={200: (schemas.DatasetList, "All datasets")})
     async def list(self, request: web.Request) -> web.StreamResponse:
@@ -116,10 +120,15 @@ class Datasets:
         """
         path = request[PATH]
         release = await self._repository.release(path["name"], path["release"])
-        files = await self._repository.files(release.dataset, release.data_version)
-        profile = await self._repository.profile(release)
-        document = FORMS[path["form"]](described(self._signer, release, files, profile))
-        return Representation.of(msgspec.json.encode(document), JSON_LD).respond(request)
+        key = (release.dataset, release.data_version, release.created_at, path["form"])
+        if key not in self._descriptions:
+            files = await self._repository.files(release.dataset, release.data_version)
+            profile = await self._repository.profile(release)
+            make = partial(_description, path["form"], described(self._signer, release, files, profile))
+            if len(self._descriptions) >= _DESCRIPTIONS_KEPT_MAX:
+                del self._descriptions[next(iter(self._descriptions))]
+            self._descriptions[key] = MadeOnce(make)
+        return (await self._descriptions[key].get()).respond(request)
 
     async def keys(self, request: web.Request) -> web.StreamResponse:
         """Answer with the public keys that check signatures of manifests, as a JSON Web Key Set (RFC 7517)."""
@@ -157,3 +166,7 @@ class Datasets:
         file = await self._repository.file(path["name"], path["release"], path["file"])
         await self._links.require(link, file.sha256, "Fetch the manifest again for a valid one.")
         return await self._downloads.respond(request, file, link.organization)
+
+
+def _description(form: str, release: Described) -> Representation:
+    return Representation.of(msgspec.json.encode(FORMS[form](release)), JSON_LD)

@@ -14,7 +14,7 @@ import pytest
 from itemindex_client import NotVerified
 from itemindex_client.downloads import verify
 
-from edge.bulk.descriptions import FORMS
+from edge.bulk.descriptions import FORMS, Described, dcat
 from shared import db
 from shared.bulk.schema import RELEASED
 from shared.bulk.signing import SigningKey, new_key
@@ -156,6 +156,18 @@ async def test_a_release_is_described_to_machines_that_have_no_credential(edge: 
     assert (variables["price_minor"]["minValue"], variables["price_minor"]["maxValue"]) == (850, 2500)
     assert (await edge.get(f"{RELEASES}/latest/descriptions/rdf", anonymous=False)).status == 400
     assert (await edge.get(f"{RELEASES}/9/descriptions/dcat", anonymous=False)).status == 404
+
+
+async def test_a_description_is_made_once_however_often_and_in_whatever_words_it_is_asked_for(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Described] = []
+    monkeypatch.setitem(FORMS, "dcat", lambda release: made.append(release) or dcat(release))
+    for number in range(3):
+        assert (
+            await edge.get(f"{RELEASES}/latest/descriptions/dcat", head={"Accept": f"*/*;q=0.{number + 1}"})
+        ).status == 200
+    assert len(made) == 1
 
 
 async def test_a_description_says_which_days_are_missing_and_keeps_the_terms_of_its_release(
