@@ -11,7 +11,7 @@ from edge.auth.users import UserService
 from edge.http.context import CONTEXT, Context
 from edge.http.problems import Problem
 from edge.http.routing import Rule, rule_of
-from shared.organizations.accounts import CredentialKind, Principal, account_of
+from shared.organizations.accounts import CredentialKind, Principal
 from shared.organizations.credentials import KEY_PREFIX
 
 PUBLIC_TOKEN_FIELD = "X-Service-Public-Token"  # noqa: S105 - the name of a header
@@ -49,8 +49,7 @@ class Authentication:
     async def admit(self, request: web.Request, rule: Rule) -> None:
         """Set the context's principal and account. Raises the problem of a caller that the rule does not accept."""
         context = request[CONTEXT]
-        context.principal = await self._principal(request, rule, context)
-        context.account = account_of(context.principal, context.network)
+        context.act_as(await self._principal(request, rule, context))
 
     async def _principal(self, request: web.Request, rule: Rule, context: Context) -> Principal:
         kind, credential = credential_of(request)

@@ -101,7 +101,7 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
 
 def _s3_routes(services: "Services") -> tuple[Route, ...]:
     keys, made = services.resources.credentials, services.data_credentials
-    s3 = S3(services.releases, services.downloads, keys, made, services.iceberg, services.origin)
+    s3 = S3(services.releases, services.downloads, keys, made, services.iceberg, services.billing, services.origin)
     rule = Rule(name="s3", page=True, fails_as=s3_error)
     issue = Rule(name="data-credentials", accepts=KEY, rank_min=INSTITUTIONAL, key_as_bearer=True)
     paths = ((f"/{BUCKET}", s3.bucket), (f"/{BUCKET}/", s3.bucket), (f"/{BUCKET}/{{key:.+}}", s3.object))

@@ -5,7 +5,7 @@ A view of the rows that name releases: nothing is copied, and bytes are sent and
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC
 from email.utils import format_datetime
 from typing import Any
@@ -25,8 +25,9 @@ from edge.http.json import unstored_json
 from edge.http.problems import Problem
 from edge.http.routing import operation
 from edge.http.stream import etag_of
+from edge.quota.billing import Billing
 from shared.clock import rfc3339
-from shared.organizations.accounts import INSTITUTIONAL, account_of
+from shared.organizations.accounts import INSTITUTIONAL
 
 _NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 _KEYS_MAX = 1_000
@@ -57,14 +58,15 @@ _SLUGS = {
     "InvalidToken": "invalid-request",
     "RequestTimeTooSkewed": "invalid-signature",
     "SignatureDoesNotMatch": "invalid-signature",
+    "SlowDown": "rate-limited",
 }
 
 
 class S3Problem(Problem):
     """A problem with the code that S3's clients know it by."""
 
-    def __init__(self, code: str, detail: str) -> None:
-        super().__init__(_SLUGS[code], detail)
+    def __init__(self, code: str, detail: str, fields: Mapping[str, str] | None = None) -> None:
+        super().__init__(_SLUGS[code], detail, fields=fields)
         self.code = code
 
 
@@ -89,6 +91,7 @@ class S3:
         credentials: CredentialStore,
         service: DataCredentialService,
         iceberg: IcebergMetadata,
+        billing: Billing,
         origin: str,
     ) -> None:
         self._repository = repository
@@ -96,6 +99,7 @@ class S3:
         self._credentials = credentials
         self._service = service
         self._iceberg = iceberg
+        self._billing = billing
         self._origin = origin
 
     @operation("datasets", "createDataCredentials", answers={200: (schemas.DataCredentials, "The credentials")})
@@ -148,7 +152,7 @@ class S3:
         raise Problem("method-not-allowed", "The bucket is read-only.", fields={"Allow": "GET, HEAD"})
 
     async def _admit(self, request: web.Request) -> None:
-        """Set the context's principal. Raises the problem of a request that is not signed by a key that may read."""
+        """Let the signer's key call. Raises a problem unless a key that may read has signed, and `rate-limited`."""
         context = request[CONTEXT]
         path, _, query = request.raw_path.partition("?")
         headers = {name.lower(): request.headers.getall(name) for name in request.headers}
@@ -159,9 +163,13 @@ class S3:
         principal = await self._credentials.of_key(key_id)
         if principal is None:
             raise S3Problem("InvalidAccessKeyId", "The API key of these credentials is no longer valid.")
-        context.principal, context.account = principal, account_of(principal, context.network)
+        context.act_as(principal)
         if principal.plan.rank < INSTITUTIONAL:
             raise S3Problem("AccessDenied", "The organization's plan does not include the releases.")
+        try:
+            await self._billing.count_call(context)
+        except Problem as refused:  # clients try again after this code, and not after that of a day's bytes
+            raise S3Problem("SlowDown", refused.detail, refused.fields) from None
 
     async def _listed(self, query: dict[str, str]) -> bytes:
         prefix, delimiter, started = (query.get(name, "") for name in ("prefix", "delimiter", "start-after"))

@@ -1,5 +1,7 @@
 """For which organization a person acts on a page, and which account is charged for the page."""
 
+from dataclasses import replace
+
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
@@ -7,7 +9,7 @@ from edge.dashboard.session_guard import PageError, SignedIn
 from edge.events.watches import Actor
 from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
-from shared.organizations.accounts import BRAND, Membership, Plan, Principal, account_of, may
+from shared.organizations.accounts import BRAND, Membership, Plan, Principal, may
 
 
 def acting_of(visitor: SignedIn) -> Actor:
@@ -46,7 +48,7 @@ class PlanRights:
 
 
 class PageBilling:
-    """Charges as the API does. Forms have limits of their own, so a page that costs no unit is not counted here."""
+    """Charges and counts as the API does."""
 
     def __init__(self, credentials: CredentialStore, billing: Billing) -> None:
         self._credentials = credentials
@@ -66,8 +68,16 @@ class PageBilling:
         return Principal("bearer", visitor.person.id, plan, actor.membership.organization_id if actor else None)
 
     async def charge(self, request: web.Request, principal: Principal, units: int) -> Charge:
-        """Charge units. Raises the problem `rate-limited` where the limits are used up."""
+        """Charge units, or count a call that costs none. Raises the problem `rate-limited` where a limit is reached."""
         context = request[CONTEXT]
-        context.principal = principal
-        context.account = account_of(principal, context.network)
-        return await self._billing.charge(context, units) if units else self._billing.free(context)
+        context.act_as(principal)
+        return await self._billing.charge(context, units)
+
+    async def count(self, request: web.Request, principal: Principal) -> None:
+        """Count a part of a page that a browser asks for again and again: it costs nothing and is no call of the usage.
+
+        Raises the problem `rate-limited` where the limit of calls that cost nothing is reached.
+        """
+        asked = replace(request[CONTEXT])
+        asked.act_as(principal)
+        await self._billing.count_call(asked)

@@ -96,6 +96,7 @@ class ExportPages:
         try:
             principal = await self._billing.principal(visitor, INSTITUTIONAL)
             body = _body(dict(request.query), request.query.getall("columns", []))
+            await self._billing.count(request, principal)
             order = await self._prepare(principal, body, None)
             offer = await self._exports.estimate(order, with_rows=True)
         except (PageError, Problem) as error:

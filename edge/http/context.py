@@ -10,7 +10,8 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 from aiohttp import web
 
 from edge.http.answer_cache import Offer
-from shared.organizations.accounts import Person, Principal, counted_network
+from edge.storage.database import ACCOUNT
+from shared.organizations.accounts import Person, Principal, account_of, counted_network
 from shared.telemetry.spans import SpanContext
 
 
@@ -46,6 +47,11 @@ class Context:
     problem_slug: str | None = None
     span: SpanContext = _NOWHERE
     offer: Offer | None = None
+
+    def act_as(self, principal: Principal) -> None:
+        """Make a principal the caller: its account is charged and limited, and its statements share connections."""
+        self.principal, self.account = principal, account_of(principal, self.network)
+        ACCOUNT.set(self.account)
 
     @property
     def caller(self) -> dict[str, str | None]:

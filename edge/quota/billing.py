@@ -17,7 +17,6 @@ from edge.http.context import CONTEXT, Context
 from edge.http.problems import Problem, unavailable
 from edge.http.routing import Rule, rule_of
 from edge.quota.limiter import NOT_COUNTED, Decision, RateLimiter
-from edge.storage.database import ACCOUNT
 from shared.clock import rfc3339
 from shared.errors import ItemNotFound, StoreUnavailable
 from shared.organizations.accounts import Plan
@@ -246,7 +245,7 @@ class Billing:
         """Charge units, or count a call that costs none. Raises the problem `rate-limited` where a limit is reached."""
         if not units:
             await self.count_call(context)
-            return self.free(context)
+            return Charge(self._limiter, context)
         assert context.principal is not None
         assert context.account is not None
         decision = await self._limiter.consume(context.account, context.principal.plan, units, context.charge_id)
@@ -255,10 +254,6 @@ class Billing:
             raise refusal(decision, context.network)
         context.units = units
         return Charge(self._limiter, context, decision)
-
-    def free(self, context: Context) -> Charge:
-        """Return the charge of a call that costs nothing."""
-        return Charge(self._limiter, context)
 
     async def count_call(self, context: Context) -> None:
         """Count a call that costs no unit, before its work. Raises the problem `rate-limited`.
@@ -347,7 +342,6 @@ def rate_limit(billing: Billing) -> Any:
 async def charged(billing: Billing, rule: Rule, request: web.Request, handler: Handler) -> web.StreamResponse:
     """Return the handler's response, charged by the rule. Raises `rate-limited`, and what the handler raises."""
     context = request[CONTEXT]
-    ACCOUNT.set(context.account)
     if rule.price is not None:
         return await handler(request)
     if not rule.units:

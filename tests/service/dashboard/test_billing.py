@@ -4,8 +4,11 @@ import itertools
 
 import pytest
 
+from edge.quota import billing
+from edge.quota.billing import burst_of
 from shared.db.connect import connect
 from shared.index.iid import mint
+from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.support.accounts import api_key
@@ -112,3 +115,17 @@ async def test_a_report_that_finds_no_room_in_the_queue_costs_nothing(browser: B
     assert await order(browser, "maison") == 429
     assert browser.last.headers["Retry-After"]
     assert await used_by(browser, organization) == 10
+
+
+async def test_a_preview_counts_as_a_call_that_costs_nothing(
+    browser: Browser, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await member(browser)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE organizations SET plan = 'institutional'")
+    plan = burst_of(await browser.edge.resources.credentials.plan("institutional"))
+    none = Plan(**{name: getattr(plan, name) for name in Plan.__slots__} | {"burst_units": 0})
+    path = "/dashboard/exports/preview?dataset=observations&columns=iid&format=csv"
+    assert await visit(browser, path) == 200 and "calls without units" not in browser.text
+    monkeypatch.setattr(billing, "burst_of", lambda plan: none)
+    assert await visit(browser, path) == 200 and "calls without units a second" in browser.text

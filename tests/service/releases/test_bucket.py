@@ -1,5 +1,6 @@
 """The releases as a bucket of S3: signatures, listings, objects, and how each refusal reads."""
 
+import asyncio
 import hashlib
 import re
 from dataclasses import replace
@@ -188,6 +189,17 @@ async def test_bytes_are_counted_as_those_of_other_downloads(settings: Settings,
         assert (await ask(edge, credentials, target, Range="bytes=0-5")).status == 206
         spent = await ask(edge, credentials, target, Range="bytes=0-0")
         assert (spent.status, code(spent), "Retry-After" in spent.head) == (429, "TooManyRequests", True)
+
+
+async def test_calls_have_the_burst_of_calls_that_cost_nothing(settings: Settings, key: str, tmp_path: Path) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE plans SET burst_units = 4 WHERE name = 'institutional'")
+    async with running_edge(settings, tmp_path) as edge:
+        credentials = await credentials_of(edge, key)
+        answers = await asyncio.gather(*(ask(edge, credentials, "/releases/?list-type=2") for _ in range(60)))
+    refused = [answer for answer in answers if answer.status == 429]
+    assert {answer.status for answer in answers} == {200, 429} and len(answers) - len(refused) <= 16
+    assert (code(refused[0]), refused[0].head["Retry-After"]) == ("SlowDown", "1")
 
 
 async def test_unsigned_changed_and_foreign_requests_are_refused(edge: Edge, key: str) -> None:
