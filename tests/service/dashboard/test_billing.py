@@ -123,6 +123,7 @@ async def test_a_preview_counts_as_a_call_that_costs_nothing(
     await member(browser)
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE organizations SET plan = 'institutional'")
+    browser.edge.forget_accounts()
     plan = burst_of(await browser.edge.resources.credentials.plan("institutional"))
     none = Plan(**{name: getattr(plan, name) for name in Plan.__slots__} | {"burst_units": 0})
     path = "/dashboard/exports/preview?dataset=observations&columns=iid&format=csv"
