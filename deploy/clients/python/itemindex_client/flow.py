@@ -14,6 +14,8 @@ from itemindex_client.errors import ConnectionFailed, problem_of, retry_after
 
 T = TypeVar("T")
 _REPEATED = {429, 502, 503, 504}
+# A call that was sent again after a lost connection, while the first one of its Idempotency-Key still runs.
+_STILL_RUNNING = "idempotency-in-progress"
 _BACKOFF_SECONDS, _BACKOFF_SECONDS_MAX = 0.5, 20.0
 _TRIES_MAX = 8
 
@@ -54,8 +56,9 @@ def exchange(request: httpx.Request, max_wait: float) -> Flow[httpx.Response]:
         else:
             said = retry_after(answer)
             passing = _pause(attempt) if said is None else said
-            seconds = passing if answer.status_code in _REPEATED else None
-            error = problem_of(answer)
+            problem = problem_of(answer)
+            error = problem
+            seconds = passing if problem.status in _REPEATED or problem.slug == _STILL_RUNNING else None
         if seconds is None or waited + seconds > max_wait or attempt == _TRIES_MAX - 1:
             raise error
         waited += seconds

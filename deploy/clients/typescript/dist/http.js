@@ -1,9 +1,11 @@
 /** Sends requests: with the right credential, again where a refusal passes, and never a paid call without a key. */
-import { ConnectionFailed, KeyNeeded, problemOf, retryAfter, UnknownArgument } from "./errors.js";
+import { ApiProblem, ConnectionFailed, KeyNeeded, problemOf, retryAfter, UnknownArgument } from "./errors.js";
 import { PARAMETERS } from "./parameters.js";
 /** Printed in the documentation of every installation; it is no secret. */
 const ANONYMOUS_TOKEN = "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK";
 const PASSING = new Set([429, 502, 503, 504]);
+/** A call that was sent again after a lost connection, while the first one of its Idempotency-Key still runs. */
+const STILL_RUNNING = "idempotency-in-progress";
 const TRIES_MAX = 8;
 const PAUSE_SECONDS = 0.5;
 const PAUSE_SECONDS_MAX = 20;
@@ -50,9 +52,10 @@ export class Http {
             const [response, fault] = await this.#once(address, init, call.signal);
             if (response?.ok)
                 return response;
-            const passes = response ? PASSING.has(response.status) : repeatable;
             const seconds = (response && retryAfter(response)) ?? pause(tries);
             const error = response ? await problemOf(response) : fault;
+            const running = error instanceof ApiProblem && error.slug === STILL_RUNNING;
+            const passes = response ? PASSING.has(response.status) || running : repeatable;
             if (!passes || tries === TRIES_MAX || waited + seconds > (this.#options.maxWait ?? 60))
                 throw error;
             this.#options.onWait?.(seconds, error);
