@@ -23,6 +23,8 @@ from aiohttp.test_utils import make_mocked_request
 from jsonschema import Draft202012Validator
 from marshmallow import fields, validate
 
+from edge.analytics.envelope import light_offer
+from edge.analytics.price_history import SCHEMA
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.docs.guides import READERS, Guides, address_of, render
 from edge.docs.problem_types import Errors
@@ -528,3 +530,16 @@ def test_a_rate_is_a_number_within_its_bounds(rate: object, fits: bool) -> None:
             checked(TOOLS_BY_NAME["market_report"], given)
         [fault] = refused.value.faults
         assert fault == ("displacement_rate", "must be a number from 0 to 1", rate)
+
+
+def test_an_answer_whose_meta_changed_has_another_etag() -> None:
+    # Of an item without observations the range ends today, and the rows are the same: none.
+    def of(day: date, format: str) -> web.Response:
+        meta = {"data_version": 7, "from": date(2026, 8, 30), "to": day, "units": {}, "method": "m"}
+        return asyncio.run(light_offer([], SCHEMA, meta, format)).response
+
+    for format in ("json", "csv"):
+        today, again, tomorrow = (of(date(2026, 11, day), format) for day in (27, 27, 28))
+        assert today.headers["ETag"] == again.headers["ETag"]
+        assert (today.headers["ETag"] == tomorrow.headers["ETag"]) == (today.body == tomorrow.body)
+    assert of(date(2026, 11, 27), "json").body != of(date(2026, 11, 28), "json").body
