@@ -179,7 +179,7 @@ class RequestContext:
                 seconds,
                 context.request_id,
                 request.method,
-                request.path,
+                _without_secrets(request.path),
                 context.problem_slug or "",
             )
         if context.span.sampled:

@@ -107,10 +107,15 @@ async def test_no_secret_of_a_caller_comes_to_rest(edge: Edge) -> None:
     for path in ("/quota", "/index/brands", "/index/cohorts", "/nowhere", "/index/lookup?iid=IID-A"):
         await edge.get(path, key=key)
         await edge.get(path, token=token)
+    for text in (key, token):  # in place of an item's id, by mistake
+        await edge.get(f"/index/lookup/{text}", key=key)
+    await edge.resources.request_log.flush()
     edge.resources.access_log.flush()
     stored = Path(edge.settings.access_log).read_bytes()
     for store in (edge.resources.state, edge.resources.cache):
-        stored += b"\n".join(await store.command("KEYS", "*"))
+        for name in await store.command("KEYS", "*"):
+            held = await store.command("LRANGE", name, "0", "-1") if await store.command("TYPE", name) == "list" else []
+            stored += b"\n".join([name, *held])
     with connect(edge.settings.database_url, application="tests") as connection:
         for table in ("api_keys", "public_tokens", "audit", "organizations"):
             stored += str(connection.execute(f"SELECT t::text FROM {table} t").fetchall()).encode()
