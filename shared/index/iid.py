@@ -13,6 +13,7 @@ IID_CHARACTERS_MAX = 80
 _IID = re.compile(r"IID(-[0-9A-Z]{1,16}){1,8}", re.ASCII)
 _IID_PREFIX = re.compile(r"IID-([0-9A-Z]{1,16}-){0,7}[0-9A-Z]{0,16}", re.ASCII)
 _MINTED = re.compile(rf"IID(-[{CROCKFORD}]{{5}}){{3}}", re.ASCII)
+_UUID = re.compile(r"[0-9A-Fa-f-]{32,36}")
 MINTED_DIGITS = 14
 _VALUES = {character: value for value, character in enumerate(CROCKFORD)}
 # Odd, hence invertible modulo 32: every single wrong character changes the sum.
@@ -70,7 +71,9 @@ def is_mistyped(iid: str) -> bool:
 
 
 def canonical_uuid(text: str) -> str | None:
-    """Return a UUID as PostgreSQL writes it, or None if the text is not one."""
+    """Return a UUID as PostgreSQL writes it, or None if the text is not one, with or without hyphens."""
+    if not _UUID.fullmatch(text):  # Python's own reading takes braces, white space and more
+        return None
     try:
         return str(UUID(text))
     except ValueError:

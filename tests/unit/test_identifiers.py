@@ -281,6 +281,9 @@ def test_many_minted_at_once_are_those_minted_one_by_one(source: str, source_ids
         ("0190163d-8694-739b-aea5-966c26f8ad9", None),
         ("0190163d-8694-739b-aea5-966c26f8ad9g", None),
         ("", None),
+        ("\n0190163d8694739baea5966c26f8ad9", None),
+        ("{0190163d8694739baea5966c26f8ad91}", None),
+        ("0_90163d8694739baea5966c26f8ad91", None),
     ],
 )
 def test_a_uuid_is_what_postgresql_would_take(text: str, uuid: str | None) -> None:
