@@ -1,7 +1,6 @@
 """`itemindex ingest` and `feeds`: files through a mapping into the index."""
 
 import dataclasses
-import json
 import re
 import signal
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from deploy.ctl.console import console, data_dir_option, report, settings, show, stored, table
+from deploy.ctl.console import console, data_dir_option, print_json, report, settings, show, stored, table
 from deploy.ctl.demo import load_demo
 from deploy.ctl.jobs import follow
 from deploy.terminal import safe
@@ -253,7 +252,7 @@ def show_preview(
             refusal = error
     if as_json:
         rest = {"load": None if summary is None else document(summary), "refused": refusal and str(refusal)}
-        click.echo(json.dumps({**preview.document(), **rest}, indent=1, default=str))
+        print_json({**preview.document(), **rest})
     else:
         _show_rows(preview, rows)
     if refusal is not None:

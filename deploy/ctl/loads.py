@@ -1,6 +1,5 @@
 """`itemindex loads`, `items`, `observations` and `rates`: what changed the index, and how to undo an event."""
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -9,7 +8,19 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import Iid, console, limit_option, reason_option, report, rows_of, settings, show, stored, table
+from deploy.ctl.console import (
+    Iid,
+    console,
+    limit_option,
+    print_json,
+    reason_option,
+    report,
+    rows_of,
+    settings,
+    show,
+    stored,
+    table,
+)
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, LoadRefused
@@ -223,7 +234,7 @@ def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> N
             )
         [load], rows = found, rows_of(connection, SQL.rejects, found[0]["load"], limit)
     if as_json:
-        click.echo(json.dumps({**load, "rejects": rows}, indent=1, default=str))
+        print_json({**load, "rejects": rows})
         return
     title = "load {load} of {source}, {state}: {rejected:,} rejects".format(**load)
     if load["kept"] < load["rejected"]:

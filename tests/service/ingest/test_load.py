@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -587,6 +588,8 @@ def test_rejects_are_those_of_the_last_load_also_when_it_has_none(settings: Sett
     last = load_rows(settings, tmp_path, name="clean.csv")
     document = json.loads(run("loads", "rejects", "--json").output)
     assert (document["load"], document["rejected"], document["rejects"]) == (last.load_id, 0, [])
+    moments = [value for value in document.values() if isinstance(value, str) and value.startswith("20")]
+    assert moments and all(re.fullmatch(r"[0-9-]{10}T[0-9:.]+Z", moment) for moment in moments)
     assert "0 rejects" in run("loads", "rejects").output
     assert json.loads(run("loads", "rejects", first.load_id, "--json").output)["rejected"] == 1
     assert "no such load" in str(run("loads", "rejects", "nothing").exception)
