@@ -60,11 +60,6 @@ def imports_for_good() -> Iterator[None]:
             gc.freeze()
 
 
-def environment_of_parts() -> dict[str, str]:
-    """Return this process's environment without what Celery and gunicorn would take in place of a part's settings."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("CELERY_", "GUNICORN_"))}
-
-
 def is_alive(pid: int) -> bool:
     """Return whether a process with this number exists, also one of another user."""
     try:

@@ -8,11 +8,10 @@ import click
 
 from deploy.ctl.console import data_dir_option, settings
 from deploy.local.nginx import PROJECT
-from deploy.local.process import worker_command
+from deploy.local.process import environment_of_parts, worker_command
 from edge.startup import NEEDED
 from shared.jobs.contract import QUEUES
 from shared.objects.shared_directories import require_shared
-from shared.processes import environment_of_parts
 
 
 def _queues(ctx: click.Context, parameter: click.Parameter, value: str) -> str:

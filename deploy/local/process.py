@@ -17,7 +17,6 @@ from typing import Any
 
 from deploy.local.paths import Paths
 from shared.errors import ConfigurationError, ItemIndexError
-from shared.processes import environment_of_parts
 from shared.settings.settings import Settings
 
 # Processes of this machine, as the kernel lists them below /proc.
@@ -90,6 +89,11 @@ _STEADY_SECONDS = 30.0
 _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 # So long the rest of a dead program may take to finish its requests before it is killed.
 _GROUP_SECONDS = 3.0
+
+
+def environment_of_parts() -> dict[str, str]:
+    """Return this process's environment without what Celery and gunicorn would take in place of a part's settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("CELERY_", "GUNICORN_"))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

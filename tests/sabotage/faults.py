@@ -488,7 +488,7 @@ FAST_PATH_FAULTS = (
     ),
     fault(
         "a part takes the broker of another program's Celery",
-        "shared/processes.py",
+        "deploy/local/process.py",
         '(("CELERY_", "GUNICORN_"))',
         '("GUNICORN_")',
         "tests/unit/test_processes.py"
