@@ -130,23 +130,17 @@ def _database(settings: Settings) -> Database:
 def _stores(settings: Settings, log: Log) -> tuple[RedisClient, RedisClient]:
     # Quotas wait for a failover and stay exact through it; a record can be read from PostgreSQL instead.
     return (
-        _store(
-            "state",
-            settings.state_url,
-            settings.state_timeout_seconds,
-            log,
-            settings.state_failover_seconds,
-            acked=True,
-        ),
-        _store("cache", settings.cache_url, settings.cache_timeout_seconds, log, 0.0, acked=False),
+        _store("state", settings.state_url, settings.state_timeout_seconds, settings.state_failover_seconds, log),
+        _store("cache", settings.cache_url, settings.cache_timeout_seconds, None, log),
     )
 
 
-def _store(name: str, url: str, deadline_seconds: float, log: Log, hold_seconds: float, *, acked: bool) -> RedisClient:
+def _store(name: str, url: str, deadline_seconds: float, failover_seconds: float | None, log: Log) -> RedisClient:
     if not is_cluster(url):
         return SingleNodeClient(url, name=name, deadline_seconds=deadline_seconds, log=log)
+    exact = failover_seconds is not None
     return ClusterClient(
-        url, name=name, deadline_seconds=deadline_seconds, hold_seconds=hold_seconds, acked=acked, log=log
+        url, name=name, deadline_seconds=deadline_seconds, hold_seconds=failover_seconds or 0.0, acked=exact, log=log
     )
 
 

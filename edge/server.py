@@ -1,7 +1,6 @@
 """How gunicorn runs the edge: its worker, the runner that drains before it stops, the server with the fast path."""
 
 import asyncio
-import json
 import os
 import time
 from functools import partial
@@ -18,24 +17,36 @@ from aiohttp.worker import GunicornUVLoopWebWorker
 from edge.app import SERVICES, create_app
 from edge.composition import Resources, opened
 from edge.fast_path import LONGEST, Call, FastPath, recognized
-from edge.http.context import instance_of, request_id_from
-from edge.http.problems import CONTENT_TYPE, reason_phrase
+from edge.http.context import request_id_from
+from edge.http.problems import CONTENT_TYPE, Problem
 from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import LineWriter, adopt_libraries
 
+_PARSER_PROBLEMS = {
+    400: ("invalid-request", "The request is not valid HTTP."),
+    500: ("internal-error", "An unexpected error occurred."),
+    504: ("upstream-timeout", "A part of the service did not respond in time."),
+}
 
-class FastPathProtocol(RequestHandler):
-    """aiohttp's protocol of one connection, preceded by the fast path."""
 
-    __slots__ = ("_call", "_fast_path", "_held", "_trusted")
+class EdgeHandler(RequestHandler):
+    """One connection: the fast path, then aiohttp's protocol; what its parser refuses is a problem document."""
+
+    __slots__ = ("_call", "_errors_base", "_fast_path", "_held", "_trusted")
 
     def __init__(
-        self, manager: web.Server, loop: asyncio.AbstractEventLoop, fast_path: FastPath, options: dict[str, Any]
+        self,
+        manager: web.Server,
+        loop: asyncio.AbstractEventLoop,
+        fast_path: FastPath,
+        problem_base_url: str,
+        options: dict[str, Any],
     ) -> None:
         super().__init__(manager, loop=loop, **options)
         self._fast_path = fast_path
+        self._errors_base = problem_base_url
         self._call: Call | None = None
         self._held = b""
         self._trusted = False
@@ -106,6 +117,29 @@ class FastPathProtocol(RequestHandler):
         if self._held:
             held, self._held = self._held, b""
             self.data_received(held)
+
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> StreamResponse:
+        """Make the answer, and log an error of ours. The parser's message is left out, because it quotes the request.
+
+        Raises ConnectionError where a part of another answer was sent: this one would stand in the middle of it.
+        """
+        if exc is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            self.log_exception("Error handling request", exc_info=exc)
+        if request.writer.output_size > 0:
+            raise ConnectionError("a part of the answer was sent")
+        slug, detail = _PARSER_PROBLEMS.get(status, _PARSER_PROBLEMS[500])
+        problem, request_id = Problem(slug, detail), request_id_from(None)
+        response = web.Response(
+            status=problem.type.status,
+            reason=problem.type.title,
+            body=problem.document(self._errors_base, request_id),
+            content_type=CONTENT_TYPE,
+            headers={"Cache-Control": "no-store", "X-Request-Id": request_id},
+        )
+        response.force_close()
+        return response
 
 
 # At its first conversion of values pyarrow looks for pandas. Where nothing keeps that from being imported, as
@@ -178,58 +212,6 @@ class EdgeServer(web.Server):
         await super().shutdown(timeout)
         while time.monotonic() < ends and any(t.get_write_buffer_size() for t in transports):  # noqa: ASYNC110 - no event
             await asyncio.sleep(_LOOK_SECONDS)
-
-
-class EdgeHandler(FastPathProtocol):
-    """Answers what aiohttp's parser refuses with a problem document instead of plain text."""
-
-    def __init__(
-        self,
-        manager: web.Server,
-        loop: asyncio.AbstractEventLoop,
-        fast_path: FastPath,
-        problem_base_url: str,
-        options: dict[str, Any],
-    ) -> None:
-        super().__init__(manager, loop, fast_path, options)
-        self._errors_base = problem_base_url
-
-    def handle_error(
-        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
-    ) -> StreamResponse:
-        """Make the answer, and log an error of ours. The parser's message is left out, because it quotes the request.
-
-        Raises ConnectionError where a part of another answer was sent: this one would stand in the middle of it.
-        """
-        if exc is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            self.log_exception("Error handling request", exc_info=exc)
-        if request.writer.output_size > 0:
-            raise ConnectionError("a part of the answer was sent")
-        slug, detail = _PARSER_PROBLEMS.get(status, _PARSER_PROBLEMS[500])
-        request_id = request_id_from(None)
-        document = {
-            "type": f"{self._errors_base}/{slug}",
-            "title": reason_phrase(status),
-            "status": status,
-            "detail": detail,
-            "instance": instance_of(request_id),
-        }
-        response = web.Response(
-            status=status,
-            reason=reason_phrase(status),
-            body=json.dumps(document).encode(),
-            content_type=CONTENT_TYPE,
-            headers={"Cache-Control": "no-store", "X-Request-Id": request_id},
-        )
-        response.force_close()
-        return response
-
-
-_PARSER_PROBLEMS = {
-    400: ("invalid-request", "The request is not valid HTTP."),
-    500: ("internal-error", "An unexpected error occurred."),
-    504: ("upstream-timeout", "A part of the service did not respond in time."),
-}
 
 
 class DrainingRunner(web.AppRunner):

@@ -93,6 +93,11 @@ def to_minor(text: str, currency: str) -> int:
     return int(amount)
 
 
+def to_amount(minor: int | Decimal, currency: str) -> Decimal:
+    """Turn minor units into an amount."""
+    return Decimal(minor).scaleb(-minor_digits(currency))
+
+
 def to_text(minor: int | Decimal, currency: str) -> str:
     """Write minor units as decimal text: (1050, "HKD") is "10.50". A half unit of a median stays exact: "10.505"."""
     digits = minor_digits(currency)

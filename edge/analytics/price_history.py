@@ -23,7 +23,7 @@ from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
 from shared.analytics.outliers import MODES
 from shared.db.queries import load_queries
-from shared.money import minor_digits, to_text
+from shared.money import minor_digits, to_amount, to_text
 from shared.prior_price import Moment, Options, Reference, as_fields, reference
 from shared.units.names import Content, contents
 
@@ -256,10 +256,10 @@ def rows(prices: Sequence[Price]) -> list[dict[str, Any]]:
                 "channel": channel,
                 "kind": KINDS[kind],
                 "currency": currency,
-                "low": _amount(low, currency),
-                "median": _amount(median(minors), currency),
-                "high": _amount(high, currency),
-                "close": _amount(low, currency) if low == high else None,
+                "low": to_amount(low, currency),
+                "median": to_amount(median(minors), currency),
+                "high": to_amount(high, currency),
+                "close": to_amount(low, currency) if low == high else None,
                 "n": len(minors),
             }
         )
@@ -316,7 +316,3 @@ def coverage(first: date, last: date, prices: Sequence[Price]) -> dict[str, Any]
         "first": edges[0],
         "last": edges[1],
     }
-
-
-def _amount(minor: int | Decimal, currency: str) -> Decimal:
-    return Decimal(minor).scaleb(-minor_digits(currency))

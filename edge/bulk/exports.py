@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import msgspec
@@ -36,10 +36,6 @@ from shared.errors import JobNotFound, ResultGone
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import Principal
 
-if TYPE_CHECKING:
-    from edge.jobs.service import Order
-
-
 # From a request's body to an export's order: canonical, checked, estimated, submitted once per Idempotency-Key.
 
 
@@ -52,24 +48,6 @@ class Estimate(NamedTuple):
 
     rows: int
     relation: str
-
-
-async def quote(
-    database: Database, parameters: dict[str, Any], data_version: int, *, with_rows: bool
-) -> dict[str, Any]:
-    """Return what an order of these parameters would cost and hold now."""
-    request = Request.read(parameters)
-    scope = await scope_in(database, request)
-    counted = await estimate(database, request, scope)
-    return {
-        "cost_units": EXPORT.units,
-        "rows": counted.rows,
-        "rows_relation": counted.relation,
-        "data_version": data_version,
-        "schema": described(RELEASED[request.dataset], request.columns),
-        "request": parameters,
-        "preview": await preview(database, request, scope) if with_rows else None,
-    }
 
 
 async def scope_in(database: Database, request: Request) -> ReadScope:
@@ -154,8 +132,18 @@ class ExportService:
 
     async def estimate(self, request: ExportRequest, *, with_rows: bool) -> dict[str, Any]:
         """Return what an order would cost and hold now, with its first rows if asked for."""
-        version = self._version.current
-        return await quote(self._database, request.parameters, version, with_rows=with_rows)
+        version, asked = self._version.current, Request.read(request.parameters)
+        scope = await scope_in(self._database, asked)
+        counted = await estimate(self._database, asked, scope)
+        return {
+            "cost_units": EXPORT.units,
+            "rows": counted.rows,
+            "rows_relation": counted.relation,
+            "data_version": version,
+            "schema": described(RELEASED[asked.dataset], asked.columns),
+            "request": request.parameters,
+            "preview": await preview(self._database, asked, scope) if with_rows else None,
+        }
 
     async def submit(
         self, principal: Principal, request: ExportRequest, charge: Charge, traceparent: str

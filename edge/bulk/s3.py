@@ -22,6 +22,7 @@ from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import LATEST, ReleaseRepository
 from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.json import unstored_json
+from edge.http.parameters import whole_number
 from edge.http.problems import Problem
 from edge.http.routing import operation
 from edge.http.stream import etag_of
@@ -209,9 +210,10 @@ class S3:
 def _size(text: str) -> int:
     if not text:
         return _KEYS_MAX
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
+    size = whole_number(text, 9)
+    if size is None:
         raise S3Problem("InvalidArgument", "max-keys must be a number.")
-    return min(int(text), _KEYS_MAX)
+    return min(size, _KEYS_MAX)
 
 
 def _encoded(entry: str) -> str:

@@ -9,24 +9,13 @@ from edge.dashboard.session_guard import PageError, SignedIn
 from edge.events.watches import Actor
 from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
-from shared.organizations.accounts import BRAND, Membership, Plan, Principal, may
+from shared.organizations.accounts import BRAND, Plan, Principal, may
 
 
 def acting_of(visitor: SignedIn) -> Actor:
     """Return the organization that the visitor works in, with the person's name for its audit log."""
     actor = visitor.acting
     return Actor(actor.membership.organization_id, actor.person.name, actor.person.id)
-
-
-def refusal(membership: Membership, plan: Plan, right: str) -> str | None:
-    """Return in a sentence why a member may not change watches or webhooks; None where the member may."""
-    if membership.state != "active":
-        return "This organization is suspended."
-    if plan.rank < BRAND:
-        return f"The {plan.title} plan does not include this. Upgrade the organization's plan."
-    if not may(membership.role, right):
-        return f"Your role ({membership.role}) has read-only access here. Ask an owner or admin to make changes."
-    return None
 
 
 class PlanRights:
@@ -36,9 +25,16 @@ class PlanRights:
         self._credentials = credentials
 
     async def refusal(self, visitor: SignedIn, right: str) -> str | None:
-        """Return why the visitor may not act, None where the visitor may."""
+        """Return in a sentence why the visitor may not act, None where the visitor may."""
         membership = visitor.acting.membership
-        return refusal(membership, await self._credentials.plan(membership.plan), right)
+        if membership.state != "active":
+            return "This organization is suspended."
+        plan = await self._credentials.plan(membership.plan)
+        if plan.rank < BRAND:
+            return f"The {plan.title} plan does not include this. Upgrade the organization's plan."
+        if not may(membership.role, right):
+            return f"Your role ({membership.role}) has read-only access here. Ask an owner or admin to make changes."
+        return None
 
     async def require(self, visitor: SignedIn, right: str) -> None:
         """Raise PageError (403) where the visitor may not act."""

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import date, timedelta
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 from edge.analytics.price_history import KINDS, Price, median
@@ -23,7 +22,7 @@ from edge.dashboard.tables import (
     heading,
     number,
 )
-from shared.money import minor_digits
+from shared.money import to_amount
 
 
 class Bar(NamedTuple):
@@ -408,16 +407,11 @@ def footprint(
     return {"title": f"{title}, each indicator on a scale of its own", "entries": entries} if entries else None
 
 
-def scaled(minor: Decimal, currency: str) -> Decimal:
-    """Turn minor units into an amount."""
-    return minor.scaleb(-minor_digits(currency))
-
-
 def _by_day(prices: Iterable[Price], days: Iterable[date], currency: str) -> list[float | None]:
     by_day: dict[date, list[int]] = defaultdict(list)
     for price in prices:
         by_day[price.day].append(price.minor)
-    return [float(scaled(median(sorted(by_day[day])), currency)) if day in by_day else None for day in days]
+    return [float(to_amount(median(sorted(by_day[day])), currency)) if day in by_day else None for day in days]
 
 
 def _scale(series: Iterable[Mapping[str, Any]]) -> str:

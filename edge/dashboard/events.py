@@ -20,6 +20,7 @@ from edge.events.feed import EventFeed
 from edge.events.schemas import MEMBERS, NewWatch, NewWebhook, Replay
 from edge.events.watches import WatchService, rendered
 from edge.events.webhooks import WebhookService
+from edge.http.parameters import whole_number
 from edge.http.problems import Problem
 from edge.storage.database import Database, Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, KEPT_DAYS, NEW_LOW_DAYS, TARGETS, TYPES, Condition
@@ -320,7 +321,7 @@ class WebhookPages:
             webhook=webhook,
             new_secret=None if faults else await self._secret.take(visitor, f"{_WEBHOOKS}/{endpoint}"),
             attempts=await self._webhooks.attempts(acting, endpoint, _ATTEMPTS),
-            replayed=int(replayed) if replayed.isascii() and replayed.isdigit() and len(replayed) < 9 else None,
+            replayed=whole_number(replayed, 8),
             given=given,
             faults=faults,
             replayed_most=REPLAYED_MAX,
@@ -341,8 +342,9 @@ def _replay(form: dict[str, str]) -> tuple[UUID | None, int | None, int | None]:
     """Return the event, or the cursors after and up to which events are sent again. Raises FormFaults."""
     given: dict[str, Any] = {"event": form.get("event") or None}
     for name in ("after", "to"):
-        text = form.get(name, "").strip()
-        given[name] = (int(text) if text.isascii() and text.isdigit() and len(text) < 19 else text) if text else None
+        text = form.get(name, "").strip() or None
+        number = whole_number(text or "", 18)
+        given[name] = text if number is None else number
     if given["event"] is None and given["after"] is None:
         raise FormFaults({"after": "Enter the cursor to redeliver from; 0 redelivers all events in the log."})
     try:
@@ -456,6 +458,7 @@ def _cursor(request: web.Request) -> int | None:
     text = request.query.get("before", "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
+    cursor = whole_number(text, 18)
+    if cursor is None:
         raise PageError(400, "This page of the log does not exist. Go back to the first page.")
-    return int(text)
+    return cursor

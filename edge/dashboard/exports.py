@@ -19,6 +19,7 @@ from edge.dashboard.reports import names_in
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.tables import called, export_question
 from edge.http.context import CONTEXT
+from edge.http.parameters import whole_number
 from edge.http.problems import Problem
 from edge.jobs.service import Order, failure
 from edge.quota.billing import Charge
@@ -215,10 +216,9 @@ def _body(form: dict[str, str], columns: list[str]) -> dict[str, Any]:
     if narrowed:
         body["filter"] = narrowed
     if form.get("since"):
-        since = form["since"].strip()
-        if not (since.isascii() and since.isdigit() and len(since) < 19):
+        body["since"] = whole_number(form["since"].strip(), 18)
+        if body["since"] is None:
             raise FormFaults({"since": "must be a data_version: a whole number, 1 or greater"})
-        body["since"] = int(since)
     if form.get("compression"):
         body["compression"] = form["compression"]
     return body

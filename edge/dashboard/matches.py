@@ -12,6 +12,7 @@ import msgspec
 from aiohttp import web
 
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
+from edge.http.parameters import whole_number
 from edge.storage.database import Database, Scope
 from shared.articles import SQL, Filters
 from shared.index.iid import canonical_iid, require_uuid
@@ -208,4 +209,4 @@ def _address(filters: Filters, sample: str | None, skipped: int = 0) -> str:
 
 
 def _skipped(text: str) -> int:
-    return min(int(text), _SKIPPED_MAX) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+    return min(whole_number(text, 5) or 0, _SKIPPED_MAX)

@@ -31,6 +31,7 @@ from edge.dashboard.tables import (
 )
 from edge.http import stream
 from edge.http.context import CONTEXT
+from edge.http.parameters import whole_number
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody
 from edge.jobs.service import Order, failure
@@ -130,8 +131,7 @@ class ReportPages:
         """One row of a result with all of its fields and lists; rows are numbered from 1."""
         order = await self._order(request, visitor)
         rows, meta = await self._rows(order)
-        text = request.match_info["row"]
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+        number = whole_number(request.match_info["row"], 9) or 0
         if not 1 <= number <= len(rows):
             raise PageError(404, "This result has no such row.")
         row, report = rows[number - 1], REPORTS_BY_KIND.get(order.row["kind"])

@@ -44,6 +44,11 @@ _OF_OBJECT = "_schema"
 Declared = TypeVar("Declared", bound=Schema)
 
 
+def whole_number(text: str, digits: int) -> int | None:
+    """Return a whole number of so many digits at most; None if the text is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
 class Parameters(Schema):
     """Base of every set of parameters: an unknown name is an error, so that a typing error never widens a query."""
 

@@ -21,7 +21,6 @@ from shared.errors import (
     InvalidIid,
     InvalidJson,
     InvalidParameter,
-    ItemIndexError,
     ItemMistyped,
     ItemNotFound,
     ItemWithdrawn,
@@ -314,34 +313,20 @@ class ProblemDetails:
             context = request[CONTEXT]
             try:
                 return await handler(request)
-            except (ItemIndexError, Problem, web.HTTPException) as error:
-                known = problem_of(error)
-                problem = known or self._unexpected(error, context)
-                if rule_of(request).fails_as is not None:
-                    return self._translated(request, problem, context)
-                for_person = isinstance(error, web.HTTPNotFound) or rule_of(request).page
-                return (
-                    self._page(problem, context)
-                    if for_person and wants_html(request)
-                    else self.answer(problem, context)
-                )
             except Exception as error:  # noqa: BLE001 - the last line of defence: the caller always gets a document
-                problem = self._unexpected(error, context)
-                if rule_of(request).fails_as is not None:
-                    return self._translated(request, problem, context)
+                rule, problem = rule_of(request), problem_of(error) or self._unexpected(error, context)
+                context.problem_slug = problem.type.slug
+                if rule.fails_as is not None:
+                    return rule.fails_as(problem, request)
+                for_person = rule.page or isinstance(error, web.HTTPNotFound)
+                if for_person and wants_html(request):
+                    return self._page(problem, context)
                 return self.answer(problem, context)
 
         return problems
 
-    def _translated(self, request: web.Request, problem: Problem, context: Context) -> web.Response:
-        context.problem_slug = problem.type.slug
-        translate = rule_of(request).fails_as
-        assert translate is not None
-        return translate(problem, request)
-
     def _page(self, problem: Problem, context: Context) -> web.Response:
         """Make the answer to a person whose browser followed a wrong link, or sent a form that no page has read."""
-        context.problem_slug = problem.type.slug
         not_found = problem.type.slug == "not-found"
         answer = PAGES.page(
             "problem.html",

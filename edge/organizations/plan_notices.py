@@ -22,29 +22,24 @@ _RETRY_SECONDS = 60.0
 _SCOPE = Scope(task="plan-notices")
 
 
-class PlanNotices:
+class PlanNotices(Background):
     """Posts each waiting request until the billing system has taken it (2xx), at once and then every minute.
 
     Two edges may post the same request: its id is the `webhook-id`, by which the receiver recognizes a repetition.
     """
 
     def __init__(self, database: Database, settings: Settings, log: Log) -> None:
+        super().__init__(self._post_forever, log)
         self._database = database
         self._url = settings.plan_approval_url
         self._secret = settings.plan_approval_secret
-        self._log = log
         self._due = asyncio.Event()
-        self._posting = Background(self._post_forever, log)
         self.enabled = settings.plan_approval == "webhook"
 
     def start(self) -> None:
         """Begin to post, in the background, where PLAN_APPROVAL is `webhook`."""
         if self.enabled:
-            self._posting.start()
-
-    async def stop(self) -> None:
-        """Stop; a notice that was not accepted is posted by the next process."""
-        await self._posting.stop()
+            super().start()
 
     def wake(self) -> None:
         """Look now: a request was made."""

@@ -14,7 +14,7 @@ from shared.telemetry.log import Log
 SQL = load_queries(__file__, "data_version.sql")
 
 
-class DataVersionWatcher:
+class DataVersionWatcher(Background):
     """The newest committed data_version that this edge knows; 0 until the first one is read.
 
     While PostgreSQL is unavailable the number does not change, so answers cached for it stay valid. `committed_at` is
@@ -23,24 +23,16 @@ class DataVersionWatcher:
     """
 
     def __init__(self, database: Database, log: Log, retry_seconds: float = 1.0) -> None:
+        super().__init__(self._follow, log, retry_seconds)
         self._database = database
-        self._log = log
-        self._retry_seconds = retry_seconds
         self._changed: list[Callable[[], None]] = []
         self._due = asyncio.Event()
         self._one_read = asyncio.Lock()
-        self._following = Background(self._follow, log, retry_seconds)
         self._set(0, "")
 
     def on_change(self, call: Callable[[], None]) -> None:
         """Call a function after each change."""
         self._changed.append(call)
-
-    def start(self) -> None:
-        self._following.start()
-
-    async def stop(self) -> None:
-        await self._following.stop()
 
     def refresh(self) -> None:
         """Read the newest version in the background; calls share a read that has not begun."""

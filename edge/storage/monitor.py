@@ -23,7 +23,7 @@ _PROBE_SECONDS = 0.25
 _TIMEOUT_SECONDS = 5.0
 
 
-class PgListener:
+class PgListener(Background):
     """Calls a function for each notification on a channel, and every function after each (re)connection.
 
     A notification may be lost while the connection is down; the calls after a reconnection make up for it.
@@ -41,20 +41,13 @@ class PgListener:
         log: Log,
         reconnect_seconds: float = 0.5,
     ) -> None:
+        super().__init__(self._listen, log)
         self._url = url
         self._reconnect_seconds = reconnect_seconds
         self._confirm = confirm
         self._on_payload = on_payload
         self._on_signal = on_signal
-        self._log = log
-        self._listening = Background(self._listen, log)
         self.connected = False
-
-    def start(self) -> None:
-        self._listening.start()
-
-    async def stop(self) -> None:
-        await self._listening.stop()
 
     async def _listen(self) -> None:
         """Listen until the connection is lost, and pause."""
@@ -123,7 +116,7 @@ _LAG_SECONDS = 0.25
 _SAMPLES_PER_PROBE = 4
 
 
-class RuntimeMonitor:
+class RuntimeMonitor(Background):
     """Samples in the background for as long as the edge runs."""
 
     def __init__(
@@ -134,17 +127,11 @@ class RuntimeMonitor:
         marker: RunMarker,
         log: Log,
     ) -> None:
+        super().__init__(self._sample, log)
         self._marker = marker
         self._stores = stores
         self._database = database
         self._notices = notices
-        self._sampling = Background(self._sample, log)
-
-    def start(self) -> None:
-        self._sampling.start()
-
-    async def stop(self) -> None:
-        await self._sampling.stop()
 
     async def measure(self) -> None:
         """Set every gauge and probe every store once."""
@@ -187,22 +174,16 @@ class RuntimeMonitor:
 _CERTIFICATE_SECONDS = 3_600.0
 
 
-class CertificateMonitor:
+class CertificateMonitor(Background):
     """Reads the served certificate once an hour; without TLS there is none."""
 
     def __init__(self, base_url: str, log: Log) -> None:
+        super().__init__(self._read, log)
         self._url = urlsplit(base_url)
-        self._log = log
-        self._reading = Background(self._read, log)
 
     def start(self) -> None:
-        """Start reading."""
         if self._url.scheme == "https":
-            self._reading.start()
-
-    async def stop(self) -> None:
-        """Stop reading."""
-        await self._reading.stop()
+            super().start()
 
     async def _read(self) -> None:
         host, port = str(self._url.hostname), self._url.port or 443

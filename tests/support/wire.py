@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from edge.server import FastPathProtocol
+from edge.server import EdgeHandler
 from tests.support.client import Edge
 
 REQUEST_ID = "0123456789abcdef0123456789abcdef"
@@ -52,11 +52,11 @@ def alike(answer: bytes) -> bytes:
 def watch_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Return a list that grows with each request: whether the fast path took it."""
     seen: list[bool] = []
-    original = FastPathProtocol._answered
+    original = EdgeHandler._answered
 
-    def watched(self: FastPathProtocol, data: bytes) -> bool:
+    def watched(self: EdgeHandler, data: bytes) -> bool:
         seen.append(original(self, data))
         return seen[-1]
 
-    monkeypatch.setattr(FastPathProtocol, "_answered", watched)
+    monkeypatch.setattr(EdgeHandler, "_answered", watched)
     return seen

@@ -114,7 +114,9 @@ async def test_no_secret_of_a_caller_comes_to_rest(edge: Edge) -> None:
     stored = Path(edge.settings.access_log).read_bytes()
     for store in (edge.resources.state, edge.resources.cache):
         for name in await store.command("KEYS", "*"):
-            held = await store.command("LRANGE", name, "0", "-1") if await store.command("TYPE", name) == b"list" else []
+            held = (
+                await store.command("LRANGE", name, "0", "-1") if await store.command("TYPE", name) == b"list" else []
+            )
             stored += b"\n".join([name, *held])
     with connect(edge.settings.database_url, application="tests") as connection:
         for table in ("api_keys", "public_tokens", "audit", "organizations"):
