@@ -1255,6 +1255,13 @@ PRICE_FAULTS = (
         "    announces = False\n",
         f"{_PRIOR}::test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known",
     ),
+    fault(
+        "a reduction is judged by thirty days that do not show where a step within them began",
+        "workers/analytics/reports/reductions.py",
+        "max(start, row - WINDOW_DAYS - 1)",
+        "max(start, row - WINDOW_DAYS)",
+        f"{_PRIOR}::test_a_reduction_deserves_the_verdict_that_its_whole_series_gives",
+    ),
     # Watches.
     fault(
         "a watch reports one fall again and again",
