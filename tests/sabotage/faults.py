@@ -1217,6 +1217,14 @@ PRICE_FAULTS = (
         "np.random.default_rng()",
         "tests/unit/price_index/test_command.py::test_same_seed_gives_the_same_interval_and_another_seed_another",
     ),
+    # Statistics of prices.
+    fault(
+        "the last day of data before 1970 is the last of 1969",
+        "workers/analytics/reports/aggregator.py",
+        "np.full(count, -_NEVER)",
+        "np.full(count, -1)",
+        f"{_OUTLIERS}::test_days_before_1970_are_first_and_last_days_too",
+    ),
     # Outliers.
     fault(
         "a price that another channel has on the same day is set aside",

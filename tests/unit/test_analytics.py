@@ -142,6 +142,15 @@ def test_groups_of_entries_are_those_of_plain_python(monkeypatch: pytest.MonkeyP
         )
 
 
+def test_days_before_1970_are_first_and_last_days_too() -> None:
+    collector, none = Collector(Range(date(1968, 12, 1), date(1968, 12, 31), "month")), np.empty(0, "i8")
+    day, one, nothing = np.array([3, 9], "u4"), np.ones(2, "u4"), np.zeros(2, "u4")
+    collector.add_entries("HKD", date(1968, 12, 1), day, (none, none), one, nothing, one, one, 1)
+    collector.end_month()
+    found = collector.segments()
+    assert [day_of(days[0]) for days in (found.first_day, found.last_day)] == [date(1968, 12, 3), date(1968, 12, 9)]
+
+
 @pytest.mark.parametrize("brands", [1, 2], ids=["a rollup a month", "two to be merged"])
 def test_months_of_rollups_condensed_together_are_those_condensed_one_by_one(brands: int) -> None:
     seen = _observations(600)

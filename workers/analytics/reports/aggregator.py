@@ -303,7 +303,7 @@ class Collector:
         items = np.zeros(count, "i8")
         for positions, n in self._counts:
             np.add.at(items, positions, n)
-        first, last = np.full(count, _NEVER), np.full(count, -1)
+        first, last = np.full(count, _NEVER), np.full(count, -_NEVER)
         for positions, days in self._seen:
             np.minimum.at(first, positions, days)
             np.maximum.at(last, positions, days)
