@@ -1225,6 +1225,13 @@ PRICE_FAULTS = (
         "np.full(count, -1)",
         f"{_OUTLIERS}::test_days_before_1970_are_first_and_last_days_too",
     ),
+    fault(
+        "prices of an item in a period on either side of 1970 come into two cells",
+        "workers/analytics/reports/price_change.py",
+        "order_by(period - period.min(initial=0), item)",
+        "order_by(period, item)",
+        f"{_OUTLIERS}::test_periods_before_1970_have_one_price_an_item_too",
+    ),
     # Outliers.
     fault(
         "a price that another channel has on the same day is set aside",

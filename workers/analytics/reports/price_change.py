@@ -81,7 +81,7 @@ def _add_observed(reader: Reader, chosen: Filter, months: list[date], by_group: 
 
 
 def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales: bool) -> list[tuple[int, ItemPrices]]:
-    order = order_by(period, item)
+    order = order_by(period - period.min(initial=0), item)
     period, item = period[order], item[order]
     starts = starts_of(period, item)
     prices, sold = cell_prices(starts, price[order].astype("f8"), units[order].astype("f8") if sales else None)
