@@ -164,13 +164,7 @@ def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
     return result
 
 
-def _ignored(stage: str, rows_done: int = 0, rows_total: int | None = None) -> None:
-    return
-
-
-def write_files(
-    snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored, days: set[int] | None = None
-) -> Files:
+def write_files(snapshot: Snapshot, writer: ReleaseWriter, progress: Progress, days: set[int]) -> Files:
     """Write the files of all datasets from one snapshot; add to `days` those that have an observation."""
     files: Files = {}
     for name, dataset in DATASETS.items():
@@ -183,7 +177,7 @@ def write_files(
 
 
 def write_observations(
-    snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored, days: set[int] | None = None
+    snapshot: Snapshot, writer: ReleaseWriter, progress: Progress, days: set[int]
 ) -> list[ReleaseFile]:
     """Write all months, each slice while the next one is read; return their files in order. `days` since 2000-01-01."""
     names, months = read_names(snapshot), read_months(snapshot)
@@ -199,8 +193,7 @@ def write_observations(
                 number = 0 if number < 0 else number + len(before)
                 writing = pool.submit(write_slice, names, columns, month, number, writer)
                 done += len(columns["item"])
-                if days is not None:
-                    days.update(np.unique(columns["day"]).tolist())
+                days.update(np.unique(columns["day"]).tolist())
                 progress("observations", done, total)
         if writing is not None:
             files += writing.result()
