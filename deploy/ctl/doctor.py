@@ -230,7 +230,7 @@ def _store(part: str, url: str, *, must_keep: bool) -> Finding:
 
 def _search(settings: Settings) -> Finding:
     index = newest(settings.search_dir)
-    text = f"index of data_version {index[1].data_version}, {index[1].items:,} items" if index else "no index"
+    text = f"index of data_version {index.data_version}, {index.items:,} items" if index else "no index"
     return Finding("search index", index is not None, text, "run `itemindex rebuild search`")
 
 

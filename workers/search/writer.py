@@ -14,7 +14,7 @@ import tantivy
 from numpy.typing import NDArray
 
 from shared.search import layout
-from shared.search.directory import sync
+from shared.search.directory import make_durable
 from shared.search.layout import SegmentInfo
 from shared.search.segment import Dictionary, Numbers, Span, bits
 from shared.text import PREFIX_CHARACTERS_MAX, is_unspaced
@@ -224,14 +224,6 @@ def finish(folder: Path, iid_width: int) -> SegmentInfo:
     (folder / layout.SEGMENT).write_bytes(msgspec.json.encode(info))
     make_durable(folder)
     return info
-
-
-def make_durable(folder: Path) -> None:
-    """Write a folder and all that is in it to the disk, readable for edges of the same group."""
-    for path in [*folder.rglob("*"), folder]:
-        # tantivy leaves its own files to their writer alone; edges may run as another user of the same group.
-        path.chmod(0o775 if path.is_dir() else 0o664)
-        sync(path)
 
 
 def _described(path: Path) -> tuple[int, str]:
