@@ -211,11 +211,6 @@ def change(now: Decimal, before: Decimal | None) -> float | None:
     return round(float(now / before) - 1, 6) if before else None
 
 
-def all_ranks(counts: Counts) -> dict[tuple[str, int], Ranks]:
-    """Return the standings of every currency and period."""
-    return {key: Ranks(observations) for key, observations in counts.items()}
-
-
 # The change of prices of the same items against the period before; insights show it with that of the median.
 
 
