@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +29,7 @@ from shared.bulk.schema import (
 )
 from shared.bulk.signing import SigningKey, statement
 from shared.db.connect import Connection
+from shared.db.copy_binary import EPOCH
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, ResultGone
 from shared.jobs.contract import RELEASE
@@ -51,7 +52,6 @@ SQL = load_queries(__file__, "releases.sql")
 # A file is younger than this while a worker that lost its lock is still building the release that will name it.
 _ORPHAN_SECONDS = 3_600.0
 _FILES_AT_ONCE = 1_000
-_EPOCH = date(2000, 1, 1)
 
 
 @contextmanager
@@ -211,7 +211,7 @@ def collection_period(days: set[int]) -> dict[str, Any]:
 
 
 def _dates(first: int, last: int) -> list[str]:
-    return [(_EPOCH + timedelta(days=day)).isoformat() for day in (first, last)]
+    return [(EPOCH + timedelta(days=day)).isoformat() for day in (first, last)]
 
 
 def write_changes(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shared.db.connect import Connection
-from shared.db.copy_binary import HEADER, TRAILER, TableLayout
+from shared.db.copy_binary import EPOCH, HEADER, TRAILER, TableLayout
 from shared.db.queries import load_queries
 from shared.events.types import HYSTERESIS
 from shared.money import to_text
@@ -93,7 +93,6 @@ LATEST = TableLayout(
 DAYS = TableLayout((("owner", "i8"), ("kind", "S1"), ("day", "i4"), ("absence", "i4")))
 """Days of an article before which it was absent for longer than a watch waits for: for so many days, or 0 where no day
 before it is known."""
-_EPOCH = date(2000, 1, 1)
 _DAY_BITS = 5
 _NO_PRICE = np.iinfo("i8").max
 _NO_DAY = np.iinfo("i4").min
@@ -124,7 +123,7 @@ class WatchedMonths:
         self.months.add(month)
         if not len(self._watched.owner):
             return
-        first = (month - _EPOCH).days - 1
+        first = (month - EPOCH).days - 1
         returning: dict[str, list[Array]] = {}
         for stratum, entries in by_stratum.items():
             kind = stratum.kind.lower()
