@@ -191,7 +191,7 @@ def _settings() -> Iterator[Finding]:
 
 def _role(settings: Settings) -> Finding:
     try:
-        refuse_owner(settings.edge_database_url, "EDGE_DATABASE_URL")
+        refuse_owner(settings.edge_database_url)
     except ConfigurationError as error:
         fault, _, remedy = str(error).partition("; ")
         return Finding("edge's role", False, fault, remedy)

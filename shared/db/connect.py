@@ -32,13 +32,13 @@ def was_rolled_back(sqlstate: str | None) -> bool:
 SQL = load_queries(__file__, "role.sql")
 
 
-def refuse_owner(url: str, variable: str) -> None:
-    """Raise ConfigurationError where the address's role owns the schema or is a superuser.
+def refuse_owner(edge_database_url: str) -> None:
+    """Raise ConfigurationError where the edge's role owns the schema or is a superuser.
 
     Returns where PostgreSQL does not answer: a part must start without it, and `itemindex doctor` asks again.
     """
     try:
-        with connect(url, application="start") as connection:
+        with connect(edge_database_url, application="start") as connection:
             row = connection.execute(SQL.owns).fetchone()
     except psycopg.Error as error:
         if unavailable(error):
@@ -46,7 +46,7 @@ def refuse_owner(url: str, variable: str) -> None:
         raise
     if row is not None and row[1]:
         raise ConfigurationError(
-            f"{variable} connects as {row[0]}, who owns the schema; use a login in the role itemindex_edge"
+            f"EDGE_DATABASE_URL connects as {row[0]}, who owns the schema; use a login in the role itemindex_edge"
         )
 
 

@@ -242,9 +242,7 @@ def of_item(figure: float, basis: str, spread: Spread) -> Stated:
     return Stated(figure, sigma_of_scores(OF_BASIS[basis]), PEDIGREE)
 
 
-def of_factor(
-    mean: float, samples: int, log_mean: float | None, log_deviation: float | None, pooled: Pooled | None = None
-) -> Stated:
+def of_factor(mean: float, samples: int, log_mean: float | None, log_deviation: float | None, pooled: Pooled) -> Stated:
     """Return a factor as the distribution of one item: the spread of its samples, and the error of their mean.
 
     `pooled` is the spread within all categories, this one included: a few samples hardly show how far from them the
@@ -254,7 +252,7 @@ def of_factor(
     if mean <= 0:
         return Stated(0.0, 0.0, PEDIGREE)
     own = Pooled() if log_mean is None else Pooled.of(samples, log_deviation)
-    others, related = (pooled or own).without(own), sigma_of_scores(_FACTOR_WITHOUT_SPREAD)
+    others, related = pooled.without(own), sigma_of_scores(_FACTOR_WITHOUT_SPREAD)
     borrowed = Pooled()
     if others.degrees >= BORROWED_DEGREES:
         borrowed = Pooled(BORROWED_DEGREES * others.squares / others.degrees, BORROWED_DEGREES)

@@ -157,18 +157,18 @@ def test_a_factor_of_few_samples_borrows_the_spread_of_related_products() -> Non
         related = pedigree.sigma_of_scores(Scores(3, 3, 3, 3, 4))
         variance = ((samples - 1) * 0.3**2 + 2 * related**2) / (samples + 1)
         reach = student * math.sqrt(variance * (1 + 1 / samples))
-        low, central, high = of_factor(2.0, samples, math.log(1.9), 0.3).interval
+        low, central, high = of_factor(2.0, samples, math.log(1.9), 0.3, Pooled()).interval
         assert (low, central, high) == pytest.approx((1.9 * math.exp(-reach), 1.9, 1.9 * math.exp(reach)), rel=2e-3), (
             samples
         )
     apart = math.log(10) / math.sqrt(2)  # 1 and 10 kg for each kg
-    low, _, high = of_factor(5.5, 2, math.log(10) / 2, apart).interval
+    low, _, high = of_factor(5.5, 2, math.log(10) / 2, apart, Pooled()).interval
     assert high / low < 20_000
 
 
 def test_a_factor_of_enough_samples_has_their_own_spread() -> None:
     reach = 2.776445 * 0.3 * math.sqrt(1 + 1 / 5)
-    low, _, high = of_factor(2.0, 5, math.log(1.9), 0.3).interval
+    low, _, high = of_factor(2.0, 5, math.log(1.9), 0.3, Pooled()).interval
     assert math.log(high / low) == pytest.approx(2 * reach, rel=1e-6)
 
 
@@ -185,7 +185,7 @@ def test_a_factor_borrows_the_spread_within_the_other_categories() -> None:
 
 def test_what_few_other_samples_say_is_not_borrowed() -> None:
     few = Pooled.of_all((Pooled.of(3, 0.3), Pooled(13 * 0.8**2, 13)))
-    assert of_factor(2.0, 3, 0.6, 0.3, few) == of_factor(2.0, 3, 0.6, 0.3)
+    assert of_factor(2.0, 3, 0.6, 0.3, few) == of_factor(2.0, 3, 0.6, 0.3, Pooled())
     assert of_factor(2.0, 1, None, None, Pooled(13 * 0.8**2, 13)).origin == "pedigree"
 
 

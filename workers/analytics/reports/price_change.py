@@ -146,7 +146,7 @@ def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
         key: Figure(
             int(gathered.spread.n[positions[segment]]),
             int(gathered.items[segment]),
-            gathered.spread.percentile(positions[segment], 50, key.currency),
+            gathered.spread.median(positions[segment], key.currency),
             channels[segment],
             discounts[segment],
         )

@@ -116,9 +116,9 @@ class Spread(NamedTuple):
         )
         return cls(segment, n, least, most, hundredths, total, squares)
 
-    def percentile(self, position: int, percent: int, currency: str) -> Decimal:
-        """Return a percentile of PERCENTS, exactly."""
-        return amount(int(self.hundredths[position, PERCENTS.index(percent)]), currency)
+    def median(self, position: int, currency: str) -> Decimal:
+        """Return the median, exactly."""
+        return amount(int(self.hundredths[position, PERCENTS.index(50)]), currency)
 
 
 def amount(hundredths: int, currency: str) -> Decimal:
