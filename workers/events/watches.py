@@ -5,7 +5,7 @@ import threading
 from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +18,6 @@ from workers.analytics.rollups.aggregates import Items, copied_out
 from workers.analytics.rollups.codec import Array, Entries, Stratum, starts_of
 from workers.analytics.rollups.outliers import ByStratum, partition
 from workers.analytics.rollups.rows import ItemPrices, unpacked
-
-if TYPE_CHECKING:
-    from workers.analytics.rollups.aggregates import Items
-
 
 # Which articles of an event are watched, and for what.
 
