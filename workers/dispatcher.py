@@ -20,8 +20,7 @@ from shared.errors import StoreUnavailable
 from shared.events.types import KEPT_DAYS
 from shared.events.webhooks import RETRY_SECONDS
 from shared.index.iid import canonical_uuid
-from shared.jobs import contract as refunds
-from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, QUEUES
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, QUEUES, refund_arguments
 from shared.objects.directory import ResultStore
 from shared.redis.connect import connect_store
 from shared.settings.settings import Settings, settings_or_exit
@@ -84,7 +83,7 @@ class Refunds:
         try:
             self._store = self._store or connect_store(self._url, deadline_seconds=_DEADLINE_SECONDS)
             for order, account, charge_id, day, units in connection.execute(SQL.refunds_due).fetchall():
-                if self._store.eval(*refunds.call(account, charge_id, day, units, "dispatcher")):
+                if self._store.eval(*refund_arguments(account, charge_id, day, units, "dispatcher")):
                     given[order] = units
                 settled.append(order)
         except redis.RedisError:
