@@ -216,7 +216,7 @@ def _database(settings: Settings) -> Iterator[Finding]:
                 yield Finding("data", bool(version), f"data_version {version}", "load some with `itemindex ingest`")
                 current = layout.is_current(connection)
                 detail = f"{'the' if current else 'not the'} layout of this version"
-                yield Finding("cells", current, detail, "run `itemindex migrate`: reports wait for it")
+                yield Finding("rollups", current, detail, "run `itemindex migrate`: reports wait for it")
     except psycopg.Error as error:
         if not unavailable(error):
             raise

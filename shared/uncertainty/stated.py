@@ -222,7 +222,7 @@ class Stated(NamedTuple):
         return Stated(self.median * factor, self.sigma, self.origin, self.common_sigma, *bounds)
 
 
-class Spread(NamedTuple):
+class StatedSpread(NamedTuple):
     """A source's statement about a figure of its own: the bounds of the middle 95 %, or a standard deviation."""
 
     low: float | None = None
@@ -230,7 +230,7 @@ class Spread(NamedTuple):
     deviation: float | None = None
 
 
-def of_item(figure: float, basis: str, spread: Spread) -> Stated:
+def of_item(figure: float, basis: str, spread: StatedSpread) -> Stated:
     """Return an item's own figure: with a stated deviation it is the mean of the distribution, else the median."""
     if figure <= 0:
         return Stated(0.0, 0.0, PEDIGREE)
