@@ -56,8 +56,8 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 SESSION = {"timezone": "UTC", "datestyle": "ISO"}
 # libpq sends them after the options, so that they would count.
 _OVERRIDING = ("PGTZ", "PGDATESTYLE")
-# A host that was cut off sends no farewell. Without these a worker would wait a quarter of an hour for an answer to
-# what it has sent, and for ever for one that it was owed. A value in the address overrides them.
+# A host that was cut off does not end its connections. Without these a worker would wait a quarter of an hour for an
+# answer to what it has sent, and for ever for one that it was owed. A value in the address overrides them.
 _ALIVE = {
     "connect_timeout": 5,
     "keepalives_idle": 5,

@@ -203,7 +203,7 @@ def write_observations(
 def collection_period(days: set[int]) -> dict[str, Any]:
     """Return the first and last of days since 2000-01-01, and the ranges of days between them that are missing."""
     ordered = sorted(days)
-    ranges = [(version + 1, other - 1) for version, other in itertools.pairwise(ordered) if other > version + 1]
+    ranges = [(day + 1, other - 1) for day, other in itertools.pairwise(ordered) if other > day + 1]
     return {
         "days": _dates(ordered[0], ordered[-1]) if ordered else None,
         "missing_days": [_dates(first, last) for first, last in ranges],
@@ -217,9 +217,9 @@ def _dates(first: int, last: int) -> list[str]:
 def write_changes(
     context: JobContext, connection: Connection, version: int, files: Files, writer: ReleaseWriter
 ) -> tuple[Files, dict[str, int]]:
-    """Write what changed since the release before. Return the files of all changes since the oldest kept release, and
+    """Write what changed since the release before; return the files of all changes since the oldest kept release.
 
-    from which version on they lead to this one, by dataset; that is this one where none can be compared with it.
+    Also return, by dataset, from which version on they lead to this one: this one where none can be compared with it.
     """
     previous = {row[0]: PreviousRelease(*row[1:]) for row in connection.execute(SQL.previous, (version,))}
     held: Files = {}
