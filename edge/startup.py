@@ -34,7 +34,7 @@ def check_role(settings: Settings) -> Settings:
     """Return the settings; raise ConfigurationError where PostgreSQL says that the edge's role owns the schema."""
     from shared.db.connect import refuse_owner  # only here: it loads a driver that the edge's processes do not use
 
-    refuse_owner(settings.edge_database_url, "EDGE_DATABASE_URL")
+    refuse_owner(settings.edge_database_url)
     return settings
 
 

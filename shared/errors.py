@@ -111,7 +111,7 @@ class StoreUnavailable(ItemIndexError):
         self.retry_after_seconds = retry_after_seconds
 
 
-class CellsOutdated(StoreUnavailable):
+class RollupsOutdated(StoreUnavailable):
     """The reports' rollups are in the layout of another version; `itemindex migrate` or the next load derives them."""
 
     def __init__(self) -> None:

@@ -20,8 +20,7 @@ from shared.errors import StoreUnavailable
 from shared.events.types import KEPT_DAYS
 from shared.events.webhooks import RETRY_SECONDS
 from shared.index.iid import canonical_uuid
-from shared.jobs import contract as refunds
-from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, QUEUES
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, QUEUES, refund_arguments
 from shared.objects.directory import ResultStore
 from shared.redis.connect import connect_store
 from shared.settings.settings import Settings, settings_or_exit
@@ -84,7 +83,7 @@ class Refunds:
         try:
             self._store = self._store or connect_store(self._url, deadline_seconds=_DEADLINE_SECONDS)
             for order, account, charge_id, day, units in connection.execute(SQL.refunds_due).fetchall():
-                if self._store.eval(*refunds.call(account, charge_id, day, units, "dispatcher")):
+                if self._store.eval(*refund_arguments(account, charge_id, day, units, "dispatcher")):
                     given[order] = units
                 settled.append(order)
         except redis.RedisError:
@@ -175,8 +174,8 @@ def _sweep(connection: Connection, store: ResultStore, batch: list[tuple[str, in
 
 
 _SWEEP_SECONDS = 2.0
-_RETENTION_SECONDS = 30.0
-_RELEASE_EXPIRY_SECONDS = 600.0
+_CHECK_SECONDS = 30.0
+_EXPIRY_SECONDS = 600.0
 _DELIVERY_PAUSE_SECONDS = 1.0
 # Messages of one queue that the broker holds unclaimed: enough to keep workers busy, few enough that the next free
 # worker is still given to the organization with the fewest running jobs.
@@ -223,7 +222,7 @@ class Dispatcher:
         self._messages_max = messages_max
         self._down: str | None = None
         self._refunds = Refunds(services.settings, services.log)
-        self._next_sweep = self._next_retention = self._next_expiry = self._next_delivery = 0.0
+        self._next_sweep = self._next_check = self._next_expiry = self._next_delivery = 0.0
         self._swept_at = time.monotonic()
         self._failures = 0
         self._held: dict[str, int] = {}
@@ -314,16 +313,16 @@ class Dispatcher:
         """Run what is due from time to time. An object store that is unavailable delays only this."""
         objects = self._services.objects
         try:
-            if now >= self._next_retention:
-                self._next_retention = now + _RETENTION_SECONDS
+            if now >= self._next_check:
+                self._next_check = now + _CHECK_SECONDS
                 order_due(self._settings, connection)
                 measure_feeds(connection)
                 measure_backups(connection)
                 confirm_missing(connection, objects, self._log, self._settings.result_missing_seconds)
-                delete_old(connection, objects, self._log)
             if now >= self._next_expiry:
-                self._next_expiry = now + _RELEASE_EXPIRY_SECONDS
+                self._next_expiry = now + _EXPIRY_SECONDS  # each time lists the whole store, a request for 1,000 keys
                 delete_old_loads(connection, self._settings, self._log)
+                delete_old(connection, objects, self._log)
                 expire(connection, objects, self._log, self._settings.base_url)
         except (StoreUnavailable, OSError):
             metrics.store_errors.labels("results").inc()

@@ -191,7 +191,7 @@ def _settings() -> Iterator[Finding]:
 
 def _role(settings: Settings) -> Finding:
     try:
-        refuse_owner(settings.edge_database_url, "EDGE_DATABASE_URL")
+        refuse_owner(settings.edge_database_url)
     except ConfigurationError as error:
         fault, _, remedy = str(error).partition("; ")
         return Finding("edge's role", False, fault, remedy)
@@ -216,7 +216,7 @@ def _database(settings: Settings) -> Iterator[Finding]:
                 yield Finding("data", bool(version), f"data_version {version}", "load some with `itemindex ingest`")
                 current = layout.is_current(connection)
                 detail = f"{'the' if current else 'not the'} layout of this version"
-                yield Finding("cells", current, detail, "run `itemindex migrate`: reports wait for it")
+                yield Finding("rollups", current, detail, "run `itemindex migrate`: reports wait for it")
     except psycopg.Error as error:
         if not unavailable(error):
             raise
@@ -230,7 +230,7 @@ def _store(part: str, url: str, *, must_keep: bool) -> Finding:
 
 def _search(settings: Settings) -> Finding:
     index = newest(settings.search_dir)
-    text = f"index of data_version {index[1].data_version}, {index[1].items:,} items" if index else "no index"
+    text = f"index of data_version {index.data_version}, {index.items:,} items" if index else "no index"
     return Finding("search index", index is not None, text, "run `itemindex rebuild search`")
 
 

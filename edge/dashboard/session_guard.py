@@ -22,7 +22,7 @@ from edge.http.problems import Problem, problem_of
 from edge.organizations.service import Actor, OrganizationService
 from edge.storage.database import Scope, Transaction
 from edge.storage.idempotency import IdempotentActs, Outcome
-from shared.errors import CellsOutdated, ItemIndexError, StoreUnavailable
+from shared.errors import ItemIndexError, RollupsOutdated, StoreUnavailable
 from shared.index.iid import require_uuid
 from shared.organizations.accounts import Person, Session
 
@@ -317,7 +317,7 @@ def _unavailable(error: StoreUnavailable) -> str:
     """Return which part of the service is down, and when to try again."""
     seconds = error.retry_after_seconds
     part = _STORES.get(error.store, f"{error.store} store")
-    state = "is being upgraded" if isinstance(error, CellsOutdated) else "isn't responding"
+    state = "is being upgraded" if isinstance(error, RollupsOutdated) else "isn't responding"
     return f"The {part} {state}. Try again in {seconds} {'second' if seconds == 1 else 'seconds'}."
 
 

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from edge.storage.redis_client import RedisClient, pack
 from shared.errors import StoreUnavailable
-from shared.jobs import contract as refunds
+from shared.jobs.contract import refund_arguments
 from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry import metrics
@@ -305,7 +305,7 @@ class RateLimiter:
 
     async def refund_order(self, account: str, charge_id: str, day: int, units: int) -> None:
         """Refund an order's charge as the dispatcher would; only one of both takes effect. Raises StoreUnavailable."""
-        await self._store.command("EVAL", *refunds.call(account, charge_id, day, units, "edge"))
+        await self._store.command("EVAL", *refund_arguments(account, charge_id, day, units, "edge"))
         self._refusals.forget(account)
 
     def _refund_then(self, decision: Decision, done: Callable[[Any], None]) -> None:

@@ -211,14 +211,14 @@ class SearchEngine:
                 return
             self._next_check_at = time.monotonic() + self._check_seconds
             newest = layout.newest(self._directory)
-            if newest is None or newest[1].id == (self._index.id if self._index else ""):
+            if newest is None or newest.id == (self._index.id if self._index else ""):
                 return
             try:
-                self._index = SearchIndex(*newest, self._index)
+                self._index = SearchIndex(self._directory, newest, self._index)
             except (OSError, ValueError) as error:  # pruned while it was being opened; the next check finds a newer one
-                self._log.warning("search-index", version=newest[1].data_version, error=type(error).__name__)
+                self._log.warning("search-index", version=newest.data_version, error=type(error).__name__)
                 return
-            self._log.info("search-index", version=newest[1].data_version, items=newest[1].items)
+            self._log.info("search-index", version=newest.data_version, items=newest.items)
             with suppress(RuntimeError):  # the process is stopping
                 self._beside.submit(self._index.touch)
             if self._loop is not None:

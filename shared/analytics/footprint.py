@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item
+from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_factor, of_item
 
 # The indicators of environmental impact that the index knows, each with its unit. Pure.
 # The table `indicators` holds the same rows for SQL; a migration adds a row there whenever one is added here.
@@ -70,7 +70,7 @@ def nearest(
             figures[indicator] = _of_factor(factor, kilograms)
     for impact in impacts:
         per_unit = Decimal(impact["per_unit"])
-        spread = Spread(*(_double(impact.get(name)) for name in Spread._fields))
+        spread = StatedSpread(*(_double(impact.get(name)) for name in StatedSpread._fields))
         stated = of_item(float(per_unit), impact["basis"], spread)
         figures[impact["indicator"]] = Figure(
             per_unit, impact["basis"], impact["method"], OWN, source=impact.get("source"), stated=stated

@@ -78,7 +78,7 @@ def manifest_from(document: Any) -> Manifest:
 
 
 SCALE = 6
-"""Digits after the point of every amount."""
+"""Digits after the point of every amount: enough for a quarter of the smallest unit of any currency."""
 _LEAST_WIDTH = SCALE + 1
 
 

@@ -97,7 +97,7 @@ _IMPACTS = Dataset(
     "Footprints from the items' own figures, per unit.",
     (
         Column("iid", "string", "The item."),
-        Column("indicator", "dictionary", "co2e_kg, water_l or waste_kg."),
+        Column("indicator", "dictionary", "The indicator's code, such as co2e_kg, water_l or waste_kg."),
         Column("per_unit", "double", "The amount per unit."),
         Column("basis", "dictionary", "measured or modelled."),
         Column("method", "dictionary", "How it was determined."),

@@ -32,13 +32,13 @@ def was_rolled_back(sqlstate: str | None) -> bool:
 SQL = load_queries(__file__, "role.sql")
 
 
-def refuse_owner(url: str, variable: str) -> None:
-    """Raise ConfigurationError where the address's role owns the schema or is a superuser.
+def refuse_owner(edge_database_url: str) -> None:
+    """Raise ConfigurationError where the edge's role owns the schema or is a superuser.
 
     Returns where PostgreSQL does not answer: a part must start without it, and `itemindex doctor` asks again.
     """
     try:
-        with connect(url, application="start") as connection:
+        with connect(edge_database_url, application="start") as connection:
             row = connection.execute(SQL.owns).fetchone()
     except psycopg.Error as error:
         if unavailable(error):
@@ -46,7 +46,7 @@ def refuse_owner(url: str, variable: str) -> None:
         raise
     if row is not None and row[1]:
         raise ConfigurationError(
-            f"{variable} connects as {row[0]}, who owns the schema; use a login in the role itemindex_edge"
+            f"EDGE_DATABASE_URL connects as {row[0]}, who owns the schema; use a login in the role itemindex_edge"
         )
 
 
@@ -56,8 +56,8 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 SESSION = {"timezone": "UTC", "datestyle": "ISO"}
 # libpq sends them after the options, so that they would count.
 _OVERRIDING = ("PGTZ", "PGDATESTYLE")
-# A host that was cut off sends no farewell. Without these a worker would wait a quarter of an hour for an answer to
-# what it has sent, and for ever for one that it was owed. A value in the address overrides them.
+# A host that was cut off does not end its connections. Without these a worker would wait a quarter of an hour for an
+# answer to what it has sent, and for ever for one that it was owed. A value in the address overrides them.
 _ALIVE = {
     "connect_timeout": 5,
     "keepalives_idle": 5,

@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Collection, Iterable, Sequence
+from datetime import date
 from itertools import chain
 from typing import Any
 
@@ -26,6 +27,9 @@ def text_array(texts: Iterable[str]) -> str:
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"
+EPOCH = date(2000, 1, 1)
+"""The day from which PostgreSQL counts."""
+EPOCH_DAYS = (EPOCH - date(1970, 1, 1)).days
 Array = np.ndarray[Any, np.dtype[Any]]
 _STRUCT_CODES = {"i2": "h", "i4": "i", "i8": "q"}
 _LENGTH = struct.Struct(">i")

@@ -43,7 +43,7 @@ def parse(text: str, origin: str) -> list[Query]:
 
 
 def load_queries(module_file: str, name: str) -> Queries:
-    """Load the .sql file beside a module: `beside(__file__, "lookup.sql")`."""
+    """Load the .sql file beside a module: `load_queries(__file__, "lookup.sql")`."""
     return Queries(Path(module_file).with_name(name))
 
 

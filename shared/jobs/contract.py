@@ -68,7 +68,7 @@ _MARKER_SECONDS = 2 * 86_400
 Refunder = Literal["edge", "dispatcher"]
 
 
-def call(
+def refund_arguments(
     account: str, charge_id: str, day: int, units: int, refunder: Refunder
 ) -> tuple[str, int, str, str, str, int, int, str]:
     """Return the arguments of EVAL that give a charge back, once, however often and by whichever tier they are sent."""

@@ -131,6 +131,14 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def make_durable(folder: Path) -> None:
+    """Write a folder and all that is in it to the disk, readable for edges of the same group."""
+    for path in [*folder.rglob("*"), folder]:
+        # tantivy leaves its own files to their writer alone; edges may run as another user of the same group.
+        path.chmod(0o775 if path.is_dir() else 0o664)
+        sync(path)
+
+
 def prune(directory: Path) -> list[int]:
     """Remove all but the newest versions, and the leftovers of broken builds; return the versions removed.
 
@@ -163,7 +171,7 @@ def prune(directory: Path) -> list[int]:
 def is_of_former_format(directory: Path, identifiers: int | None) -> bool:
     """Return whether there is only an index that this version cannot read, or that lacks identifiers of these rules."""
     newest = layout.newest(directory)
-    return bool(layout.manifests(directory)) if newest is None else newest[1].identifiers != identifiers
+    return bool(layout.manifests(directory)) if newest is None else newest.identifiers != identifiers
 
 
 def _version(path: Path) -> int:

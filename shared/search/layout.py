@@ -162,10 +162,10 @@ def manifests(directory: Path) -> list[Path]:
     return [path for _, path in sorted(numbered, reverse=True)]
 
 
-def newest(directory: Path) -> tuple[Path, Manifest] | None:
-    """Return the directory and its newest manifest of our format, or None where there is none yet."""
+def newest(directory: Path) -> Manifest | None:
+    """Return a directory's newest manifest of our format, or None where there is none yet."""
     for path in manifests(directory):
         manifest = read_manifest(path)
         if manifest is not None and manifest.format == FORMAT:
-            return directory, manifest
+            return manifest
     return None

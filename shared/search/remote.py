@@ -18,7 +18,7 @@ import msgspec
 
 from shared.errors import ResultGone, StoreUnavailable
 from shared.search import layout
-from shared.search.directory import forget_newer, prune, sync, unfinished, write, writing
+from shared.search.directory import forget_newer, make_durable, prune, sync, unfinished, write, writing
 from shared.search.layout import Manifest, SegmentEntry, SegmentInfo
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def fetch(objects: "ResultStore", directory: Path) -> bool:
         return False
     with writing(directory):
         newest = layout.newest(directory)
-        if newest is not None and newest[1].id == manifest.id:
+        if newest is not None and newest.id == manifest.id:
             return False
         try:
             for entry in manifest.segments:
@@ -136,9 +136,7 @@ def _fetch_files(objects: "ResultStore", prefix: str, digest: str, folder: Path)
         path.parent.mkdir(exist_ok=True)
         _check(_copy(objects, prefix + name, path, size) == of_file, prefix + name)
     (folder / layout.SEGMENT).write_bytes(description)
-    for path in [*folder.rglob("*"), folder]:
-        path.chmod(0o775 if path.is_dir() else 0o664)
-        sync(path)
+    make_durable(folder)
 
 
 def _fetch_deletions(objects: "ResultStore", directory: Path, entry: SegmentEntry) -> None:

@@ -28,7 +28,6 @@ class Segment:
 
     def __init__(self, folder: Path) -> None:
         info = msgspec.json.decode((folder / layout.SEGMENT).read_bytes(), type=SegmentInfo)
-        self.folder = folder
         self.items = info.items
         self.length_sum, self.description_length_sum = info.length_sum, info.description_length_sum
         self.iids: NDArray[np.bytes_] = np.frombuffer(_map(folder / layout.IIDS), f"S{info.iid_bytes}")

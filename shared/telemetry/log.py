@@ -84,9 +84,6 @@ class Log:
         """Return a log whose lines all carry these fields too: a request's or a job's ids, never a secret."""
         return Log(self._part, stream=self._stream, level=self._level, **{**self._bound, **fields})
 
-    def debug(self, event: str, **fields: Any) -> None:
-        self._write("debug", event, fields)
-
     def info(self, event: str, **fields: Any) -> None:
         self._write("info", event, fields)
 

@@ -99,7 +99,7 @@ store_delayed_commands = _counter(
 )
 store_up = _gauge(
     "store_up",
-    "1 where every process that needs it reaches the store, hears its notices, rings the broker; else 0.",
+    "1 where every process that needs the store reaches it and gets its notices, and can send to the broker; else 0.",
     "store",
     over="livemin",
 )

@@ -28,8 +28,8 @@ _TRACE_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _LONGEST = 256
 _NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
 _SAMPLED = 0x01
-_DICE_DIGITS = 14
-_DICE_SIDES = float(1 << 4 * _DICE_DIGITS)
+_DRAWN_DIGITS = 14
+_DRAWN_VALUES = float(1 << 4 * _DRAWN_DIGITS)
 
 
 class SpanContext(NamedTuple):
@@ -68,8 +68,8 @@ def _sound(match: re.Match[str]) -> bool:
 
 
 def _drawn(trace_id: str, share: float) -> bool:
-    # By the last bits of the id, not by a throw of dice: every part that sees the trace decides the same.
-    return int(trace_id[-_DICE_DIGITS:], 16) < share * _DICE_SIDES
+    # By the last bits of the id, not at random: every part that sees the trace decides the same.
+    return int(trace_id[-_DRAWN_DIGITS:], 16) < share * _DRAWN_VALUES
 
 
 def _fresh(size: int) -> str:

@@ -1,12 +1,9 @@
 """A figure of the index with its uncertainty: stated by its source, borrowed from its category, or displaced. Pure."""
 
 import math
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from shared.errors import InvalidParameter
 
@@ -30,11 +27,6 @@ class LogNormal:
     sigma: float
 
     @property
-    def gsd(self) -> float:
-        """The geometric standard deviation."""
-        return math.exp(self.sigma)
-
-    @property
     def mean(self) -> float:
         """The arithmetic mean."""
         return self.median * math.exp(self.sigma**2 / 2)
@@ -44,10 +36,6 @@ class LogNormal:
         """The median and the bounds of the middle 95 %."""
         factor = math.exp(Z95 * self.sigma)
         return Interval(self.median / factor, self.median, self.median * factor)
-
-    def times(self, factor: float) -> "LogNormal":
-        """Return the quantity multiplied by a positive number."""
-        return LogNormal(self.median * factor, self.sigma)
 
 
 def sigma_of_bounds(low: float, high: float) -> float:
@@ -131,8 +119,16 @@ class Scores(NamedTuple):
     technology: int
 
 
-TABLE = "empirical_2013"
-"""The table that figures without a spread of their own use: it was derived from data, and it is the widest."""
+_FACTORS = {
+    "reliability": (1.0, 1.54, 1.61, 1.69, 1.69),
+    "completeness": (1.0, 1.03, 1.04, 1.08, 1.08),
+    "temporal": (1.0, 1.03, 1.1, 1.19, 1.29),
+    "geographical": (1.0, 1.04, 1.08, 1.11, 1.11),
+    "technology": (1.0, 1.18, 1.65, 2.08, 2.8),
+}
+"""The GSD of each score (Ciroth, Muller, Weidema, Lesage, Int J LCA 21 (2016) 1338-1348, doi
+10.1007/s11367-013-0670-5). They were derived from data, and are wider than the factors that experts chose for
+ecoinvent."""
 
 OF_BASIS = {"measured": Scores(1, 2, 2, 1, 1), "modelled": Scores(2, 3, 3, 2, 2)}
 """The scores that stand for a basis; no data of ours confirm them, which answers state.
@@ -141,22 +137,11 @@ Measured: verified, of this product. Modelled: partly from assumptions, from som
 larger area and other enterprises of the same technology."""
 
 
-def sigma_of_scores(scores: Scores, table: str = TABLE, basic_gsd_squared: float = BASIC_GSD_SQUARED) -> float:
-    """Return the standard deviation of the logarithm: the contributions of all scores are independent.
-
-    `basic_gsd_squared` is a squared GSD in every table, as ecoinvent publishes it.
-    """
-    factors = _tables()[table]
+def sigma_of_scores(scores: Scores) -> float:
+    """Return the standard deviation of the logarithm: the contributions of all scores are independent."""
+    logs = [math.log(_FACTORS[name][score - 1]) for name, score in scores._asdict().items()]
     # The logarithm of a squared GSD is twice that of the GSD.
-    halved = 0.5 if factors["factor_is"] == "gsd_squared" else 1.0
-    logs = [halved * math.log(factors[name][score - 1]) for name, score in scores._asdict().items()]
-    return math.hypot(*logs, math.log(basic_gsd_squared) / 2)
-
-
-@lru_cache(maxsize=1)
-def _tables() -> Mapping[str, Any]:
-    with Path(__file__).with_name("pedigree.toml").open("rb") as file:
-        return tomllib.load(file)
+    return math.hypot(*logs, math.log(BASIC_GSD_SQUARED) / 2)
 
 
 SAMPLES_MIN = 5
@@ -237,7 +222,7 @@ class Stated(NamedTuple):
         return Stated(self.median * factor, self.sigma, self.origin, self.common_sigma, *bounds)
 
 
-class Spread(NamedTuple):
+class StatedSpread(NamedTuple):
     """A source's statement about a figure of its own: the bounds of the middle 95 %, or a standard deviation."""
 
     low: float | None = None
@@ -245,7 +230,7 @@ class Spread(NamedTuple):
     deviation: float | None = None
 
 
-def of_item(figure: float, basis: str, spread: Spread) -> Stated:
+def of_item(figure: float, basis: str, spread: StatedSpread) -> Stated:
     """Return an item's own figure: with a stated deviation it is the mean of the distribution, else the median."""
     if figure <= 0:
         return Stated(0.0, 0.0, PEDIGREE)
@@ -257,9 +242,7 @@ def of_item(figure: float, basis: str, spread: Spread) -> Stated:
     return Stated(figure, sigma_of_scores(OF_BASIS[basis]), PEDIGREE)
 
 
-def of_factor(
-    mean: float, samples: int, log_mean: float | None, log_deviation: float | None, pooled: Pooled | None = None
-) -> Stated:
+def of_factor(mean: float, samples: int, log_mean: float | None, log_deviation: float | None, pooled: Pooled) -> Stated:
     """Return a factor as the distribution of one item: the spread of its samples, and the error of their mean.
 
     `pooled` is the spread within all categories, this one included: a few samples hardly show how far from them the
@@ -269,7 +252,7 @@ def of_factor(
     if mean <= 0:
         return Stated(0.0, 0.0, PEDIGREE)
     own = Pooled() if log_mean is None else Pooled.of(samples, log_deviation)
-    others, related = (pooled or own).without(own), sigma_of_scores(_FACTOR_WITHOUT_SPREAD)
+    others, related = pooled.without(own), sigma_of_scores(_FACTOR_WITHOUT_SPREAD)
     borrowed = Pooled()
     if others.degrees >= BORROWED_DEGREES:
         borrowed = Pooled(BORROWED_DEGREES * others.squares / others.degrees, BORROWED_DEGREES)

@@ -74,7 +74,7 @@ def test_the_environment_is_read_in_one_place() -> None:
 
 
 def test_each_log_event_is_used_and_each_used_one_is_declared() -> None:
-    used = set(re.findall(r"log(?:_of\(settings\))?\.(?:debug|info|warning|error)\(\s*\"([a-z-]+)\"", CODE))
+    used = set(re.findall(r"log(?:_of\(settings\))?\.(?:info|warning|error)\(\s*\"([a-z-]+)\"", CODE))
     used |= set(re.findall(r"getattr\(self\._log, level\)\(\"([a-z-]+)\"", CODE))
     assert used == set(EVENTS)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from shared.clock import month_after
 from shared.db.connect import Connection, connect
 from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named
@@ -62,7 +63,7 @@ def _fill(connection: Connection, items: int, observations: int) -> Range:
         entries = Entries(item + 1, random.integers(1, 29, observations), channel, price, ones, 0 * ones, ones, ones)
         observed = {Stratum("EUR", "l"): entries}
         rows.write(connection, whole_month(month, observed, Ancestors({"bench": 1})))
-        month = (month + timedelta(days=32)).replace(day=1)
+        month = month_after(month)
     return Range(first, month - timedelta(days=1), "month")
 
 

@@ -60,7 +60,7 @@ def run(items: int, queries: int, directory: Path | None, console: Console | Non
 def _run(items: int, queries: int, directory: Path, console: Console | None) -> Report:
     found = layout.newest(directory)
     seconds = rss = None
-    if found is None or found[1].items != items:
+    if found is None or found.items != items:
         started = time.perf_counter()
         with Progress(console=console, disable=console is None, transient=True) as progress:
             task = progress.add_task(f"Building an index of {items:,} items", total=items)
@@ -69,8 +69,8 @@ def _run(items: int, queries: int, directory: Path, console: Console | None) -> 
         rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         found = layout.newest(directory)
     assert found is not None
-    size = sum(path.stat().st_size for path in found[0].rglob("*"))
-    return Report(items, size, seconds, rss, _measure(SearchIndex(*found), queries))
+    size = sum(path.stat().st_size for path in directory.rglob("*"))
+    return Report(items, size, seconds, rss, _measure(SearchIndex(directory, found), queries))
 
 
 def _measure(index: SearchIndex, queries: int) -> list[dict[str, Any]]:

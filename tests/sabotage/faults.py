@@ -1217,6 +1217,21 @@ PRICE_FAULTS = (
         "np.random.default_rng()",
         "tests/unit/price_index/test_command.py::test_same_seed_gives_the_same_interval_and_another_seed_another",
     ),
+    # Statistics of prices.
+    fault(
+        "the last day of data before 1970 is the last of 1969",
+        "workers/analytics/reports/aggregator.py",
+        "np.full(count, -_NEVER)",
+        "np.full(count, -1)",
+        f"{_OUTLIERS}::test_days_before_1970_are_first_and_last_days_too",
+    ),
+    fault(
+        "prices of an item in a period on either side of 1970 come into two cells",
+        "workers/analytics/reports/price_change.py",
+        "order_by(period - period.min(initial=0), item)",
+        "order_by(period, item)",
+        f"{_OUTLIERS}::test_periods_before_1970_have_one_price_an_item_too",
+    ),
     # Outliers.
     fault(
         "a price that another channel has on the same day is set aside",
@@ -1254,6 +1269,13 @@ PRICE_FAULTS = (
         "    announces = any(moment.list_price is not None for moment in offered)\n",
         "    announces = False\n",
         f"{_PRIOR}::test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known",
+    ),
+    fault(
+        "a reduction is judged by thirty days that do not show where a step within them began",
+        "workers/analytics/reports/reductions.py",
+        "max(start, row - WINDOW_DAYS - 1)",
+        "max(start, row - WINDOW_DAYS)",
+        f"{_PRIOR}::test_a_reduction_deserves_the_verdict_that_its_whole_series_gives",
     ),
     # Watches.
     fault(

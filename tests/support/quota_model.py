@@ -23,7 +23,7 @@ from edge.quota import limiter as meters
 from edge.quota.billing import burst_of
 from edge.quota.limiter import Decision, DegradedLimiter, LuaScript, RateLimiter
 from edge.storage.redis_client import RedisClient
-from shared.jobs import contract as refunds
+from shared.jobs.contract import Refunder, refund_arguments
 from shared.organizations.accounts import Plan
 
 DAY_SECONDS = 86_400
@@ -119,11 +119,11 @@ class LimitsMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: any((known.account, known.charge_id) in self.model.taken for known in self.decisions))
     @rule(number=st.integers(0, 99), times=st.integers(1, 2), refunder=st.sampled_from(["edge", "dispatcher"]))
-    def refund_order(self, number: int, times: int, refunder: refunds.Refunder) -> None:
+    def refund_order(self, number: int, times: int, refunder: Refunder) -> None:
         taken = [known for known in self.decisions if (known.account, known.charge_id) in self.model.taken]
         known = taken[number % len(taken)]
         second, _ = self.model.taken[known.account, known.charge_id]
-        call = refunds.call(known.account, known.charge_id, second // DAY_SECONDS, known.units, refunder)
+        call = refund_arguments(known.account, known.charge_id, second // DAY_SECONDS, known.units, refunder)
         for _ in range(times):
             self.run(self.store.command("EVAL", *call))
             self.model.refund(known.account, known.charge_id, second // DAY_SECONDS, order=True)

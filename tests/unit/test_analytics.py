@@ -21,6 +21,7 @@ from shared.analytics.footprint import CODES
 from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
 from tests.perf import outlier_trial
+from workers.analytics.reports import price_change
 from workers.analytics.reports.aggregator import (
     LONGER,
     ByChannel,
@@ -140,6 +141,29 @@ def test_groups_of_entries_are_those_of_plain_python(monkeypatch: pytest.MonkeyP
             round(statistics.fmean(cuts), 6),
             round(statistics.median(cuts), 6),
         )
+
+
+def test_days_before_1970_are_first_and_last_days_too() -> None:
+    collector, none = Collector(Range(date(1968, 12, 1), date(1968, 12, 31), "month")), np.empty(0, "i8")
+    day, one, nothing = np.array([3, 9], "u4"), np.ones(2, "u4"), np.zeros(2, "u4")
+    collector.add_entries("HKD", date(1968, 12, 1), day, (none, none), one, nothing, one, one, 1)
+    collector.end_month()
+    found = collector.segments()
+    assert [day_of(days[0]) for days in (found.first_day, found.last_day)] == [date(1968, 12, 3), date(1968, 12, 9)]
+
+
+@pytest.mark.parametrize("since", [-400, -200, 0])
+def test_periods_before_1970_have_one_price_an_item_too(since: int) -> None:
+    draw = default_rng(1)
+    period, item, price = draw.integers(0, 365, 300), draw.integers(1, 200_000, 300), draw.integers(1, 1_000, 300)
+    item[::2] = 7
+    of_pairs: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for one in zip(period.tolist(), item.tolist(), price.tolist(), strict=True):
+        of_pairs[one[:2]].append(one[2])
+    found = price_change._by_period(period + since, item, price, np.ones(300, "i8"), sales=False)
+    assert [(day - since, one) for day, prices in found for one in prices.item.tolist()] == sorted(of_pairs)
+    each = [one for _, prices in found for one in prices.price.tolist()]
+    assert each == pytest.approx([statistics.geometric_mean(of_pairs[pair]) for pair in sorted(of_pairs)])
 
 
 @pytest.mark.parametrize("brands", [1, 2], ids=["a rollup a month", "two to be merged"])

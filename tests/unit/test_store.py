@@ -24,7 +24,7 @@ from edge.storage.monitor import CertificateMonitor, PgListener
 from edge.storage.redis_client import SingleNodeClient, pack
 from edge.storage.redis_cluster import Batch, ClusterClient, Shard, key_of, read_redirection, read_slots, slot_of
 from shared.errors import ConfigurationError, StoreUnavailable
-from shared.jobs import contract as refunds
+from shared.jobs.contract import refund_arguments
 from shared.redis import keys
 from shared.redis.urls import ClusterUrl, is_cluster, parse_cluster
 from shared.telemetry import metrics
@@ -631,7 +631,7 @@ def test_the_key_of_a_packed_command() -> None:
         (("EVALSHA", TAKE.digest, 2, "q:{a}:", "c:{a}:1", 1), b"q:{a}:"),
         (("EVAL", REFUND.source, 2, "q:{a}:7", "c:{a}:1"), b"q:{a}:7"),
         (("EVAL", "return\r\n1", 1, "k"), b"k"),
-        (("EVAL", *refunds.call("a", "1", 7, 2, "edge")), b"q:{a}:7"),
+        (("EVAL", *refund_arguments("a", "1", 7, 2, "edge")), b"q:{a}:7"),
         (("PING",), None),
         (("SCRIPT", "LOAD", "return 1"), None),
     ):

@@ -197,7 +197,7 @@ def publish(connection: Connection, job: Job, outcome: Outcome) -> bool:
     return connection.execute(SQL.publish, values).fetchone() is not None
 
 
-def _note_progress(connection: Connection, job_id: str, attempts_max: int) -> ExportProgress:
+def _progress_of(connection: Connection, job_id: str, attempts_max: int) -> ExportProgress:
     """Return how far the parts are. A part that has lost too many workers fails here."""
     connection.execute(SQL.fail_exhausted, (job_id, attempts_max))
     [row] = connection.execute(SQL.progress, (job_id,)).fetchall()
@@ -302,7 +302,7 @@ class ExportHandler:
         with services.connect("export") as snapshot_db, services.connect("parts", autocommit=True) as parts_db:
             plan = plan_export(snapshot_db, services.objects, request, services.split_rows)
             write_plan(parts_db, job, plan.data_version, plan.source, plan.ranges)
-            while not (progress := _note_progress(parts_db, job.id, services.part_attempts_max)).all_done:
+            while not (progress := _progress_of(parts_db, job.id, services.part_attempts_max)).all_done:
                 if progress.failure is not None:
                     raise JobRefused(str(progress.failure["slug"]), str(progress.failure["detail"]))
                 context.progress("copying", progress.rows)

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +29,7 @@ from shared.bulk.schema import (
 )
 from shared.bulk.signing import SigningKey, statement
 from shared.db.connect import Connection
+from shared.db.copy_binary import EPOCH
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, ResultGone
 from shared.jobs.contract import RELEASE
@@ -51,7 +52,6 @@ SQL = load_queries(__file__, "releases.sql")
 # A file is younger than this while a worker that lost its lock is still building the release that will name it.
 _ORPHAN_SECONDS = 3_600.0
 _FILES_AT_ONCE = 1_000
-_EPOCH = date(2000, 1, 1)
 
 
 @contextmanager
@@ -164,13 +164,7 @@ def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
     return result
 
 
-def _ignored(stage: str, rows_done: int = 0, rows_total: int | None = None) -> None:
-    return
-
-
-def write_files(
-    snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored, days: set[int] | None = None
-) -> Files:
+def write_files(snapshot: Snapshot, writer: ReleaseWriter, progress: Progress, days: set[int]) -> Files:
     """Write the files of all datasets from one snapshot; add to `days` those that have an observation."""
     files: Files = {}
     for name, dataset in DATASETS.items():
@@ -183,7 +177,7 @@ def write_files(
 
 
 def write_observations(
-    snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored, days: set[int] | None = None
+    snapshot: Snapshot, writer: ReleaseWriter, progress: Progress, days: set[int]
 ) -> list[ReleaseFile]:
     """Write all months, each slice while the next one is read; return their files in order. `days` since 2000-01-01."""
     names, months = read_names(snapshot), read_months(snapshot)
@@ -199,8 +193,7 @@ def write_observations(
                 number = 0 if number < 0 else number + len(before)
                 writing = pool.submit(write_slice, names, columns, month, number, writer)
                 done += len(columns["item"])
-                if days is not None:
-                    days.update(np.unique(columns["day"]).tolist())
+                days.update(np.unique(columns["day"]).tolist())
                 progress("observations", done, total)
         if writing is not None:
             files += writing.result()
@@ -210,7 +203,7 @@ def write_observations(
 def collection_period(days: set[int]) -> dict[str, Any]:
     """Return the first and last of days since 2000-01-01, and the ranges of days between them that are missing."""
     ordered = sorted(days)
-    ranges = [(version + 1, other - 1) for version, other in itertools.pairwise(ordered) if other > version + 1]
+    ranges = [(day + 1, other - 1) for day, other in itertools.pairwise(ordered) if other > day + 1]
     return {
         "days": _dates(ordered[0], ordered[-1]) if ordered else None,
         "missing_days": [_dates(first, last) for first, last in ranges],
@@ -218,15 +211,15 @@ def collection_period(days: set[int]) -> dict[str, Any]:
 
 
 def _dates(first: int, last: int) -> list[str]:
-    return [(_EPOCH + timedelta(days=day)).isoformat() for day in (first, last)]
+    return [(EPOCH + timedelta(days=day)).isoformat() for day in (first, last)]
 
 
 def write_changes(
     context: JobContext, connection: Connection, version: int, files: Files, writer: ReleaseWriter
 ) -> tuple[Files, dict[str, int]]:
-    """Write what changed since the release before. Return the files of all changes since the oldest kept release, and
+    """Write what changed since the release before; return the files of all changes since the oldest kept release.
 
-    from which version on they lead to this one, by dataset; that is this one where none can be compared with it.
+    Also return, by dataset, from which version on they lead to this one: this one where none can be compared with it.
     """
     previous = {row[0]: PreviousRelease(*row[1:]) for row in connection.execute(SQL.previous, (version,))}
     held: Files = {}

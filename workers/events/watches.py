@@ -5,12 +5,12 @@ import threading
 from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shared.db.connect import Connection
-from shared.db.copy_binary import HEADER, TRAILER, TableLayout
+from shared.db.copy_binary import EPOCH, HEADER, TRAILER, TableLayout
 from shared.db.queries import load_queries
 from shared.events.types import HYSTERESIS
 from shared.money import to_text
@@ -18,10 +18,6 @@ from workers.analytics.rollups.aggregates import Items, copied_out
 from workers.analytics.rollups.codec import Array, Entries, Stratum, starts_of
 from workers.analytics.rollups.outliers import ByStratum, partition
 from workers.analytics.rollups.rows import ItemPrices, unpacked
-
-if TYPE_CHECKING:
-    from workers.analytics.rollups.aggregates import Items
-
 
 # Which articles of an event are watched, and for what.
 
@@ -93,7 +89,6 @@ LATEST = TableLayout(
 DAYS = TableLayout((("owner", "i8"), ("kind", "S1"), ("day", "i4"), ("absence", "i4")))
 """Days of an article before which it was absent for longer than a watch waits for: for so many days, or 0 where no day
 before it is known."""
-_EPOCH = date(2000, 1, 1)
 _DAY_BITS = 5
 _NO_PRICE = np.iinfo("i8").max
 _NO_DAY = np.iinfo("i4").min
@@ -124,7 +119,7 @@ class WatchedMonths:
         self.months.add(month)
         if not len(self._watched.owner):
             return
-        first = (month - _EPOCH).days - 1
+        first = (month - EPOCH).days - 1
         returning: dict[str, list[Array]] = {}
         for stratum, entries in by_stratum.items():
             kind = stratum.kind.lower()

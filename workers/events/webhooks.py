@@ -6,7 +6,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -201,12 +201,7 @@ class _Event:
     replayed: bool
 
 
-def deliver(
-    settings: Settings,
-    seconds: float,
-    stopping: Callable[[], bool] = lambda: False,
-    call_seconds: float = SECONDS_MAX,
-) -> int:
+def deliver(settings: Settings, seconds: float, call_seconds: float = SECONDS_MAX) -> int:
     """Send what is due, to many endpoints at once, until nothing is due or for so many seconds; return how many events.
 
     An endpoint that hangs holds a thread of its own for the time of one call, `call_seconds`, and nothing else: a call
@@ -214,27 +209,19 @@ def deliver(
     """
     poster = Poster(settings.webhook_private_addresses, call_seconds)
     connection = connect(settings.worker_database_url, application="webhooks", autocommit=True)
-    return _Deliverer(settings, connection, poster, time.monotonic() + seconds, stopping).run()
+    return _Deliverer(settings, connection, poster, time.monotonic() + seconds).run()
 
 
 class _Deliverer:
     """One run. Its threads share a connection, one transaction at a time; no receiver is called under the lock."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        connection: Connection,
-        poster: Poster,
-        until: float,
-        stopping: Callable[[], bool],
-    ) -> None:
+    def __init__(self, settings: Settings, connection: Connection, poster: Poster, until: float) -> None:
         self._settings = settings
         self._connection = connection
         self._lock = threading.Lock()
         self._poster = poster
         self._lease_seconds = poster.seconds + _SPARE_SECONDS
         self._until = until
-        self._stopping = stopping
 
     def run(self) -> int:
         """Work until nothing is due or the time is over. The connection is closed when the last call has ended."""
@@ -261,7 +248,7 @@ class _Deliverer:
         self._connection.close()
 
     def _may_continue(self) -> bool:
-        return time.monotonic() < self._until and not self._stopping()
+        return time.monotonic() < self._until
 
     def _claim(self, free: int) -> list[Endpoint]:
         if not free:

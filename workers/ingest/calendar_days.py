@@ -9,10 +9,9 @@ from functools import cache, lru_cache
 from babel import Locale
 
 from shared.clock import utc_now
+from shared.db.copy_binary import EPOCH
 from shared.text import in_ascii
 
-EPOCH = date(2000, 1, 1)
-EPOCH_2000_DAYS = (EPOCH - date(1970, 1, 1)).days
 _EARLIEST = date(1900, 1, 1)
 _ISO = "%Y-%m-%d"
 EXCEL = "excel"

@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shared.db.copy_binary import EPOCH_DAYS
 from shared.errors import LoadRefused
 from shared.index.identifiers import slug
 from shared.money import MARKS, SIGNS, minor_digits
 from shared.text import in_ascii
 from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
-from workers.ingest.calendar_days import EPOCH_2000_DAYS, parsed
+from workers.ingest.calendar_days import parsed
 from workers.ingest.fields import Field
 
 # "210g", "1.5 KG", "3 x 250 ml", "24's × 330ML", "3'S X 5G": how many times, how much, of what unit, at the end.
@@ -137,7 +138,7 @@ def days(field: Field, batch: Batch, path: Path) -> Read:
     if pa.types.is_timestamp(column.type):  # with a zone Arrow keeps UTC, whose day is meant
         column = column.cast(pa.timestamp(column.type.unit)).cast(pa.date32(), safe=False)
     if pa.types.is_date32(column.type):
-        return Read(column, pc.subtract(column.cast(pa.int32()), EPOCH_2000_DAYS))
+        return Read(column, pc.subtract(column.cast(pa.int32()), EPOCH_DAYS))
     # A batch has few distinct days; each is parsed once.
     encoded = pc.dictionary_encode(texts(field, batch, path))
     days = [parsed(text, field.format) for text in encoded.dictionary.to_pylist()]

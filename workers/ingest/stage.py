@@ -15,7 +15,7 @@ import pyarrow.csv
 from psycopg import sql
 
 from shared.db.connect import Connection
-from shared.db.copy_binary import HEADER, TRAILER, TableLayout, text_array
+from shared.db.copy_binary import EPOCH_DAYS, HEADER, TRAILER, TableLayout, text_array
 from shared.db.queries import load_queries
 from shared.text import fold
 from workers.analytics.rollups.codec import order_of
@@ -37,7 +37,6 @@ OBSERVATION_COLUMNS = (
     ("currency", "S3", "currency"),
     ("kind", "S1", "kind"),
 )
-_EPOCH_DAYS = np.timedelta64(10_957, "D")
 # A batch that touches more months than these is not in the order of days: its rows of a month are kept for more.
 _MONTHS_IN_ORDER_MAX = 3
 _NUMBER_MAX = 0xFFFF
@@ -186,7 +185,7 @@ class _Layout:
 
 
 def _months(days: Any) -> Any:
-    return (days.astype("M8[D]") + _EPOCH_DAYS).astype("M8[M]").astype("i8")
+    return (days.astype("M8[D]") + EPOCH_DAYS).astype("M8[M]").astype("i8")
 
 
 SQL = load_queries(__file__, "stage.sql")

@@ -155,13 +155,7 @@ def decide_all(
 
 
 def use_model(
-    connection: Connection,
-    digest: str,
-    by: str,
-    reason: str | None,
-    match_dir: Path | None,
-    *,
-    merges_allowed: bool = False,
+    connection: Connection, digest: str, by: str, reason: str | None, match_dir: Path | None, *, merges_allowed: bool
 ) -> tuple[int, int]:
     """Judge all pairs by another model from now on; return the number of this event and the new data_version.
 

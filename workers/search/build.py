@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.objects.directory import ResultStore
-from shared.search import directory as writers
 from shared.search import layout, remote
 from shared.search.directory import (
     merging,
@@ -27,6 +26,7 @@ from shared.search.directory import (
     publish,
     read_deleted,
     unfinished,
+    unmerged,
     with_deleted,
     writing,
 )
@@ -480,18 +480,18 @@ def merge_some(directory: Path, sizes: Sizes = SIZES) -> Manifest | None:
 
     Loads may publish meanwhile. Their deletions in the merged segments are repeated in the new one.
     """
-    with writers.writing(directory):
+    with writing(directory):
         newest = layout.newest(directory)
-        chosen = choose(newest[1].segments, sizes) if newest else []
+        chosen = choose(newest.segments, sizes) if newest else []
         sources = [source(directory, entry) for entry in chosen]
     if not chosen:
         return None
-    folder = writers.unmerged(directory)
+    folder = unmerged(directory)
     merge(sources, folder, sizes)
-    with writers.writing(directory):
+    with writing(directory):
         newest = layout.newest(directory)
         assert newest is not None
-        return _replace(directory, newest[1], chosen, sources, folder)
+        return _replace(directory, newest, chosen, sources, folder)
 
 
 def _tier(items: int, first_tier: int) -> int:
@@ -508,18 +508,18 @@ def _replace(
     if not all(entry.id in now for entry in chosen):
         return None  # a whole build has replaced them; the next merge removes the folder
     merged = Segment(folder)
-    entry = SegmentEntry(writers.name_segment(directory, folder), merged.items)
+    entry = SegmentEntry(name_segment(directory, folder), merged.items)
     gone = [_deleted_since(directory, now[old.id], of) for old, of in zip(chosen, sources, strict=True)]
     numbers = np.unique(np.concatenate([deleted_among(merged, iids) for iids in gone])).astype(np.uint32)
-    entry = writers.with_deleted(directory, entry, numbers)
+    entry = with_deleted(directory, entry, numbers)
     names = {old.id for old in chosen}
     kept = [segment for segment in manifest.segments if segment.id not in names]
     segments = [*kept, entry]
-    return writers.publish(directory, manifest.data_version, manifest.committed_at, segments, manifest.identifiers)
+    return publish(directory, manifest.data_version, manifest.committed_at, segments, manifest.identifiers)
 
 
 def _deleted_since(directory: Path, entry: SegmentEntry, before: Source) -> NDArray[np.bytes_]:
-    new = np.setdiff1d(writers.read_deleted(directory, entry), before.deleted)
+    new = np.setdiff1d(read_deleted(directory, entry), before.deleted)
     return before.segment.iids[before.segment.ranks[new]]
 
 
@@ -613,10 +613,10 @@ def _newest(connection: Connection, directory: Path, report_progress: ReportProg
 def _former(connection: Connection, directory: Path, identifiers: int | None) -> Manifest | None:
     """Return the newest manifest if it is of this database, and its identifiers are of these rules."""
     newest = layout.newest(directory)
-    if newest is None or newest[1].identifiers != identifiers:
+    if newest is None or newest.identifiers != identifiers:
         return None
-    row = connection.execute(SQL.moment, (newest[1].data_version,)).fetchone()
-    return newest[1] if row is not None and row[0] == newest[1].committed_at else None
+    row = connection.execute(SQL.moment, (newest.data_version,)).fetchone()
+    return newest if row is not None and row[0] == newest.committed_at else None
 
 
 def _give_out(connection: Connection, directory: Path, manifest: Manifest, objects: ResultStore | None) -> None:

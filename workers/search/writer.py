@@ -14,7 +14,7 @@ import tantivy
 from numpy.typing import NDArray
 
 from shared.search import layout
-from shared.search.directory import sync
+from shared.search.directory import make_durable
 from shared.search.layout import SegmentInfo
 from shared.search.segment import Dictionary, Numbers, Span, bits
 from shared.text import PREFIX_CHARACTERS_MAX, is_unspaced
@@ -115,20 +115,15 @@ def iid_bytes(longest: int) -> int:
     return max(1, -(-longest // _IID_BYTES)) * _IID_BYTES
 
 
-def number_documents(lengths: Bytes) -> tuple[Numbers, Numbers]:
-    """Number documents by (length, IID), given the lengths in the order of IIDs: return ranks by number and back.
+def write_order(folder: Path, lengths: Bytes, description_lengths: Bytes) -> Numbers:
+    """Write how documents are numbered, and their lengths, both given in the order of IIDs; return the numbers in it.
 
-    BM25 prefers short texts: where each word of a query occurs once, the first documents that have all are the best.
+    Numbers are by (length, IID). BM25 prefers short texts: where each word of a query occurs once, the first documents
+    that have all are the best.
     """
     ranks = np.argsort(lengths, kind="stable").astype(np.uint32)
     documents = np.empty(len(ranks), np.uint32)
     documents[ranks] = np.arange(len(ranks), dtype=np.uint32)
-    return ranks, documents
-
-
-def write_order(folder: Path, lengths: Bytes, description_lengths: Bytes) -> Numbers:
-    """Write how documents are numbered, and their lengths, both given by rank; return their numbers by rank."""
-    ranks, documents = number_documents(lengths)
     ranks.tofile(folder / layout.RANKS)
     documents.tofile(folder / layout.DOCUMENTS)
     lengths[ranks].tofile(folder / layout.LENGTHS)
@@ -229,14 +224,6 @@ def finish(folder: Path, iid_width: int) -> SegmentInfo:
     (folder / layout.SEGMENT).write_bytes(msgspec.json.encode(info))
     make_durable(folder)
     return info
-
-
-def make_durable(folder: Path) -> None:
-    """Write a folder and all that is in it to the disk, readable for edges of the same group."""
-    for path in [*folder.rglob("*"), folder]:
-        # tantivy leaves its own files to their writer alone; edges may run as another user of the same group.
-        path.chmod(0o775 if path.is_dir() else 0o664)
-        sync(path)
 
 
 def _described(path: Path) -> tuple[int, str]:

@@ -21,7 +21,7 @@ from edge.storage.redis_cluster import ClusterClient, slot_of
 from shared.db.connect import connect
 from shared.errors import StoreUnavailable
 from shared.index.iid import mint
-from shared.jobs import contract as refunds
+from shared.jobs.contract import Refunder, refund_arguments
 from shared.redis import keys
 from shared.redis.connect import connect_store
 from shared.settings.settings import Settings
@@ -151,8 +151,8 @@ async def test_sessions_and_the_workers_refunds_find_their_keys(cluster: ValkeyC
     assert [session.person_id for session in found if session] == [f"person-{n}" for n in range(20)]
     store = await asyncio.to_thread(connect_store, cluster.url, deadline_seconds=2.0)
     for n, day in days.items():
-        askers: tuple[refunds.Refunder, ...] = ("dispatcher", "dispatcher", "edge")
-        paid = [store.eval(*refunds.call(f"org:refund-{n}", "job", day, 5, asker)) for asker in askers]
+        askers: tuple[Refunder, ...] = ("dispatcher", "dispatcher", "edge")
+        paid = [store.eval(*refund_arguments(f"org:refund-{n}", "job", day, 5, asker)) for asker in askers]
         assert [bool(one) for one in paid] == [True, True, False]
         assert (await meter.usage(f"org:refund-{n}", PLAN)).used_day == 0
     store.close()

@@ -393,6 +393,26 @@ def test_a_dispatcher_continues_while_the_object_store_is_unavailable(
     assert messages.jobs == [job]
 
 
+class CountingStore(DirectoryStore):
+    lists = 0
+
+    def attempts(self) -> Iterator[tuple[str, int]]:
+        self.lists += 1
+        return super().attempts()
+
+
+def test_the_whole_store_is_listed_every_ten_minutes_and_no_more_often(settings: Settings) -> None:
+    store = CountingStore(settings.results_dir)
+    dispatcher = Dispatcher(replace(services_of(settings), objects=store))
+    now = time.monotonic()
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        listed = []
+        for seconds in (0.0, 31.0, 599.0, 601.0):
+            dispatcher._run_maintenance(connection, now + seconds)
+            listed.append(store.lists)
+    assert listed == [1, 1, 1, 2]
+
+
 class UnavailableStore(DirectoryStore):
     def attempts(self) -> Iterator[tuple[str, int]]:
         raise StoreUnavailable("results")

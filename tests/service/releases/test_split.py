@@ -27,7 +27,7 @@ SMALL = SplitRows(release_observations=100, release_table=60)
 def cut(settings: Settings, split_rows: SplitRows) -> tuple[Files, ReleaseWriter]:
     writer = ReleaseWriter(open_object_store(settings), split_rows)
     with Snapshot(settings.worker_database_url, application="tests") as snapshot:
-        return write_files(snapshot, writer), writer
+        return write_files(snapshot, writer, lambda *_: None, set()), writer
 
 
 def rows(settings: Settings, files: Files, dataset: str) -> pa.Table:

@@ -45,7 +45,7 @@ def filled(owner: Owner) -> Owner:
 def ask(directory: Path, q: str, **more: str) -> Page:
     found = layout.newest(directory)
     assert found is not None
-    return find(SearchIndex(*found), SearchQuery(q=q, **more))
+    return find(SearchIndex(directory, found), SearchQuery(q=q, **more))
 
 
 def test_without_a_load_there_is_no_index(database: str, owner: Owner, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def segments(directory: Path) -> list[str]:
     """The ids of the index's segments."""
     found = layout.newest(directory)
     assert found is not None
-    return [segment.id for segment in found[1].segments]
+    return [segment.id for segment in found.segments]
 
 
 def more_items(owner: Owner, count: int) -> None:

@@ -43,7 +43,7 @@ def indexed(settings: Settings) -> SearchIndex:
     make_index(settings.worker_database_url, settings.search_dir, sizes=Sizes(segments_per_tier=3))
     found = layout.newest(settings.search_dir)
     assert found is not None
-    index = SearchIndex(*found)
+    index = SearchIndex(settings.search_dir, found)
     [newest] = read(settings, "SELECT version, committed_at::text FROM data_versions ORDER BY version DESC LIMIT 1")
     assert (index.data_version, index.committed_at, index.identifiers) == (*newest, LAYOUT)
     return index
@@ -102,7 +102,7 @@ def test_an_index_of_a_former_release_is_built_anew_with_identifiers(settings: S
     path.write_text(path.read_text().replace(f',"identifiers":{LAYOUT}', ""))
     found = layout.newest(settings.search_dir)
     assert found is not None
-    assert found[1].identifiers is None
+    assert found.identifiers is None
     assert indexed(settings).may_have("sku", "base-007")
 
 
@@ -112,7 +112,7 @@ def test_where_a_load_has_not_derived_its_identifiers_the_index_says_so(settings
     make_index(settings.worker_database_url, settings.search_dir)
     found = layout.newest(settings.search_dir)
     assert found is not None
-    assert found[1].identifiers is None
+    assert found.identifiers is None
 
 
 def test_an_index_that_only_an_earlier_version_reads_is_built_anew_once(
@@ -127,4 +127,4 @@ def test_an_index_that_only_an_earlier_version_reads_is_built_anew_once(
         bring_up_to_date(settings, said.append)
         assert said == reported
         found = layout.newest(settings.search_dir)
-        assert found is not None and found[1].items == len(OTHERS.splitlines())
+        assert found is not None and found.items == len(OTHERS.splitlines())

@@ -22,10 +22,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from shared.db.copy_binary import EPOCH
 from shared.errors import LoadRefused
 from workers.ingest import clean, read_csv, read_xml, readers
 from workers.ingest.batches import Batch
-from workers.ingest.calendar_days import EPOCH, parsed
+from workers.ingest.calendar_days import parsed
 from workers.ingest.fields import Field
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping

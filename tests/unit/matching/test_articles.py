@@ -235,7 +235,9 @@ def _articles(loads: list[list[Record]]) -> tuple[tuple[str, ...], ...]:
         linkage = Matcher(_MODEL, index).link(record.key for record in load)
         stored = {pair: link for pair, link in stored.items() if linkage.touched.isdisjoint(pair)}
         stored |= {link.pair: link for link in linkage.links}
-    return cluster({record.key: Member.of(record) for record in _RECORDS}, stored.values()).groups
+    return cluster(
+        {record.key: Member(record.source, record.article, record.separate) for record in _RECORDS}, stored.values()
+    ).groups
 
 
 def _loads(seed: int) -> list[list[Record]]:

@@ -88,7 +88,7 @@ def names(directory: Path) -> list[str]:
 def test_a_finished_build_leaves_a_segment_and_a_manifest_that_names_it(tmp_path: Path) -> None:
     manifest = build(catalogue(), tmp_path, 7)
     assert names(tmp_path) == ["7.0.json", "segments", f"segments/{manifest.segments[0].id}"]
-    assert layout.newest(tmp_path) == (tmp_path, manifest)
+    assert layout.newest(tmp_path) == manifest
     assert (manifest.data_version, manifest.items) == (7, len(catalogue()))
 
 
@@ -119,7 +119,7 @@ def test_a_build_that_dies_before_its_end_is_never_read(
         build(catalogue(), tmp_path, 2)
     found = layout.newest(tmp_path)
     assert found is not None
-    assert found[1].data_version == 1
+    assert found.data_version == 1
     prune(tmp_path)
     assert names(tmp_path) == whole
 
@@ -240,7 +240,7 @@ def built(tmp_path: Path, store: DirectoryStore, with_deletions: tuple[Path, Man
 def iids(directory: Path, q: str) -> list[str]:
     found = layout.newest(directory)
     assert found is not None
-    return [hit.item.iid for hit in find(SearchIndex(*found), SearchQuery(q=q, limit=50)).hits]
+    return [hit.item.iid for hit in find(SearchIndex(directory, found), SearchQuery(q=q, limit=50)).hits]
 
 
 def stored(tmp_path: Path, part: str) -> list[Path]:
@@ -249,7 +249,7 @@ def stored(tmp_path: Path, part: str) -> list[Path]:
 
 def test_an_edge_of_another_host_finds_the_same(tmp_path: Path, store: DirectoryStore, built: Manifest) -> None:
     assert remote.fetch(store, tmp_path / "edge")
-    assert layout.newest(tmp_path / "edge") == (tmp_path / "edge", built)
+    assert layout.newest(tmp_path / "edge") == built
     for q in ("IID-", "chocolate", "runing sho", "refr"):
         assert iids(tmp_path / "edge", q) == iids(tmp_path / "worker", q) != []
     assert not remote.fetch(store, tmp_path / "edge")
@@ -280,7 +280,7 @@ def test_a_file_damaged_in_transfer_is_not_used(tmp_path: Path, store: Directory
         path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
         with pytest.raises(remote.Damaged):
             remote.fetch(store, tmp_path / "edge")
-        assert layout.newest(tmp_path / "edge") == (tmp_path / "edge", built), path
+        assert layout.newest(tmp_path / "edge") == built, path
         assert iids(tmp_path / "edge", "chocolate") != []
         path.write_bytes(content)
     assert remote.fetch(store, tmp_path / "edge")

@@ -207,7 +207,7 @@ def test_a_merge_of_segments_that_are_no_longer_there_is_given_up(
     assert merge_some(tmp_path / "followed", SMALL) is None
     found = layout.newest(tmp_path / "followed")
     assert found is not None
-    assert (found[1].data_version, found[1].items) == (9, 50)
+    assert (found.data_version, found.items) == (9, 50)
 
 
 def test_a_merge_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +217,7 @@ def test_a_merge_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
         patch.setattr(writer, "make_durable", lambda folder: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             catalogue.merge()
-    assert layout.newest(tmp_path / "followed") == (tmp_path / "followed", catalogue.manifest)
+    assert layout.newest(tmp_path / "followed") == catalogue.manifest
     with merging(tmp_path / "followed") as alone:
         assert alone
     assert not list((tmp_path / "followed").rglob(".merging-*"))

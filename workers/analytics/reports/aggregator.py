@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shared.clock import month_after
 from workers.analytics.rollups.codec import (
     Array,
     counted,
@@ -60,12 +61,12 @@ class Range(NamedTuple):
         month = self.first.replace(day=1)
         while month <= self.last:
             yield month
-            month = (month + timedelta(days=32)).replace(day=1)
+            month = month_after(month)
 
     def holds_month(self, month: date) -> bool:
         """Return whether the whole of a month is in the range and in one period."""
-        after = (month + timedelta(days=32)).replace(day=1)
-        return self.granularity == "month" and self.first <= month and after - timedelta(days=1) <= self.last
+        ends = month_after(month) - timedelta(days=1)
+        return self.granularity == "month" and self.first <= month and ends <= self.last
 
     def periods_of(self, days: Array) -> Array:
         """Return the first day of each day's period; days count from EPOCH, as the result does."""
@@ -303,7 +304,7 @@ class Collector:
         items = np.zeros(count, "i8")
         for positions, n in self._counts:
             np.add.at(items, positions, n)
-        first, last = np.full(count, _NEVER), np.full(count, -1)
+        first, last = np.full(count, _NEVER), np.full(count, -_NEVER)
         for positions, days in self._seen:
             np.minimum.at(first, positions, days)
             np.maximum.at(last, positions, days)

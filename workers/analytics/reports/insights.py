@@ -1,7 +1,6 @@
 """Insights of brands and of categories: how they do, period by period, against the one before and their equals."""
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from workers.analytics.reports.price_change import (
     ROUNDED_PRICE_CHANGE,
     Figure,
     PriceChanges,
-    all_ranks,
+    Ranks,
     change,
     counts,
     figures,
@@ -184,7 +183,7 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
         report = _Brands(reader, chosen, seed_of(connection, parameters))
         page = None if one else report.page(parameters)
         ids = one or (page.ids if page else ())
-        rows = report.by_channel(ids) if grouped else report.rows(ids)
+        rows = report.by_channel(ids) if grouped else report.rows(ids, chosen)
     table = pa.Table.from_pylist(rows, with_channel(BRAND_SCHEMA) if grouped else BRAND_SCHEMA)
     outliers = report.aside.summary()
     return Answer(
@@ -203,7 +202,7 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
 class _Brands(_Insights):
     def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
         super().__init__(reader, chosen, seed, "b")
-        self._ranks = all_ranks({k: {b: n for b, n in by.items() if b} for k, by in self._all_counts.items()})
+        self._ranks = {key: Ranks({b: n for b, n in by.items() if b}) for key, by in self._all_counts.items()}
 
     def page(self, parameters: dict[str, Any]) -> Page:
         """Return the brands that a list is about: those with observations in the range, sorted, from a position on."""
@@ -216,26 +215,20 @@ class _Brands(_Insights):
 
     def by_channel(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
         """Return a row for each channel, brand, period and currency."""
-        made = by_channel(self._chosen, self._codes, lambda chosen: self._narrowed(chosen).rows(brands))
+        made = by_channel(self._chosen, self._codes, lambda chosen: self.rows(brands, chosen))
         return sorted(made, key=lambda row: (row["period"], row["channel"], row["currency"]))
 
-    def _narrowed(self, chosen: Filter) -> "_Brands":
-        """Return this report of a narrower filter; both count outliers and days with data together."""
-        narrowed = copy(self)
-        narrowed._chosen = chosen
-        return narrowed
-
-    def rows(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
+    def rows(self, brands: tuple[int, ...], chosen: Filter) -> list[dict[str, Any]]:
         """Return a row for each brand, period and currency, the brands in the order given."""
-        chosen = replace(self._chosen, brands=brands, group_by=("brand",))
-        now, known, prices = self._gather(chosen)
+        own = replace(chosen, brands=brands, group_by=("brand",))
+        now, known, prices = self._gather(own)
         of_brand: dict[tuple[str, int, int], list[tuple[int, Figure]]] = {}
-        for key, figure in figures(self._reader.gather(chosen.grouped("brand", "category"))).items():
+        for key, figure in figures(self._reader.gather(own.grouped("brand", "category"))).items():
             of_brand.setdefault(key[:3], []).append((key.second_group, figure))
         wanted = sorted({category for listed in of_brand.values() for category, _ in listed if category})
-        of_category = figures(self._reader.gather(self._in(wanted).grouped("category"))) if wanted else {}
+        of_category = figures(self._reader.gather(_in(chosen, wanted).grouped("category"))) if wanted else {}
         main = {key: _main(listed) for key, listed in of_brand.items()}
-        rivals = self._rivals(sorted({category for category in main.values() if category}))
+        rivals = self._rivals(chosen, sorted({category for category in main.values() if category}))
         peers = {key: self._peers(rivals, key, main[key[:3]]) for key in now}
         listed_brands = sorted({*brands, *(peer.first_group for listed in peers.values() for peer in listed)})
         names = brand_names(self._reader.connection, listed_brands)
@@ -249,11 +242,8 @@ class _Brands(_Insights):
         positions = {names[brand][0]: position for position, brand in enumerate(brands)}
         return sorted(rows, key=lambda row: (row["period"], row["currency"], positions[row["brand"]]))
 
-    def _in(self, categories: list[int]) -> Filter:
-        return replace(self._chosen, brands=None, categories=tuple(categories), tops=tuple(categories))
-
-    def _rivals(self, categories: list[int]) -> dict[int, dict[Key, Figure]]:
-        return {number: figures(self._reader.gather(self._in([number]).grouped("brand"))) for number in categories}
+    def _rivals(self, chosen: Filter, categories: list[int]) -> dict[int, dict[Key, Figure]]:
+        return {number: figures(self._reader.gather(_in(chosen, [number]).grouped("brand"))) for number in categories}
 
     def _peers(self, rivals: dict[int, dict[Key, Figure]], key: Key, category: int) -> list[Key]:
         known = rivals.get(category, {})
@@ -296,6 +286,10 @@ class _Brands(_Insights):
                 }
             )
         row["against_categories"] = round(weighted / n, 6) if n else None
+
+
+def _in(chosen: Filter, categories: list[int]) -> Filter:
+    return replace(chosen, brands=None, categories=tuple(categories), tops=tuple(categories))
 
 
 def _main(parts: list[tuple[int, Figure]]) -> int:
@@ -437,9 +431,9 @@ class _Categories(_Insights):
         super().__init__(reader, chosen, seed, "t")
         depth = {category.id: len(category.path) for category in reader.tree.by_id.values()}
         self._ranks = {
-            level: all_ranks(
-                {k: {c: n for c, n in by.items() if depth[c] == level} for k, by in self._all_counts.items()}
-            )
+            level: {
+                key: Ranks({c: n for c, n in by.items() if depth[c] == level}) for key, by in self._all_counts.items()
+            }
             for level in set(depth.values())
         }
 

@@ -81,7 +81,7 @@ def _add_observed(reader: Reader, chosen: Filter, months: list[date], by_group: 
 
 
 def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales: bool) -> list[tuple[int, ItemPrices]]:
-    order = order_by(period, item)
+    order = order_by(period - period.min(initial=0), item)
     period, item = period[order], item[order]
     starts = starts_of(period, item)
     prices, sold = cell_prices(starts, price[order].astype("f8"), units[order].astype("f8") if sales else None)
@@ -146,7 +146,7 @@ def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
         key: Figure(
             int(gathered.spread.n[positions[segment]]),
             int(gathered.items[segment]),
-            gathered.spread.percentile(positions[segment], 50, key.currency),
+            gathered.spread.median(positions[segment], key.currency),
             channels[segment],
             discounts[segment],
         )
@@ -209,11 +209,6 @@ def period_before(days: Range, period: int) -> int:
 def change(now: Decimal, before: Decimal | None) -> float | None:
     """Return by how much an amount changed, 0.1 being a tenth more; None where there was none before."""
     return round(float(now / before) - 1, 6) if before else None
-
-
-def all_ranks(counts: Counts) -> dict[tuple[str, int], Ranks]:
-    """Return the standings of every currency and period."""
-    return {key: Ranks(observations) for key, observations in counts.items()}
 
 
 # The change of prices of the same items against the period before; insights show it with that of the median.

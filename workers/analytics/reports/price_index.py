@@ -149,7 +149,7 @@ def _computed(
 def _medians(gathered: GroupedSeries) -> dict[tuple[str, date], Decimal | None]:
     positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
     return {
-        (key.currency, day_of(key.period)): gathered.spread.percentile(positions[segment], 50, key.currency)
+        (key.currency, day_of(key.period)): gathered.spread.median(positions[segment], key.currency)
         for segment, key in enumerate(gathered.keys)
     }
 

@@ -19,7 +19,7 @@ from shared.analytics.exchange import SQL as RATES
 from shared.analytics.results import MEDIA_TYPES, Manifest, write
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
-from shared.errors import CellsOutdated
+from shared.errors import RollupsOutdated
 from shared.jobs.contract import (
     BRAND_INSIGHTS,
     CATEGORY_INSIGHTS,
@@ -250,7 +250,7 @@ class ReportHandler:
         try:
             [(version, readable)] = connection.execute(SQL.newest, (LAYOUT,)).fetchall()
             if not readable:
-                raise CellsOutdated
+                raise RollupsOutdated
             parameters = context.job.parameters
             return version, convert(connection, self._compute(connection, parameters, context.progress), parameters)
         finally:

@@ -42,29 +42,6 @@ Rollups = tuple[str, tuple[int, ...], bool]
 """The scope and ids of rollups, and whether they are grouped by their ids."""
 
 
-class ReadPlan(NamedTuple):
-    """How a range is read: the months of `counted` from rollups, those of `finished` from figures, the rest by entries.
-
-    Figures may be missing of a month, which is then read by entries. `finished_by`: what figures are grouped by.
-    """
-
-    months: list[date]
-    counted: list[date]
-    finished: list[date]
-    rollups: Rollups | None
-    finished_by: str | None
-
-
-def plan_read(chosen: Filter, tree: Tree, days: Range) -> ReadPlan:
-    """Plan which months counted prices answer, which finished figures may, and which only entries."""
-    months = list(days.months())
-    whole = [month for month in months if days.holds_month(month)]
-    if (rollups := _rollups_that_answer(chosen)) is not None:
-        return ReadPlan(months, whole, [], rollups, None)
-    finished_by = _finished_by(chosen, tree)
-    return ReadPlan(months, [], whole if finished_by else [], None, finished_by)
-
-
 class Entries(NamedTuple):
     """Those of a rollup's single observations that are wanted; `item` are places among the rollup's `item_ids`."""
 
@@ -128,20 +105,21 @@ class Reader:
         return self.connection.execute(SQL.heads, values).fetchone() is not None
 
     def gather(self, chosen: Filter) -> GroupedSeries:
-        """Collect the segments of a filter."""
-        plan = plan_read(chosen, self.tree, self.days)
-        collector = Collector(self.days, mixed=len(chosen.strata) > 1)
-        answered = set(plan.counted)
-        if plan.rollups and plan.counted:
-            self._add_counted(collector, chosen, plan.rollups, plan.counted)
-        if plan.finished_by and plan.finished:
-            answered = self._add_finished(collector, chosen, plan.finished_by, plan.finished)
-        for done, month in enumerate(plan.months):
-            self.report_progress("reading", done, len(plan.months))
+        """Collect the segments of a filter: whole months from rollups or figures where they answer, else entries."""
+        months = list(self.days.months())
+        whole = [month for month in months if self.days.holds_month(month)]
+        collector, answered = Collector(self.days, mixed=len(chosen.strata) > 1), set[date]()
+        if (rollups := _rollups_that_answer(chosen)) and whole:
+            self._add_counted(collector, chosen, rollups, whole)
+            answered = set(whole)
+        elif (finished_by := _finished_by(chosen, self.tree)) and whole:
+            answered = self._add_finished(collector, chosen, finished_by, whole)
+        for done, month in enumerate(months):
+            self.report_progress("reading", done, len(months))
             if month not in answered:
                 self._add_entries(collector, chosen, month)
                 collector.end_month()
-        self.report_progress("reading", len(plan.months), len(plan.months))
+        self.report_progress("reading", len(months), len(months))
         return collector.segments()
 
     def entries(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[Entries]:

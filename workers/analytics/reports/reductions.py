@@ -82,7 +82,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         aside = SetAside(reader, chosen)
         aside.of(chosen)
         codes = channel_codes(connection)
-    rows = _rows(_announced(prices, days), codes)
+    rows = _rows(_announced(prices, days, report_progress), codes)
     seen = {int(day) for day in np.unique(prices.day) if number(days.first) <= day}
     table = pa.Table.from_pylist(rows, SCHEMA)
     return Answer(table, days, seen, UNITS, METHOD, ROUNDING, kind="listing", outliers=aside.summary())
@@ -110,7 +110,7 @@ def _read(reader: Reader, chosen: Filter) -> _Prices:
     return _Prices(*(column.take(last_of_day) for column in prices))
 
 
-def _announced(prices: _Prices, days: Range) -> Iterator[_Announced]:
+def _announced(prices: _Prices, days: Range, report_progress: ReportProgress) -> Iterator[_Announced]:
     """Yield the announced reductions that began in the range."""
     if not len(prices.item):
         return
@@ -119,8 +119,11 @@ def _announced(prices: _Prices, days: Range) -> Iterator[_Announced]:
     begins = begins[(prices.day[begins] >= number(days.first)) & (prices.day[begins] <= number(days.last))]
     periods = days.periods_of(prices.day[begins])
     first = series[np.searchsorted(series, begins, side="right") - 1]
-    for row, start, period in zip(begins.tolist(), first.tolist(), periods.tolist(), strict=True):
-        prior = reference([_moment(prices, position) for position in range(start, row + 1)])
+    for done, (row, start, period) in enumerate(zip(begins.tolist(), first.tolist(), periods.tolist(), strict=True)):
+        report_progress("judging", done, len(begins))
+        # A row a day: these hold the window and the day before it, where an earlier step may have begun.
+        known_from = max(start, row - WINDOW_DAYS - 1)
+        prior = reference([_moment(prices, position) for position in range(known_from, row + 1)])
         yield _Announced(
             period,
             int(prices.channel[row]),

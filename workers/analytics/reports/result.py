@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from shared.analytics.outliers import MODES
-from shared.analytics.results import Columns
+from shared.analytics.results import SCALE, Columns
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.uncertainty.stated import Displacement
@@ -18,7 +18,6 @@ from workers.analytics.reports.aggregator import ByChannel, Key, Range, day_of, 
 from workers.analytics.reports.filters import SQL, Filter, Tree
 from workers.analytics.reports.query import Reader, groups_within_rollups, rollups_with_entries
 from workers.analytics.rollups.codec import Array, unpack
-from workers.analytics.rollups.figures import SCALE
 
 # Which of many brands or categories an answer is about: sorted, from a position on, at most so many.
 

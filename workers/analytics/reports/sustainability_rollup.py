@@ -13,7 +13,7 @@ from shared.analytics.footprint import BASES, CODES, INDICATORS, weight_of
 from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter, JobRefused
-from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item, requested_displacement
+from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_factor, of_item, requested_displacement
 from shared.uncertainty.sums import Group, interval_of_many
 from workers.analytics.reports.aggregator import Key, day_of, number
 from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
@@ -179,7 +179,7 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     average = EVIDENCE.index("category_average")
     evidence = {item: average for item, known in cells.items() if any(cell.factor != OWN for cell in known)}
     for item, indicator, per_unit, basis, *spread in connection.execute(SQL.own_figures, (brands, categories)):
-        stated = of_item(per_unit, basis, Spread(*spread))
+        stated = of_item(per_unit, basis, StatedSpread(*spread))
         own = _Cell(per_unit, stated.median, stated.sigma)
         cells.setdefault(item, [_UNKNOWN] * len(CODES))[CODES.index(indicator)] = own
         evidence[item] = max(evidence.get(item, 0), EVIDENCE.index(basis))

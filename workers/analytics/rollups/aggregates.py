@@ -257,7 +257,7 @@ class Aggregates(NamedTuple):
         return zip(days, channels, spread, pairs, strict=True)
 
 
-def tally(month: SortedEntries, by: str, *, prices: bool = True) -> Aggregates:
+def tally(month: SortedEntries, by: str) -> Aggregates:
     """Sum a month by `brand`, `category` or `channel`. Items are counted distinctly in each group and channel."""
     pairs = month.pairs
     if by == "channel":
@@ -273,9 +273,8 @@ def tally(month: SortedEntries, by: str, *, prices: bool = True) -> Aggregates:
     channels = _summed(of_pair, month.channels[pairs.channel], pairs.n, ones, pairs.units)
     units = np.zeros(count, "i8")
     np.add.at(units, channels.group, channels.units)
-    spread = _spread(month, of_row) if prices else Prices(*counted(of_row[:0], of_row[:0]))
     listed = _listed(of_row, month.entries.price, month.entries.list_price)
-    return Aggregates(ids, days.sum(axis=1), items, units, days, channels, spread, listed)
+    return Aggregates(ids, days.sum(axis=1), items, units, days, channels, _spread(month, of_row), listed)
 
 
 def _spread(month: SortedEntries, of_row: Array) -> Prices:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shared.analytics.results import SCALE
 from shared.money import minor_digits
 from workers.analytics.rollups.codec import Array, in_order, numbered, order_by, pack_each, starts_of, unpack
 
@@ -66,8 +67,6 @@ def joined(parts: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
 
 
 PERCENTS = (10, 25, 50, 75, 90)
-SCALE = 6
-"""Digits after the point of every amount: enough for a quarter of the smallest unit of any currency."""
 _PERCENTS = np.array(PERCENTS)
 _EXACT = Context(prec=60)
 _NARROW = 1 << 32
@@ -116,9 +115,9 @@ class Spread(NamedTuple):
         )
         return cls(segment, n, least, most, hundredths, total, squares)
 
-    def percentile(self, position: int, percent: int, currency: str) -> Decimal:
-        """Return a percentile of PERCENTS, exactly."""
-        return amount(int(self.hundredths[position, PERCENTS.index(percent)]), currency)
+    def median(self, position: int, currency: str) -> Decimal:
+        """Return the median, exactly."""
+        return amount(int(self.hundredths[position, PERCENTS.index(50)]), currency)
 
 
 def amount(hundredths: int, currency: str) -> Decimal:

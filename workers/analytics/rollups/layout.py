@@ -27,10 +27,10 @@ def rebuild_rollups(connection: Connection, report_progress: ReportProgress = la
     connection.execute(SQL.keep_layout, (LAYOUT,))
 
 
-def ensure(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> bool:
+def ensure(connection: Connection) -> bool:
     """Derive rollups of another layout anew, and commit; return whether there were any. Needs the load lock."""
     current = is_current(connection)
     if not current:
-        rebuild_rollups(connection, report_progress)
+        rebuild_rollups(connection)
     connection.commit()
     return not current

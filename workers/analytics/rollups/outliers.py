@@ -14,6 +14,7 @@ from psycopg import sql
 
 from shared.analytics.outliers import NONE, PER_US_DOLLAR
 from shared.db.connect import Connection
+from shared.db.copy_binary import EPOCH
 from shared.db.queries import load_queries
 from shared.errors import InvalidFile
 from shared.money import MINOR_MAX, minor_digits
@@ -227,7 +228,6 @@ def _without_itself(item: Array, ascending: Array) -> tuple[Array, Array]:
 
 
 ByStratum = dict[Stratum, Entries]
-_EPOCH = date(2000, 1, 1)
 _NONE = NONE.encode()
 
 
@@ -255,7 +255,7 @@ def by_stratum(month: date, items: "Items", rows: Array) -> Observed:
 
     The column `outlier` has the marks that are in the table. Without it, no row has one.
     """
-    first = (month - _EPOCH).days - 1
+    first = (month - EPOCH).days - 1
     item, day, channel, price, units, listed = (
         rows[name].astype("i8") for name in ("item", "day", "channel", "price", "units", "list")
     )
@@ -331,7 +331,7 @@ def mark(connection: Connection, month: date, marks: Marks) -> None:
     if not len(marks.item):
         return
     table = sql.Identifier(partition(month)).as_string(connection)
-    days = [_EPOCH + timedelta(days=day) for day in marks.day.tolist()]
+    days = [EPOCH + timedelta(days=day) for day in marks.day.tolist()]
     texts = [[value.decode() for value in column.tolist()] for column in (marks.currency, marks.kind, marks.outlier)]
     numbers = [column.tolist() for column in (marks.item, marks.channel, marks.price)]
     connection.execute(SQL.mark_outliers.replace("{table}", table).encode(), (*numbers, days, *texts))

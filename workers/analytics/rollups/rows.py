@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shared.db.connect import Connection
-from shared.db.copy_binary import HEADER, TRAILER, RowLayout
+from shared.db.copy_binary import EPOCH, HEADER, TRAILER, RowLayout
 from shared.db.queries import load_queries
 from shared.price_index.panel import Floats, cell_prices
 from workers.analytics.rollups import aggregates
@@ -64,7 +64,6 @@ _COLUMNS = (
 _FIXED = ("S1", "i4", "i4", "S3", "S1", "i8", "i8", "i8")
 _ROW = RowLayout(_FIXED, values=_COLUMNS.count(",") + 1 - len(_FIXED))
 _OF_ENTRIES = 5  # columns that only rollups with entries have: the last ones
-_EPOCH = date(2000, 1, 1)
 _PIECE_BYTES = 128 * 1024
 Row = tuple[Any, ...]
 
@@ -166,7 +165,7 @@ def written(rows: Iterable[Row], piece_bytes: int = _PIECE_BYTES) -> Iterator[by
     """Write rollups as rows of a binary COPY, in pieces of about `piece_bytes`; no row is in two of them."""
     piece = bytearray()
     for scope, number, month, currency, kind, n, items, units, *packed in rows:
-        days = (month - _EPOCH).days
+        days = (month - EPOCH).days
         piece += _ROW.pack((scope.encode(), number, days, currency.encode(), kind.encode(), n, items, units), packed)
         if len(piece) >= piece_bytes:
             yield bytes(piece)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workers.articles.matching.records import Decision, Kind, Link, Record
+from workers.articles.matching.records import Decision, Kind, Link
 
 Pair = tuple[str, str]
 _STRENGTH = {Kind.DECLARED: 0, Kind.IDENTIFIER: 1, Kind.LIKENESS: 2}
@@ -21,11 +21,6 @@ class Member:
     article: str = ""
     separate: bool = False
     age: tuple[Any, ...] = ()
-
-    @classmethod
-    def of(cls, record: Record) -> "Member":
-        """Take over what counts of a record."""
-        return cls(record.source, record.article, record.separate)
 
 
 @dataclass(frozen=True, slots=True)

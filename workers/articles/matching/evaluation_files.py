@@ -65,22 +65,13 @@ def read_records(path: Path, source: str) -> dict[str, Record]:
 
 def read_labels(path: Path) -> list[tuple[str, str, bool]]:
     """Return the pairs of ids of a CSV file, each with its label, in the order of the file."""
-    pairs = []
-    for line, row in _rows(path):
-        pair = _first(row, _LEFT), _first(row, _RIGHT)
-        if not all(pair):
-            raise UnusableFile(f"{path}, line {line}: a pair needs two ids (columns left_id and right_id)")
-        pairs.append((*pair, _label(_first(row, _LABEL), path, line)))
-    return pairs
+    return [(*pair, _label(_first(row, _LABEL), path, line)) for line, row, pair in _pairs(path)]
 
 
 def read_pairs(path: Path, left: dict[str, Record], right: dict[str, Record]) -> LabelledPairs:
     """Return the pairs of a CSV file whose ids are known; refuse a file of which no id is."""
     pairs, labels, unknown, labelled = [], [], 0, True
-    for line, row in _rows(path):
-        pair = _first(row, _LEFT), _first(row, _RIGHT)
-        if not all(pair):
-            raise UnusableFile(f"{path}, line {line}: a pair needs two ids (columns left_id and right_id)")
+    for line, row, pair in _pairs(path):
         labelled = any(column in row for column in _LABEL)
         label = _label(_first(row, _LABEL), path, line) if labelled else True
         if pair[0] in left and pair[1] in right:
@@ -91,6 +82,14 @@ def read_pairs(path: Path, left: dict[str, Record], right: dict[str, Record]) ->
     if not pairs:
         raise UnusableFile(f"{path} has no pair whose two ids are in the record files ({unknown} have unknown ids)")
     return LabelledPairs(tuple(pairs), tuple(labels), labelled, unknown)
+
+
+def _pairs(path: Path) -> Iterator[tuple[int, dict[str, str], tuple[str, str]]]:
+    for line, row in _rows(path):
+        pair = _first(row, _LEFT), _first(row, _RIGHT)
+        if not all(pair):
+            raise UnusableFile(f"{path}, line {line}: a pair needs two ids (columns left_id and right_id)")
+        yield line, row, pair
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

@@ -132,9 +132,6 @@ class MatchIndex:
     def __len__(self) -> int:
         return self._rows() - len(self._removed)
 
-    def __contains__(self, key: str) -> bool:
-        return self.row(key) is not None
-
     def add(self, records: Iterable[Record]) -> None:
         """Add records; a record whose key is there replaces the former one."""
         fresh = {record.key: record for record in records}
@@ -149,10 +146,6 @@ class MatchIndex:
     def remove(self, keys: Iterable[str]) -> None:
         """Take records out; a key that is not there is ignored."""
         self._removed.update(self.rows_of(keys).values())
-
-    def row(self, key: str) -> int | None:
-        """Return the row of a key."""
-        return self.rows_of([key]).get(key)
 
     def rows_of(self, keys: Iterable[str]) -> dict[str, int]:
         """Return the rows of those of the keys that are here."""

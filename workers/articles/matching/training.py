@@ -103,7 +103,7 @@ class Learned:
         return Bound(probability, int((called & labels).sum()), int(called.sum()), int(labels.sum()) + self.missed)
 
 
-def learn(former: Model, examples: Labelled, missed: int = 0) -> Learned:
+def learn(former: Model, examples: Labelled, missed: int) -> Learned:
     """Train on decided pairs, and measure on each record by models that have seen no pair of it.
 
     `missed`: matches that are not among the examples, because they are no candidates. The same arguments give the same

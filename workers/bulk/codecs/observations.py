@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from shared.analytics.outliers import CAUSES, NONE
 from shared.bulk.schema import DATASETS, arrow_schema
-from shared.db.copy_binary import Array, TableLayout
+from shared.db.copy_binary import EPOCH_DAYS, Array, TableLayout
 from shared.money import minor_digits
 
 # Positions of keys among many that are spread evenly, as hashes are. Pure.
@@ -68,7 +68,6 @@ LAYOUT = TableLayout(_COPIED.items())
 _LETTERS = {"S1": "u1", "S3": "i4"}
 # So few rows stay in the processor's cache until the last of their columns is read.
 _ROWS_AT_ONCE = 8_192
-_EPOCH_DAYS = 10_957
 _SCALE = 4
 _KINDS = {ord("l"): "listing", ord("s"): "sale"}
 _CAUSES = {ord(letter): cause for letter, cause in CAUSES.items()}
@@ -107,7 +106,7 @@ def observations_batch(iid: Any, columns: Columns, dictionaries: Dictionaries) -
     factors = units.take(np.asarray(currency.indices))
     arrays = {
         "iid": iid,
-        "day": pa.array(columns["day"] + np.int32(_EPOCH_DAYS)).view(pa.date32()),
+        "day": pa.array(columns["day"] + np.int32(EPOCH_DAYS)).view(pa.date32()),
         "currency": currency,
         **{name: dictionaries.encode(name, columns[name]) for name in ("channel", "kind", "source")},
         "price": _decimals(columns["price"], factors, None),

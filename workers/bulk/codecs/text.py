@@ -137,7 +137,7 @@ def joined(*parts: Any) -> Any:
     return pc.binary_join_element_wise(*parts, "")
 
 
-# Arrow columns as text: the cells of CSV, the members of NDJSON. Pure. A line is joined from pieces (pieces.py).
+# Arrow columns as text: the cells of CSV, the members of NDJSON. Pure. A line is joined from pieces.
 # Where values are few or repeat, each distinct one is spelled once; others are spelled a row at a time. Text that
 # needs care (quotes, formulas, control characters) is searched for in a whole column first; a column without it pays
 # nothing more.

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from shared.bulk.request import FIRST_DAY, LAST_DAY, ROWS_SQL, SHAPES, SMALL, Request
 from shared.bulk.schema import DATASETS, PREFIX, Dataset, key_of
+from shared.clock import month_after
 from shared.db.connect import Connection
 from shared.db.copy_binary import Array
 from shared.db.queries import load_queries
@@ -73,8 +74,7 @@ def read_months(snapshot: Snapshot) -> list[tuple[date, int]]:
 
 def month_slices(snapshot: Snapshot, names: Names, month: date, count: int, slice_rows: int) -> Iterator[Columns]:
     """Yield the observations of a month, at once or by ranges of IIDs, in any order within each."""
-    after = (month + timedelta(days=32)).replace(day=1)
-    pieces = snapshot.copy(ROWS.observations, month, after, format="binary")
+    pieces = snapshot.copy(ROWS.observations, month, month_after(month), format="binary")
     if count <= slice_rows:
         yield joined(pieces)
         return
