@@ -129,4 +129,8 @@ async def test_a_preview_counts_as_a_call_that_costs_nothing(
     path = "/dashboard/exports/preview?dataset=observations&columns=iid&format=csv"
     assert await visit(browser, path) == 200 and "calls without units" not in browser.text
     monkeypatch.setattr(billing, "burst_of", lambda plan: none)
-    assert await visit(browser, path) == 200 and "calls without units a second" in browser.text
+    shown = []
+    for _ in range(5):  # the first call of a second is always allowed
+        assert await visit(browser, path) == 200
+        shown.append(browser.text)
+    assert any("calls without units a second" in text for text in shown)
