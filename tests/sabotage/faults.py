@@ -1481,6 +1481,13 @@ READING_FAULTS = (
         "elif False and identifier",
         "tests/service/ingest/test_values.py::test_a_code_that_a_shop_gave_out_joins_within_its_source_alone",
     ),
+    fault(
+        "each text that is no currency costs a reading of the batch",
+        "workers/ingest/observations.py",
+        "pc.filter(met, pc.is_in(met, value_set=_CURRENCIES)).to_pylist()",
+        "met.drop_null().to_pylist()",
+        "tests/unit/ingest/test_steps.py::test_a_column_that_is_no_currency_is_read_no_oftener_than_one_that_is",
+    ),
 )
 
 
