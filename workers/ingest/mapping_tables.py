@@ -45,6 +45,7 @@ class Tables:
         self._name = name
         self.on_error = on_error
         self.columns: list[str] = []
+        self.file_names: list[str] = []
         self.loaded_on: str | None = None
         self.sparse: set[str] = set()
 
@@ -119,6 +120,7 @@ class Tables:
             given["constant"] = self.loaded_on = utc_now().date().isoformat()
         named = [given["column"]] if "column" in given else given.get("columns", given.get("first_of", ()))
         self.columns += [*named, *([given["beside"]] if given.get("beside") else [])]
+        self.file_names += [given["file_name"]] if given.get("file_name") else []
         self.sparse |= set(named) if given.get("sparse") else set()
         given["null"] = ("", *given.get("null", ()))
         for name in ("replace", "crosswalk"):
