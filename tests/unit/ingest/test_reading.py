@@ -568,6 +568,20 @@ def test_a_path_without_a_row_does_not_fill_the_memory(tmp_path: Path) -> None:
     assert "is `records` another path?" in refused(tmp_path, "f.xml", document, 'records = "c/p"\n')
 
 
+def test_what_stands_around_rows_is_forgotten_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, events = list[int](), read_xml._events
+
+    def counted(*given: Any, **named: Any) -> Any:
+        for event, element in events(*given, **named):
+            held.append(sum(1 for _ in element.getroottree().iter()))
+            yield event, element
+
+    monkeypatch.setattr(read_xml, "_events", counted)
+    document = b"<c>" + b"<p><q><i>1</i></q><r><s/></r><i>2</i><t/></p>" * 100 + b"</c>"
+    assert len(list(read_xml.xml_rows("f.xml", io.BytesIO(document), "c/p/i"))) == 100
+    assert held[-1] < 20
+
+
 def test_json_documents_are_read_as_duckdb_reads_them(tmp_path: Path) -> None:
     rows = [{"a": n, "b": name, "c": 1.10} for n, name in enumerate(NAMES)]
     path = put(tmp_path, json.dumps(rows), "f.json")
