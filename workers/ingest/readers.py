@@ -3,9 +3,7 @@
 import difflib
 import queue
 import sys
-import tarfile
 import threading
-import zipfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from itertools import islice
@@ -194,19 +192,19 @@ def read(
     Raises LoadRefused where the file is broken, too large when unpacked, lacks one of the columns, or has no row.
     """
     rows = 0
-    try:
-        for batch in _read(path, mapping, batch_rows, report_progress, unpacked_bytes_max, block_bytes):
+    with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
+        size = path.stat().st_size
+        batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
+        for batch in reshaped(batches, mapping.fill_down, mapping.rows_with):
+            report_progress(min(outer.tell(), size))
             rows += batch.rows + len(batch.rejects)
             yield batch
+        report_progress(size)
         if not rows:
             raise LoadRefused(
-                f"{path.name}: has {path.stat().st_size:,} bytes and not one row: leave the file out if nothing is "
-                "missing from it, else make `delimiter`, `quote` and `encoding` of the mapping those of the file"
+                f"{path.name}: has {size:,} bytes and not one row: leave the file out if nothing is missing from it, "
+                "else make `delimiter`, `quote` and `encoding` of the mapping those of the file"
             )
-    except LoadRefused as error:
-        raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
-    except (OSError, pa.ArrowException, EOFError, tarfile.TarError, zipfile.BadZipFile) as error:
-        raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
 
 
 def read_all(
@@ -222,23 +220,6 @@ def read_all(
         for batch in read(path, mapping, report_progress=of_all, **options):
             yield path, batch
         before += path.stat().st_size
-
-
-def _read(
-    path: Path,
-    mapping: Mapping,
-    batch_rows: int,
-    report_progress: Callable[[int], None],
-    unpacked_bytes_max: int,
-    block_bytes: int,
-) -> Iterator[Batch]:
-    size = path.stat().st_size
-    with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
-        batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
-        for batch in reshaped(batches, mapping.fill_down, mapping.rows_with):
-            report_progress(min(outer.tell(), size))
-            yield batch
-    report_progress(size)
 
 
 def _batches(

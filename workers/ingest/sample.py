@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import charset_normalizer
-import pyarrow
 import pyarrow.parquet
 
 from shared.errors import LoadRefused
@@ -71,13 +70,8 @@ class Sample:
 
 def sample(path: Path, *, member: str = "", sheet: str = "") -> Sample:
     """Read the beginning of a file. Raises LoadRefused where it is empty or broken, or nothing can be made of it."""
-    try:
-        with opened(path, member, _UNPACKED_BYTES_MAX) as (_, found):
-            read = _of_form(found, sheet)
-    except LoadRefused as error:
-        raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
-    except (OSError, EOFError, csv.Error, pyarrow.ArrowException) as error:
-        raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
+    with opened(path, member, _UNPACKED_BYTES_MAX) as (_, found):
+        read = _of_form(found, sheet)
     if not read.rows:
         raise LoadRefused(f"{path.name}: the file has no row")
     if member:

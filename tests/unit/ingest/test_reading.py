@@ -425,12 +425,15 @@ def opendocument(rows: list[list[str]]) -> bytes:
     return archive({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
 
 
-def archive(files: dict[str, str | bytes]) -> bytes:
+def archive(files: dict[str, str | bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(content, "w", packing) as packed:
         for name, text in files.items():
             packed.writestr(name, text)
     return content.getvalue()
+
+
+LONG = b"a,b\n" + "".join(f"{n},{n**9}\n" for n in range(9_000)).encode()
 
 
 def tarred(files: dict[str, bytes], mode: str = "w:gz") -> bytes:
@@ -695,6 +698,44 @@ def test_an_archive_gives_its_one_file(tmp_path: Path) -> None:
     assert "no file 'x.csv'" in refused(tmp_path, "f.zip", two, 'member = "x.csv"\n')
     assert "is no archive" in refused(tmp_path, "f.csv", rows, 'member = "x.csv"\n')
     assert "an archive within an archive" in refused(tmp_path, "f.zip", archive({"a.zip": two}))
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def spoilt(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes(200) + content[middle + 200 :]
+
+
+def zipped(packing: int) -> bytes:
+    return archive({"a.csv": LONG}, packing)
+
+
+BROKEN: dict[str, Callable[[], bytes]] = {
+    "cut.zip": lambda: cut(zipped(zipfile.ZIP_DEFLATED)),
+    "spoilt.zip": lambda: spoilt(zipped(zipfile.ZIP_DEFLATED)),
+    "lzma.zip": lambda: spoilt(zipped(zipfile.ZIP_LZMA)),
+    "bzip2.zip": lambda: spoilt(zipped(zipfile.ZIP_BZIP2)),
+    "longer.zip": lambda: zipped(zipfile.ZIP_STORED).replace(len(LONG).to_bytes(4, "little"), b"\0\0\xff\0"),
+    "unknown-packing.zip": lambda: zipped(zipfile.ZIP_DEFLATED).replace(b"\x08\0", b"\x63\0"),
+    "misnamed.zip": lambda: (
+        zipped(zipfile.ZIP_DEFLATED).replace(b"a.csv", b"\xc7.csv").replace(b"\0\0\x08", b"\0\x08\x08")
+    ),
+    "no.tar": lambda: LONG,
+    "cut.tar": lambda: cut(tarred({"a.csv": LONG}, "w")),
+    "spoilt.tar.xz": lambda: spoilt(tarred({"a.csv": LONG}, "w:xz")),
+    "spoilt.csv.gz": lambda: spoilt(gzip.compress(LONG)),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_called_broken_by_a_guess_and_by_a_load(tmp_path: Path, name: str) -> None:
+    path = put(tmp_path, BROKEN[name](), name)
+    for reader in (sample, lambda path: rows_of(path, a_mapping(tmp_path, TWO, HEAD))):
+        with pytest.raises(LoadRefused, match=f"^{name}: the file is broken: .+"):
+            reader(path)
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
