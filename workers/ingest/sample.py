@@ -23,7 +23,7 @@ from shared.errors import LoadRefused
 from shared.text import ACCENT, WORD, unpointed
 from workers.ingest.forms import Opened, Peeked, form_of, form_of_text, opened, text_of
 from workers.ingest.read_csv import Records
-from workers.ingest.read_json import json_rows, list_path, spread
+from workers.ingest.read_json import is_deep, json_rows, list_path, spread
 from workers.ingest.read_sheet import sheet_rows
 from workers.ingest.read_xml import row_path, xml_rows
 from workers.ingest.text_stream import ByteStream
@@ -204,7 +204,7 @@ def _json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             row = json.loads(line, parse_float=str, parse_int=str, parse_constant=lambda _: None)
         except (ValueError, RecursionError):
             continue
-        if isinstance(row, dict):
+        if isinstance(row, dict) and not is_deep(line.encode()):
             yield number, row
 
 

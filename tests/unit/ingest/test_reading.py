@@ -625,6 +625,33 @@ def test_json_that_cannot_be_read_is_refused_with_a_sentence(
     assert sentence in refused(tmp_path, "f.json", text, before)
 
 
+@pytest.mark.parametrize("levels", [40, 3_000])
+@pytest.mark.parametrize("document", ['[{"a": 1, "b": %s}]', '{"p": [{"a": 1, "b": %s}]}'])
+def test_a_document_that_is_nested_too_deep_is_refused_by_a_guess_and_by_a_load(
+    tmp_path: Path, document: str, levels: int
+) -> None:
+    for inner in ('{"x":' * levels + "1" + "}" * levels, "[" * levels + "]" * levels):
+        before = 'records = "p"\n' if document.startswith("{") else ""
+        assert "nested deeper than 32 levels" in refused(tmp_path, "f.json", document % inner, before)
+        with pytest.raises(LoadRefused, match=r"^f\.json: .*nested deeper than 32 levels"):
+            sample(tmp_path / "f.json")
+
+
+def test_brackets_within_texts_are_no_levels(tmp_path: Path) -> None:
+    texts = ["{[" * 40 + end for end in ("", '"', "\\", '\\"', '"\\')] * 500
+    document = json.dumps([{"a": n, "b": text} for n, text in enumerate(texts)])
+    assert read(tmp_path, "f.json", document) == [(str(n), text) for n, text in enumerate(texts)]
+
+
+def test_a_line_that_is_nested_too_deep_is_no_part_of_a_guess(tmp_path: Path) -> None:
+    lines = [
+        '{"a": 1, "b": %s}' % ("[" * 40 + "]" * 40),
+        '{"a": 2, "c": %s}' % ('{"x":' * 900 + "1" + "}" * 900),
+        '{"a": 3, "d": 4}',
+    ]
+    assert sample(put(tmp_path, "\n".join(lines), "f.ndjson")).rows == [{"a": "3", "d": "4"}]
+
+
 def test_sheets_are_read_as_openpyxl_and_pandas_read_them(tmp_path: Path) -> None:
     rows = [["a", "b"], *([f"{n:04}", name.strip() or None] for n, name in enumerate(NAMES))]
     content = workbook(rows)
