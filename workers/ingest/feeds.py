@@ -117,8 +117,9 @@ class UploadRunner:
             return "undone", None, None
         report = _Progress(connection, upload, self._check)
         path = self._fetched(upload, folder, report)
+        bytes_max = self._settings.ingest_unpacked_bytes_max
         if upload.mapping is None:
-            upload = replace(upload, mapping=guess(path).text)
+            upload = replace(upload, mapping=guess(path, unpacked_bytes_max=bytes_max).text)
             connection.execute(SQL.keep_mapping, (upload.id, upload.attempt, upload.mapping))
         mapping = parse(upload.mapping or "")
         refuse_second_file(mapping)
@@ -126,7 +127,6 @@ class UploadRunner:
             summary = load(self._settings, mapping, [path], report)
             self._store.remove(upload_key(upload.id))
             return "loaded", _account(summary, dry_run=False), summary.load_id
-        bytes_max = self._settings.ingest_unpacked_bytes_max
         previewer = Previewer(mapping, shown=ROWS_SHOWN, unpacked_bytes_max=bytes_max, report_progress=report)
         if mapping.factors:
             previewer.of_factors([path])

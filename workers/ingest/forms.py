@@ -27,6 +27,8 @@ _LINES_OF_JSON = (".ndjson", ".jsonl")
 _MEMBERS_MAX = 10_000
 _PEEKED_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 20
+UNPACKED_BYTES_MAX = 1 << 36
+"""Where no settings are at hand, as for a guess of the command line."""
 # What the readers of archives, texts and Parquet raise where a file is broken, or packed in a way they do not know.
 _BROKEN = (
     OSError,

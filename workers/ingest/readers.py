@@ -16,7 +16,7 @@ import pyarrow.parquet
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch
-from workers.ingest.forms import Opened, form_of, form_of_text, opened, text_of
+from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened, text_of
 from workers.ingest.mapping import FillDown, Mapping
 from workers.ingest.read_csv import read_cells, read_csv
 from workers.ingest.read_json import json_rows, read_ndjson, read_objects
@@ -173,9 +173,6 @@ def prefetch(made: Iterator[T]) -> Generator[T, None, None]:
 
 
 # Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive.
-
-
-UNPACKED_BYTES_MAX = 1 << 36
 
 
 def read(
