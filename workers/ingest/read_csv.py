@@ -320,8 +320,7 @@ def read_cells(name: str, rows: Iterator[tuple[int, list[str]]], mapping: Mappin
     header = next(rows, None)
     if header is None:
         raise LoadRefused(f"{name}: has no header")
-    titles = [title.strip() for title in header[1]]
-    places = {column: place_of(name, titles, column) for column in mapping.columns}
+    places = {column: _place_of(name, header[1], column) for column in mapping.columns}
     while some := list(itertools.islice(rows, batch_rows)):
         columns = {
             column: pa.array([cells[place] if place < len(cells) else "" for _, cells in some], pa.string())
@@ -330,9 +329,13 @@ def read_cells(name: str, rows: Iterator[tuple[int, list[str]]], mapping: Mappin
         yield Batch(columns, [line for line, _ in some])
 
 
-def place_of(name: str, header: list[str], column: str) -> int:
-    """Return the place of a column. Raises LoadRefused where the header lacks it, or has it twice."""
+def _place_of(name: str, header: list[str], column: str) -> int:
+    """Return the place of a column. Raises LoadRefused where the header lacks it, or has it twice.
+
+    White space around a title is no part of it, unless the mapping names it with it.
+    """
     positions = [n for n, title in enumerate(header) if title == column]
+    positions = positions or [n for n, title in enumerate(header) if title.strip() == column.strip()]
     if len(positions) == 1:
         return positions[0]
     if positions:
@@ -352,7 +355,7 @@ class _Rows:
         self._name = name
         self._encoding = mapping.encoding
         self._columns = mapping.columns
-        self._places = [place_of(name, header, column) for column in mapping.columns]
+        self._places = [_place_of(name, header, column) for column in mapping.columns]
         # Columns are known by their places: a header may name one twice that the mapping does not need.
         self._names = [f"f{n}" for n in range(len(header))]
         self._parse = {

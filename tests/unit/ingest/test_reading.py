@@ -182,6 +182,17 @@ def test_a_header_that_does_not_fit_is_refused(tmp_path: Path, header: str, word
         rows_of(put(tmp_path, header), a_mapping(tmp_path))
 
 
+@pytest.mark.parametrize("name", ["name", " name", "name\t"])
+def test_blanks_around_a_title_are_no_part_of_it_unless_they_tell_two_apart(tmp_path: Path, name: str) -> None:
+    mapping = a_mapping(tmp_path, TEXT.replace('"name"', json.dumps(name)))
+    for header in ("id, name, brand\n", "id,name,brand\n", "\tid ,name ,brand \n"):
+        assert rows_of(put(tmp_path, header + "1,A,x\n"), mapping) == ([(2, "1", "A", "x")], [])
+    twice = put(tmp_path, "id,name, name,name\t,brand\n1,name, name,name\t,x\n")
+    assert rows_of(twice, mapping) == ([(2, "1", name, "x")], [])
+    with pytest.raises(LoadRefused, match="has 2 columns"):
+        rows_of(put(tmp_path, "id,  name,name  ,brand\n1,A,B,x\n"), mapping)
+
+
 def test_a_header_may_name_twice_what_is_not_needed(tmp_path: Path) -> None:
     assert rows_of(put(tmp_path, "id,x,name,x,brand\n1,a,b,c,d\n"), a_mapping(tmp_path))[0] == [(2, "1", "b", "d")]
 
