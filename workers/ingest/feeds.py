@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from email.message import Message
 from pathlib import Path
 from typing import Any
@@ -350,6 +351,7 @@ class Feed:
     etag: str | None
     last_modified: str | None
     sha256: bytes | None
+    loaded_on: str | None
     failures: int
 
     @property
@@ -489,20 +491,25 @@ class FeedRunner:
                 metrics.store_errors.labels("results").inc()
 
     def _fetch(self, feed: Feed, url: str) -> None:
+        begun = utc_now()
+        mapping = parse(feed.mapping)
+        if mapping.loaded_on not in (None, feed.loaded_on):
+            # The mapping takes the day of the load: the same file on another day has the prices of that day.
+            feed = replace(feed, etag=None, last_modified=None, sha256=None)
         with self._folder() as folder:
             fetched = self._fetcher.fetch(url, folder, feed.file_name, etag=feed.etag, last_modified=feed.last_modified)
             if fetched is None:
-                self._settle(feed, None, feed.etag, feed.last_modified, feed.sha256)
+                self._settle(feed, begun, None, feed.etag, feed.last_modified, feed.sha256)
                 return
-            summary = None if fetched.sha256 == feed.sha256 else self._load(feed, fetched.path)
-            self._settle(feed, summary, *_marks(fetched))
+            summary = None if fetched.sha256 == feed.sha256 else self._load(mapping, fetched.path)
+            self._settle(feed, begun, summary, fetched.etag, fetched.last_modified, fetched.sha256)
 
     def _collect(self, feed: Feed, directory: Path) -> None:
         """Load each file of a directory and move it; one that cannot be used delays no other."""
-        summary, refused = None, list[str]()
+        begun, summary, refused = utc_now(), None, list[str]()
         for path in _arrived(directory):
             try:
-                summary = self._load(feed, path)
+                summary = self._load(parse(feed.mapping), path)
             except LoadRefused as error:
                 if isinstance(error.__cause__, psycopg.Error | OSError):
                     raise  # the file is not at fault: it stays, and is tried again
@@ -513,11 +520,11 @@ class FeedRunner:
                 _moved(path, DONE)
         if refused:
             raise LoadRefused("\n".join(refused))
-        self._settle(feed, summary, None, None, None)
+        self._settle(feed, begun, summary)
 
-    def _load(self, feed: Feed, path: Path) -> Summary:
+    def _load(self, mapping: Mapping, path: Path) -> Summary:
         with self._loading:
-            return load(self._settings, parse(feed.mapping), [path], self._check)
+            return load(self._settings, mapping, [path], self._check)
 
     def _check(self, done: int = 0) -> None:
         if self._stopping():
@@ -532,14 +539,15 @@ class FeedRunner:
     def _settle(
         self,
         feed: Feed,
+        begun: datetime,
         summary: Summary | None,
-        etag: str | None,
-        last_modified: str | None,
-        sha256: bytes | None,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        sha256: bytes | None = None,
     ) -> None:
         load_id = None if summary is None else summary.load_id
         with connect(self._settings.database_url, application="feeds", autocommit=True) as connection:
-            values = (feed.id, etag, last_modified, sha256, load_id, feed.mapping, feed.place)
+            values = (feed.id, etag, last_modified, sha256, load_id, feed.mapping, feed.place, begun)
             connection.execute(SQL.served, values)
         if summary is not None:
             self._log.info("feed-loaded", feed=feed.name, load=load_id, state=summary.state)
@@ -548,10 +556,6 @@ class FeedRunner:
         self._log.warning("feed-failed", feed=feed.name, failures=feed.failures + 1, reason=reason.partition("\n")[0])
         with connect(self._settings.database_url, application="feeds", autocommit=True) as connection:
             connection.execute(SQL.failed, (feed.id, reason.replace("\0", "\ufffd"), feed.mapping, feed.place))
-
-
-def _marks(fetched: Fetched) -> tuple[str | None, str | None, bytes]:
-    return fetched.etag, fetched.last_modified, fetched.sha256
 
 
 def _arrived(directory: Path) -> list[Path]:
