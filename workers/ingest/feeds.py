@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -427,15 +427,6 @@ class FeedRunner:
                     self._sweep(connection)
                 time.sleep(_POLL_SECONDS)
         self._pool.shutdown(cancel_futures=True)
-
-    def run_due(self) -> int:
-        """Serve what is due now, to its end; return how many feeds."""
-        with connect(self._settings.database_url, application="feeds", autocommit=True) as connection:
-            self.begin_due(connection)
-            begun = list(self._running.values())
-            wait(begun)
-            self._note_ended()
-            return len(begun)
 
     def begin_due(self, connection: Connection) -> None:
         """Begin with each feed that is due and each upload that waits, unless it is being served."""

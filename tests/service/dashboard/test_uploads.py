@@ -24,6 +24,7 @@ from tests.support.client import running_edge
 from tests.support.database import execute
 from tests.support.issuer import running_issuer
 from tests.support.shop import HEADER, MAPPING, ROWS
+from tests.support.workers import serve_due
 from workers.ingest import feeds
 from workers.ingest.feeds import FeedRunner
 from workers.ingest.guess import Guess
@@ -58,8 +59,8 @@ async def upload(
 
 async def serve(browser: Browser, **options: Any) -> None:
     """Do what is wanted of the files, as the process beside the edge does."""
-    runner = FeedRunner(replace(browser.edge.settings, **options), Log("feeds", stream=io.StringIO()))
-    await asyncio.to_thread(runner.run_due)
+    settings = replace(browser.edge.settings, **options)
+    await asyncio.to_thread(serve_due, FeedRunner(settings, Log("feeds", stream=io.StringIO())), settings)
 
 
 async def uploaded(browser: Browser, content: bytes = FILE, name: str = "prices.csv") -> str:

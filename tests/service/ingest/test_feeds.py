@@ -25,6 +25,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, mapping
+from tests.support.workers import serve_due
 from workers.dispatcher import measure_feeds
 from workers.ingest import feeds, mapping_tables
 from workers.ingest.feeds import FeedRunner, register
@@ -103,7 +104,7 @@ def watch(settings: Settings, folder: Path, text: str = MAPPING, **place: Any) -
 def run(settings: Settings) -> list[dict[str, Any]]:
     """Serve what is due, and return the lines of the log."""
     lines = io.StringIO()
-    FeedRunner(settings, Log("feeds", stream=lines)).run_due()
+    serve_due(FeedRunner(settings, Log("feeds", stream=lines)), settings)
     return [json.loads(line) for line in lines.getvalue().splitlines()]
 
 
@@ -378,7 +379,7 @@ def test_a_file_is_not_blamed_for_an_outage(
 def test_a_load_that_is_stopped_is_rolled_back_and_stays_due(near: Settings, tmp_path: Path) -> None:
     with serving(sends(FILE)) as server:
         watch(near, tmp_path, url=server.url)
-        FeedRunner(near, Log("feeds", stream=io.StringIO()), stopping=lambda: True).run_due()
+        serve_due(FeedRunner(near, Log("feeds", stream=io.StringIO()), stopping=lambda: True), near)
     assert execute(near, "SELECT count(*) FROM observations") == [(0,)]
     assert execute(near, "SELECT failures, error, due_at <= now() FROM feeds") == [(0, None, True)]
 
