@@ -47,7 +47,7 @@ SQL = load_queries(__file__, "feeds.sql")
 
 
 ROWS_SHOWN = 10
-_READ_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 20
 _PROGRESS_SECONDS = 1.0
 _DAY_SECONDS = 86_400.0
 
@@ -149,8 +149,8 @@ class UploadRunner:
             ) from None
         try:
             with path.open("xb") as file:
-                for offset in range(0, reader.size, _READ_BYTES):
-                    file.write(reader.read(offset, _READ_BYTES))
+                for offset in range(0, reader.size, _BLOCK_BYTES):
+                    file.write(reader.read(offset, _BLOCK_BYTES))
                     report(0)
         finally:
             reader.close()
@@ -204,7 +204,6 @@ def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:
 
 _HOPS_MAX = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
-_BLOCK_BYTES = 1 << 20
 _FIELD_CHARACTERS_MAX = 1_000
 _NAME_CHARACTERS_MAX = 200
 # Sent packed although no packing was asked for: the readers unpack by the beginning of a file, whatever its name.
@@ -324,7 +323,7 @@ DONE, FAILED = "done", "failed"
 """Where files of a directory are moved once they were loaded, or refused."""
 EVERY_SECONDS_MIN, EVERY_SECONDS_MAX = 60, 31 * 86_400
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
-_URL_CHARACTERS_MAX, _FILE_NAME_CHARACTERS_MAX = 2_000, 200
+_URL_CHARACTERS_MAX = 2_000
 _PREFIX = "itemindex-feed-"
 _POLL_SECONDS = 1.0
 _AT_ONCE = 8
@@ -347,7 +346,6 @@ class Feed:
     directory: str | None
     file_name: str | None
     mapping: str
-    every_seconds: int
     etag: str | None
     last_modified: str | None
     sha256: bytes | None
@@ -377,9 +375,9 @@ def register(
         raise LoadRefused("a feed's name has lower-case letters, digits and . _ -, 100 at most; give it with --name")
     if not EVERY_SECONDS_MIN <= every_seconds <= EVERY_SECONDS_MAX:
         raise LoadRefused("a feed is read every minute at most and every 31 days at least: --every 1h")
-    if len(url or "") > _URL_CHARACTERS_MAX or len(file_name or "") > _FILE_NAME_CHARACTERS_MAX:
+    if len(url or "") > _URL_CHARACTERS_MAX or len(file_name or "") > _NAME_CHARACTERS_MAX:
         raise LoadRefused(
-            f"an address has {_URL_CHARACTERS_MAX:,} characters at most, a file's name {_FILE_NAME_CHARACTERS_MAX}"
+            f"an address has {_URL_CHARACTERS_MAX:,} characters at most, a file's name {_NAME_CHARACTERS_MAX}"
         )
     refuse_second_file(mapping)
     if url is not None:

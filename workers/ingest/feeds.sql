@@ -26,8 +26,7 @@ SELECT pg_try_advisory_lock(hashtext('itemindex-feeds'));
 
 -- name: due
 -- The longest overdue first. Those that are being served are left out by the caller.
-SELECT id::text, name, url, directory, file_name, mapping, every_seconds, etag, last_modified, sha256,
-    loaded_at::date::text, failures
+SELECT id::text, name, url, directory, file_name, mapping, etag, last_modified, sha256, loaded_at::date::text, failures
 FROM feeds WHERE NOT paused AND due_at <= statement_timestamp() ORDER BY due_at;
 
 -- name: served

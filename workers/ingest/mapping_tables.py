@@ -41,9 +41,9 @@ _DECIMAL = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?", re.ASCII)
 class Tables:
     """Reads values out of TOML tables. Remembers every column, so that a file can be checked before it is read."""
 
-    def __init__(self, name: str, on_error: str = "row") -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self.on_error = on_error
+        self.on_error = "row"
         self.columns: list[str] = []
         self.file_names: list[str] = []
         self.loaded_on: str | None = None

@@ -237,7 +237,6 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 # Excel and LibreOffice take such a first line for the delimiter of the others.
 _STATED = re.compile(rb'"?sep=.?"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _STATED_BYTES_MAX = 16
-_TOO_LONG = f"is longer than {RECORD_BYTES_MAX:,} bytes"
 
 
 def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) -> Iterator[Batch]:
@@ -270,7 +269,7 @@ def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) 
             batch = reader.batch(block)
             if len(piece) > RECORD_BYTES_MAX and not final:
                 begun, piece, final = _skip_line(piece, stream)
-                batch.rejects.append(_unread(name, line, _TOO_LONG, begun))
+                batch.rejects.append(_unread(name, line, _LONG, begun))
                 line += 1
             yield batch
     if reader is None:
