@@ -167,6 +167,9 @@ def _tar_member(packed: tarfile.TarFile, member: str) -> tarfile.TarInfo:
             raise LoadRefused(f"has more than {_MEMBERS_MAX:,} files: unpack it, and load the one that has the rows")
         if entry.isfile():
             entries[entry.name] = entry
+    # What a packing is checked by stands at its end, behind the last that tar reads of it.
+    while cast(BinaryIO, packed.fileobj).read(_COPIED_BYTES):
+        pass
     return entries[_chosen(list(entries), member)]
 
 

@@ -763,6 +763,7 @@ BROKEN: dict[str, Callable[[], bytes]] = {
     ),
     "no.tar": lambda: LONG,
     "cut.tar": lambda: cut(tarred({"a.csv": LONG}, "w")),
+    "spoilt.tar.gz": lambda: gzip.compress(tarred({"a.csv": LONG}, "w"), 0).replace(b"\n700,", b"\n9,,,"),
     "spoilt.tar.xz": lambda: spoilt(tarred({"a.csv": LONG}, "w:xz")),
     "spoilt.csv.gz": lambda: spoilt(gzip.compress(LONG)),
 }
