@@ -210,6 +210,7 @@ def test_every_key_of_every_table_is_described() -> None:
         "text",
         "path",
         "item_columns",
+        "item_file_names",
         "sparse_columns",
         "loaded_on",
     }

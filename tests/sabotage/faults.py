@@ -1503,6 +1503,20 @@ READING_FAULTS = (
         "elif False and identifier",
         "tests/service/ingest/test_values.py::test_a_code_that_a_shop_gave_out_joins_within_its_source_alone",
     ),
+    fault(
+        "what the name of a later file says of an item is dropped",
+        "workers/ingest/transform.py",
+        "for pattern in self._mapping.item_file_names]",
+        "for pattern in ()]",
+        "tests/service/ingest/test_values.py::test_what_the_names_of_files_say_of_an_item_is_that_of_its_newest_row",
+    ),
+    fault(
+        "each text that is no currency costs a reading of the batch",
+        "workers/ingest/observations.py",
+        "pc.filter(met, pc.is_in(met, value_set=_CURRENCIES)).to_pylist()",
+        "met.drop_null().to_pylist()",
+        "tests/unit/ingest/test_steps.py::test_a_column_that_is_no_currency_is_read_no_oftener_than_one_that_is",
+    ),
 )
 
 

@@ -1,6 +1,7 @@
 """A worker in the test's own process: production's services and handlers, and messages that are only recorded."""
 
 from collections.abc import Callable
+from concurrent.futures import wait
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from shared.telemetry.log import Log
 from workers.analytics.reports.publish import Make, Replica, ReportHandler
 from workers.dispatcher import Refunds
 from workers.handlers import job_handlers
+from workers.ingest.feeds import FeedRunner
 from workers.jobs.context import Services, build_services
 from workers.jobs.job_handler import Handlers, JobContext, RowResultHandler
 from workers.worker import JobRunner
@@ -71,6 +73,14 @@ def run(settings: Settings, job: str, handlers: Handlers | None = None, **change
 def indexing(compute: Callable[[JobContext], dict[str, Any]]) -> Handlers:
     """Have jobs of the kind search-index computed by this function."""
     return {SEARCH_INDEX.name: RowResultHandler(compute)}
+
+
+def serve_due(runner: FeedRunner, settings: Settings) -> None:
+    """Have the feeds and uploads that are due served to their end."""
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        runner.begin_due(connection)
+    wait(runner._running.values())
+    runner._note_ended()
 
 
 def reporting(settings: Settings, make: Make) -> Handlers:

@@ -192,9 +192,14 @@ class Account:
     rejected: int = 0
 
     @property
+    def outcomes(self) -> tuple[int, ...]:
+        """How much has each outcome."""
+        return (self.new, self.replaced, self.same, self.superseded, self.absent, self.rejected)
+
+    @property
     def accounted(self) -> int:
         """How much has an outcome."""
-        return self.new + self.replaced + self.same + self.superseded + self.absent + self.rejected
+        return sum(self.outcomes)
 
 
 def accounts(counts: Mapping[str, int]) -> list[Account]:
@@ -230,8 +235,7 @@ def uses_anything(counts: Mapping[str, int], rows: int, fields_rejected: int) ->
 def check(counts: Mapping[str, int]) -> None:
     """Raise LoadRefused where an account does not add up: something was lost or counted twice."""
     for account in accounts(counts):
-        parts = (account.new, account.replaced, account.same, account.superseded, account.absent, account.rejected)
-        if account.accounted != account.read or min(parts) < 0:
+        if account.accounted != account.read or min(account.outcomes) < 0:
             raise LoadRefused(
                 f"the load does not add up: {account.read:,} {account.kind} read, {account.accounted:,} have an "
                 f"outcome; nothing of it was kept, and this is a fault of the program ({account})"

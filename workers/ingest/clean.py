@@ -345,7 +345,7 @@ def _whole_origin(field: Field, batch: Batch, path: Path, *, exact_parts: bool) 
         return _joined(field, batch, exact_parts=exact_parts)
     if field.first_of:
         return pc.coalesce(*_parts(field, batch, field.first_of))
-    text = field.constant if field.constant is not None else _from_name(field.file_name or "", path.name)
+    text = field.constant if field.constant is not None else from_name(field.file_name or "", path.name)
     return pa.repeat(pa.scalar(text, pa.string()), batch.rows)
 
 
@@ -369,7 +369,8 @@ def _parts(field: Field, batch: Batch, names: tuple[str, ...]) -> list[Any]:
 
 
 @lru_cache(maxsize=256)
-def _from_name(pattern: str, name: str) -> str:
+def from_name(pattern: str, name: str) -> str:
+    """Return what a pattern, or its group, matches in a file's name. Raises LoadRefused where it does not match."""
     match = re.search(pattern, name)
     if match is None:
         raise LoadRefused(f"{name}: the file's name does not match {pattern!r}, which the mapping takes a value from")

@@ -9,9 +9,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from email.message import Message
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ SQL = load_queries(__file__, "feeds.sql")
 
 
 ROWS_SHOWN = 10
-_READ_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 20
 _PROGRESS_SECONDS = 1.0
 _DAY_SECONDS = 86_400.0
 
@@ -117,8 +118,9 @@ class UploadRunner:
             return "undone", None, None
         report = _Progress(connection, upload, self._check)
         path = self._fetched(upload, folder, report)
+        bytes_max = self._settings.ingest_unpacked_bytes_max
         if upload.mapping is None:
-            upload = replace(upload, mapping=guess(path).text)
+            upload = replace(upload, mapping=guess(path, unpacked_bytes_max=bytes_max).text)
             connection.execute(SQL.keep_mapping, (upload.id, upload.attempt, upload.mapping))
         mapping = parse(upload.mapping or "")
         refuse_second_file(mapping)
@@ -126,7 +128,6 @@ class UploadRunner:
             summary = load(self._settings, mapping, [path], report)
             self._store.remove(upload_key(upload.id))
             return "loaded", _account(summary, dry_run=False), summary.load_id
-        bytes_max = self._settings.ingest_unpacked_bytes_max
         previewer = Previewer(mapping, shown=ROWS_SHOWN, unpacked_bytes_max=bytes_max, report_progress=report)
         if mapping.factors:
             previewer.of_factors([path])
@@ -148,8 +149,8 @@ class UploadRunner:
             ) from None
         try:
             with path.open("xb") as file:
-                for offset in range(0, reader.size, _READ_BYTES):
-                    file.write(reader.read(offset, _READ_BYTES))
+                for offset in range(0, reader.size, _BLOCK_BYTES):
+                    file.write(reader.read(offset, _BLOCK_BYTES))
                     report(0)
         finally:
             reader.close()
@@ -203,7 +204,6 @@ def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:
 
 _HOPS_MAX = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
-_BLOCK_BYTES = 1 << 20
 _FIELD_CHARACTERS_MAX = 1_000
 _NAME_CHARACTERS_MAX = 200
 # Sent packed although no packing was asked for: the readers unpack by the beginning of a file, whatever its name.
@@ -323,7 +323,7 @@ DONE, FAILED = "done", "failed"
 """Where files of a directory are moved once they were loaded, or refused."""
 EVERY_SECONDS_MIN, EVERY_SECONDS_MAX = 60, 31 * 86_400
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
-_URL_CHARACTERS_MAX, _FILE_NAME_CHARACTERS_MAX = 2_000, 200
+_URL_CHARACTERS_MAX = 2_000
 _PREFIX = "itemindex-feed-"
 _POLL_SECONDS = 1.0
 _AT_ONCE = 8
@@ -346,10 +346,10 @@ class Feed:
     directory: str | None
     file_name: str | None
     mapping: str
-    every_seconds: int
     etag: str | None
     last_modified: str | None
     sha256: bytes | None
+    loaded_on: str | None
     failures: int
 
     @property
@@ -375,9 +375,9 @@ def register(
         raise LoadRefused("a feed's name has lower-case letters, digits and . _ -, 100 at most; give it with --name")
     if not EVERY_SECONDS_MIN <= every_seconds <= EVERY_SECONDS_MAX:
         raise LoadRefused("a feed is read every minute at most and every 31 days at least: --every 1h")
-    if len(url or "") > _URL_CHARACTERS_MAX or len(file_name or "") > _FILE_NAME_CHARACTERS_MAX:
+    if len(url or "") > _URL_CHARACTERS_MAX or len(file_name or "") > _NAME_CHARACTERS_MAX:
         raise LoadRefused(
-            f"an address has {_URL_CHARACTERS_MAX:,} characters at most, a file's name {_FILE_NAME_CHARACTERS_MAX}"
+            f"an address has {_URL_CHARACTERS_MAX:,} characters at most, a file's name {_NAME_CHARACTERS_MAX}"
         )
     refuse_second_file(mapping)
     if url is not None:
@@ -425,15 +425,6 @@ class FeedRunner:
                     self._sweep(connection)
                 time.sleep(_POLL_SECONDS)
         self._pool.shutdown(cancel_futures=True)
-
-    def run_due(self) -> int:
-        """Serve what is due now, to its end; return how many feeds."""
-        with connect(self._settings.database_url, application="feeds", autocommit=True) as connection:
-            self.begin_due(connection)
-            begun = list(self._running.values())
-            wait(begun)
-            self._note_ended()
-            return len(begun)
 
     def begin_due(self, connection: Connection) -> None:
         """Begin with each feed that is due and each upload that waits, unless it is being served."""
@@ -489,20 +480,25 @@ class FeedRunner:
                 metrics.store_errors.labels("results").inc()
 
     def _fetch(self, feed: Feed, url: str) -> None:
+        begun = utc_now()
+        mapping = parse(feed.mapping)
+        if mapping.loaded_on not in (None, feed.loaded_on):
+            # The mapping takes the day of the load: the same file on another day has the prices of that day.
+            feed = replace(feed, etag=None, last_modified=None, sha256=None)
         with self._folder() as folder:
             fetched = self._fetcher.fetch(url, folder, feed.file_name, etag=feed.etag, last_modified=feed.last_modified)
             if fetched is None:
-                self._settle(feed, None, feed.etag, feed.last_modified, feed.sha256)
+                self._settle(feed, begun, None, feed.etag, feed.last_modified, feed.sha256)
                 return
-            summary = None if fetched.sha256 == feed.sha256 else self._load(feed, fetched.path)
-            self._settle(feed, summary, *_marks(fetched))
+            summary = None if fetched.sha256 == feed.sha256 else self._load(mapping, fetched.path)
+            self._settle(feed, begun, summary, fetched.etag, fetched.last_modified, fetched.sha256)
 
     def _collect(self, feed: Feed, directory: Path) -> None:
         """Load each file of a directory and move it; one that cannot be used delays no other."""
-        summary, refused = None, list[str]()
+        begun, summary, refused = utc_now(), None, list[str]()
         for path in _arrived(directory):
             try:
-                summary = self._load(feed, path)
+                summary = self._load(parse(feed.mapping), path)
             except LoadRefused as error:
                 if isinstance(error.__cause__, psycopg.Error | OSError):
                     raise  # the file is not at fault: it stays, and is tried again
@@ -513,11 +509,11 @@ class FeedRunner:
                 _moved(path, DONE)
         if refused:
             raise LoadRefused("\n".join(refused))
-        self._settle(feed, summary, None, None, None)
+        self._settle(feed, begun, summary)
 
-    def _load(self, feed: Feed, path: Path) -> Summary:
+    def _load(self, mapping: Mapping, path: Path) -> Summary:
         with self._loading:
-            return load(self._settings, parse(feed.mapping), [path], self._check)
+            return load(self._settings, mapping, [path], self._check)
 
     def _check(self, done: int = 0) -> None:
         if self._stopping():
@@ -532,14 +528,15 @@ class FeedRunner:
     def _settle(
         self,
         feed: Feed,
+        begun: datetime,
         summary: Summary | None,
-        etag: str | None,
-        last_modified: str | None,
-        sha256: bytes | None,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        sha256: bytes | None = None,
     ) -> None:
         load_id = None if summary is None else summary.load_id
         with connect(self._settings.database_url, application="feeds", autocommit=True) as connection:
-            values = (feed.id, etag, last_modified, sha256, load_id, feed.mapping, feed.place)
+            values = (feed.id, etag, last_modified, sha256, load_id, feed.mapping, feed.place, begun)
             connection.execute(SQL.served, values)
         if summary is not None:
             self._log.info("feed-loaded", feed=feed.name, load=load_id, state=summary.state)
@@ -548,10 +545,6 @@ class FeedRunner:
         self._log.warning("feed-failed", feed=feed.name, failures=feed.failures + 1, reason=reason.partition("\n")[0])
         with connect(self._settings.database_url, application="feeds", autocommit=True) as connection:
             connection.execute(SQL.failed, (feed.id, reason.replace("\0", "\ufffd"), feed.mapping, feed.place))
-
-
-def _marks(fetched: Fetched) -> tuple[str | None, str | None, bytes]:
-    return fetched.etag, fetched.last_modified, fetched.sha256
 
 
 def _arrived(directory: Path) -> list[Path]:

@@ -1,14 +1,19 @@
 """What a file is, by its content: its form, and the one file of an archive that has the rows. Bounded."""
 
+import csv
 import fnmatch
+import lzma
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
+
+import pyarrow as pa
 
 from shared.errors import LoadRefused
 from workers.ingest.text_stream import ByteStream, TextStream
@@ -22,6 +27,21 @@ _LINES_OF_JSON = (".ndjson", ".jsonl")
 _MEMBERS_MAX = 10_000
 _PEEKED_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 20
+UNPACKED_BYTES_MAX = 1 << 36
+"""Where no settings are at hand, as for a guess of the command line."""
+# What the readers of archives, texts and Parquet raise where a file is broken, or packed in a way they do not know.
+_BROKEN = (
+    OSError,
+    EOFError,
+    NotImplementedError,
+    UnicodeDecodeError,
+    csv.Error,
+    lzma.LZMAError,
+    pa.ArrowException,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +75,10 @@ class Peeked:
 def opened(path: Path, member: str, bytes_max: int) -> Iterator[tuple[BinaryIO, Opened]]:
     """Open a file, or the file within it that has the rows; yields what is read of `path`, and what to read.
 
-    Raises LoadRefused where the file is empty, or an archive has no such member, several, or one that is too large.
+    Raises LoadRefused where the file is empty, or an archive has no such member, several, or one that is too large;
+    and, also while it is read, where it is broken.
     """
-    with path.open("rb") as outer:
+    with _refused_by_name(path), path.open("rb") as outer:
         head = outer.read(_TAR_MAGIC_AT + len(_TAR_MAGIC))
         outer.seek(0)
         if not head:
@@ -77,6 +98,18 @@ def opened(path: Path, member: str, bytes_max: int) -> Iterator[tuple[BinaryIO, 
             raise LoadRefused(f"{path.name}: is no archive: leave `member` out")
         else:
             yield outer, Opened(path.name, path, outer)
+
+
+@contextmanager
+def _refused_by_name(path: Path) -> Iterator[None]:
+    """Raise LoadRefused with the name of the file for what its reader raises."""
+    try:
+        yield
+    except LoadRefused as error:
+        raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
+    except _BROKEN as error:
+        reason = (str(error) or "it ends too early").splitlines()[0][:300]
+        raise LoadRefused(f"{path.name}: the file is broken: {reason}") from None
 
 
 def form_of(name: str, file: BinaryIO, path: Path) -> str:
@@ -134,6 +167,9 @@ def _tar_member(packed: tarfile.TarFile, member: str) -> tarfile.TarInfo:
             raise LoadRefused(f"has more than {_MEMBERS_MAX:,} files: unpack it, and load the one that has the rows")
         if entry.isfile():
             entries[entry.name] = entry
+    # What a packing is checked by stands at its end, behind the last that tar reads of it.
+    while cast(BinaryIO, packed.fileobj).read(_COPIED_BYTES):
+        pass
     return entries[_chosen(list(entries), member)]
 
 

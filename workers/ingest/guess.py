@@ -43,6 +43,7 @@ from workers.ingest.column_roles import (
     share_of,
     states_tax,
 )
+from workers.ingest.forms import UNPACKED_BYTES_MAX
 from workers.ingest.sample import Sample, plain, sample
 from workers.ingest.shapes import Shape, recognized
 
@@ -74,9 +75,9 @@ class Guess:
     doubts: tuple[Doubt, ...]
 
 
-def guess(path: Path, *, member: str = "", sheet: str = "") -> Guess:
+def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: int = UNPACKED_BYTES_MAX) -> Guess:
     """Return a mapping for a file. Raises LoadRefused where the file cannot be read or has no items."""
-    sampled = sample(path, member=member, sheet=sheet)
+    sampled = sample(path, member=member, sheet=sheet, unpacked_bytes_max=unpacked_bytes_max)
     shape = recognized(sampled)
     if shape is None:
         return _Writer(path, sampled, by_names(sampled), None).guess()

@@ -185,6 +185,7 @@ class Mapping:
     path: Path
     columns: tuple[str, ...] = field(default=())
     item_columns: tuple[str, ...] = field(default=())
+    item_file_names: tuple[str, ...] = field(default=())
     sparse_columns: frozenset[str] = field(default=frozenset())
     loaded_on: str | None = None
 
@@ -246,6 +247,7 @@ class _Reader:
         item = self._item(document["item"]) if "item" in document else None
         impacts = self._impacts(document.get("impacts", []))
         item_columns = tuple(dict.fromkeys(tables.columns))
+        item_file_names = tuple(tables.file_names)
         observations = self._observations(document.get("observation"))
         if item and item.join_by and not (observations or impacts):
             self._refuse("[item] join_by needs [observation] or [[impacts]], which say what is loaded")
@@ -267,6 +269,7 @@ class _Reader:
             path=path,
             columns=tuple(dict.fromkeys(tables.columns)),
             item_columns=item_columns,
+            item_file_names=item_file_names,
             sparse_columns=frozenset(tables.sparse),
             loaded_on=tables.loaded_on,
         )

@@ -41,10 +41,11 @@ _DECIMAL = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?", re.ASCII)
 class Tables:
     """Reads values out of TOML tables. Remembers every column, so that a file can be checked before it is read."""
 
-    def __init__(self, name: str, on_error: str = "row") -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self.on_error = on_error
+        self.on_error = "row"
         self.columns: list[str] = []
+        self.file_names: list[str] = []
         self.loaded_on: str | None = None
         self.sparse: set[str] = set()
 
@@ -119,6 +120,7 @@ class Tables:
             given["constant"] = self.loaded_on = utc_now().date().isoformat()
         named = [given["column"]] if "column" in given else given.get("columns", given.get("first_of", ()))
         self.columns += [*named, *([given["beside"]] if given.get("beside") else [])]
+        self.file_names += [given["file_name"]] if given.get("file_name") else []
         self.sparse |= set(named) if given.get("sparse") else set()
         given["null"] = ("", *given.get("null", ()))
         for name in ("replace", "crosswalk"):

@@ -295,12 +295,13 @@ class Observer:
         """Read prices, each by the minor digits of its own currency."""
         if currencies is None:
             return clean.amounts(field, batch, path, self._spec.currency.constant or "")
-        given, values = None, pa.nulls(batch.rows, pa.int64())
-        for code in [*pc.unique(currencies).drop_null().to_pylist(), None]:
-            read = clean.amounts(field, batch, path, code or "")
-            given = read.given
-            here = pc.is_null(currencies) if code is None else pc.fill_null(pc.equal(currencies, code), False)
-            values = pc.if_else(here, read.values, values)
+        given, values = clean.amounts(field, batch, path, "")
+        met = pc.unique(currencies)
+        # Each currency costs a reading of the whole batch: texts that are none, of which there may be as many as rows,
+        # share the one above, and are rejected as currencies.
+        for code in pc.filter(met, pc.is_in(met, value_set=_CURRENCIES)).to_pylist():
+            read = clean.amounts(field, batch, path, code)
+            values = pc.if_else(pc.fill_null(pc.equal(currencies, code), False), read.values, values)
         return Read(given, values)
 
     def _marks(self, batch: Batch, path: Path, rows: Any, codes: list[str]) -> Any:

@@ -11,6 +11,7 @@ from shared.money import to_text
 from workers.ingest import calendar_days, factors, readers
 from workers.ingest.accounting import nothing_used
 from workers.ingest.batches import Batch, Reject
+from workers.ingest.forms import UNPACKED_BYTES_MAX
 from workers.ingest.mapping import Mapping
 from workers.ingest.observations import StageFigure
 from workers.ingest.transform import ItemRow, Transformed, Transformer
@@ -52,7 +53,7 @@ class Previewer:
         mapping: Mapping,
         *,
         shown: int,
-        unpacked_bytes_max: int = readers.UNPACKED_BYTES_MAX,
+        unpacked_bytes_max: int = UNPACKED_BYTES_MAX,
         report_progress: Callable[[int], None] = lambda done: None,
     ) -> None:
         self._mapping = mapping

@@ -237,7 +237,6 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 # Excel and LibreOffice take such a first line for the delimiter of the others.
 _STATED = re.compile(rb'"?sep=.?"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _STATED_BYTES_MAX = 16
-_TOO_LONG = f"is longer than {RECORD_BYTES_MAX:,} bytes"
 
 
 def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) -> Iterator[Batch]:
@@ -270,7 +269,7 @@ def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) 
             batch = reader.batch(block)
             if len(piece) > RECORD_BYTES_MAX and not final:
                 begun, piece, final = _skip_line(piece, stream)
-                batch.rejects.append(_unread(name, line, _TOO_LONG, begun))
+                batch.rejects.append(_unread(name, line, _LONG, begun))
                 line += 1
             yield batch
     if reader is None:
@@ -320,8 +319,7 @@ def read_cells(name: str, rows: Iterator[tuple[int, list[str]]], mapping: Mappin
     header = next(rows, None)
     if header is None:
         raise LoadRefused(f"{name}: has no header")
-    titles = [title.strip() for title in header[1]]
-    places = {column: place_of(name, titles, column) for column in mapping.columns}
+    places = {column: _place_of(name, header[1], column) for column in mapping.columns}
     while some := list(itertools.islice(rows, batch_rows)):
         columns = {
             column: pa.array([cells[place] if place < len(cells) else "" for _, cells in some], pa.string())
@@ -330,9 +328,13 @@ def read_cells(name: str, rows: Iterator[tuple[int, list[str]]], mapping: Mappin
         yield Batch(columns, [line for line, _ in some])
 
 
-def place_of(name: str, header: list[str], column: str) -> int:
-    """Return the place of a column. Raises LoadRefused where the header lacks it, or has it twice."""
+def _place_of(name: str, header: list[str], column: str) -> int:
+    """Return the place of a column. Raises LoadRefused where the header lacks it, or has it twice.
+
+    White space around a title is no part of it, unless the mapping names it with it.
+    """
     positions = [n for n, title in enumerate(header) if title == column]
+    positions = positions or [n for n, title in enumerate(header) if title.strip() == column.strip()]
     if len(positions) == 1:
         return positions[0]
     if positions:
@@ -352,7 +354,7 @@ class _Rows:
         self._name = name
         self._encoding = mapping.encoding
         self._columns = mapping.columns
-        self._places = [place_of(name, header, column) for column in mapping.columns]
+        self._places = [_place_of(name, header, column) for column in mapping.columns]
         # Columns are known by their places: a header may name one twice that the mapping does not need.
         self._names = [f"f{n}" for n in range(len(header))]
         self._parse = {

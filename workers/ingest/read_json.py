@@ -2,10 +2,12 @@
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import ijson
+import numpy as np
 import pyarrow as pa
 
 from shared.errors import LoadRefused
@@ -18,6 +20,11 @@ DEPTH_MAX = 32
 _CHUNK_BYTES = 1 << 20
 _BATCH_ROWS_MAX = 4_000
 _ABSENT = object()
+_ESCAPED = re.compile(rb"\\.", re.DOTALL)
+_TEXT = re.compile(rb'"[^"]*"')
+_NO_MARKS = bytes(set(range(256)) - set(b'"[]{}'))
+_STEPS = np.zeros(256, "i8")
+_STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 
 
 def read_ndjson(name: str, stream: ByteStream, mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
@@ -168,7 +175,7 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     """Parse a line; numbers stay text."""
     if len(raw) > LINE_BYTES_MAX:
         raise _Unusable(f"is longer than {LINE_BYTES_MAX:,} bytes")
-    if raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _depth(raw) > DEPTH_MAX:
+    if is_deep(raw):
         raise _Unusable(f"is nested deeper than {DEPTH_MAX} levels")
     row = json.loads(raw, parse_float=str, parse_int=str, parse_constant=_Constant, object_pairs_hook=_members_once)
     if not isinstance(row, dict):
@@ -181,22 +188,28 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     return row
 
 
-def _depth(raw: bytes) -> int:
-    """Return how deep the brackets outside of texts are nested."""
-    deepest = depth = 0
-    in_text = escaped = False
-    for byte in raw:
-        if in_text:
-            in_text = escaped or byte != 0x22
-            escaped = byte == 0x5C and not escaped
-        elif byte == 0x22:
-            in_text = True
-        elif byte in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"]}":
-            depth -= 1
-    return deepest
+def is_deep(raw: bytes) -> bool:
+    """Return whether a line is nested deeper than is read."""
+    return raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _Nesting().deepest(raw) > DEPTH_MAX
+
+
+class _Nesting:
+    """How deep the brackets outside of texts are nested, in JSON that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._begun = b""
+        self._depth = 0
+
+    def deepest(self, piece: bytes) -> int:
+        """Return the deepest level of the next piece."""
+        seen = _ESCAPED.sub(b"", self._begun + piece)
+        marks = seen.translate(None, _NO_MARKS).replace(b'""', b"")  # most texts have no bracket between their marks
+        outside, text, _ = _TEXT.sub(b"", marks).partition(b'"')
+        self._begun = text + (b"\\" if seen.endswith(b"\\") else b"")
+        depths = self._depth + np.cumsum(_STEPS[np.frombuffer(outside, "u1")])
+        deepest = int(depths.max(initial=self._depth))
+        self._depth = int(depths[-1]) if len(depths) else self._depth
+        return deepest
 
 
 class _Constant(str):
@@ -262,9 +275,9 @@ def json_rows(name: str, stream: ByteStream, path: str, *, in_list: bool) -> Ite
     """Yield the number and the members of each object of the list at a path, such as `data.products`.
 
     Without a path the document is the list (`in_list`), or consists of objects. Raises LoadRefused where it is no JSON,
-    or one object takes too many bytes.
+    is nested too deep, or one object takes too many bytes.
     """
-    source = _bounded(name, stream)
+    source = _Document(name, stream)
     prefix = f"{path}.item" if path else "item" if in_list else ""
     number = 0
     try:
@@ -286,12 +299,8 @@ def json_rows(name: str, stream: ByteStream, path: str, *, in_list: bool) -> Ite
 def list_path(name: str, stream: ByteStream) -> str:
     """Return the path of the first list of objects that is not within another list; an empty text where none is."""
     before = ""
-    depth = 0
     try:
-        for number, (prefix, event, _) in enumerate(ijson.parse(_bounded(name, stream), multiple_values=True)):
-            depth += {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}.get(event, 0)
-            if depth > DEPTH_MAX:
-                raise LoadRefused(f"{name}: is nested deeper than {DEPTH_MAX} levels")
+        for number, (prefix, event, _) in enumerate(ijson.parse(_Document(name, stream), multiple_values=True)):
             if event == "start_map" and before == "start_array" and prefix.endswith("item"):
                 return str(prefix).removesuffix("item").removesuffix(".")
             before = event
@@ -302,5 +311,15 @@ def list_path(name: str, stream: ByteStream) -> str:
     return ""
 
 
-def _bounded(name: str, stream: ByteStream) -> BoundedStream:
-    return BoundedStream(name, stream, _ROW_BYTES_MAX, "a whole object: is `records` another list?")
+class _Document(BoundedStream):
+    """A document that is nested too deep ends the reading: to each level its parser keeps the whole path."""
+
+    def __init__(self, name: str, stream: ByteStream) -> None:
+        super().__init__(name, stream, _ROW_BYTES_MAX, "a whole object: is `records` another list?")
+        self._nesting = _Nesting()
+
+    def read(self, size: int) -> bytes:
+        chunk = super().read(size)
+        if self._nesting.deepest(chunk) > DEPTH_MAX:
+            raise LoadRefused(f"{self._name}: is nested deeper than {DEPTH_MAX} levels")
+        return chunk

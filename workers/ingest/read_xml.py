@@ -145,7 +145,8 @@ def _flatten(name: str, number: int, element: Any, prefix: str, row: Row, depth:
 
 
 def _forget(element: Any) -> None:
-    """Give the memory of a finished element back, and of those before it, which its parent still holds."""
+    """Give the memory of a finished element back, and of all before it, which it and those around it still hold."""
     element.clear()
-    while element.getprevious() is not None:
-        del element.getparent()[0]
+    for one in (element, *element.iterancestors()):
+        while one.getprevious() is not None:
+            del one.getparent()[0]

@@ -3,9 +3,7 @@
 import difflib
 import queue
 import sys
-import tarfile
 import threading
-import zipfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from itertools import islice
@@ -18,7 +16,7 @@ import pyarrow.parquet
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch
-from workers.ingest.forms import Opened, form_of, form_of_text, opened, text_of
+from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened, text_of
 from workers.ingest.mapping import FillDown, Mapping
 from workers.ingest.read_csv import read_cells, read_csv
 from workers.ingest.read_json import json_rows, read_ndjson, read_objects
@@ -177,9 +175,6 @@ def prefetch(made: Iterator[T]) -> Generator[T, None, None]:
 # Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive.
 
 
-UNPACKED_BYTES_MAX = 1 << 36
-
-
 def read(
     path: Path,
     mapping: Mapping,
@@ -194,19 +189,19 @@ def read(
     Raises LoadRefused where the file is broken, too large when unpacked, lacks one of the columns, or has no row.
     """
     rows = 0
-    try:
-        for batch in _read(path, mapping, batch_rows, report_progress, unpacked_bytes_max, block_bytes):
+    with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
+        size = path.stat().st_size
+        batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
+        for batch in reshaped(batches, mapping.fill_down, mapping.rows_with):
+            report_progress(min(outer.tell(), size))
             rows += batch.rows + len(batch.rejects)
             yield batch
+        report_progress(size)
         if not rows:
             raise LoadRefused(
-                f"{path.name}: has {path.stat().st_size:,} bytes and not one row: leave the file out if nothing is "
-                "missing from it, else make `delimiter`, `quote` and `encoding` of the mapping those of the file"
+                f"{path.name}: has {size:,} bytes and not one row: leave the file out if nothing is missing from it, "
+                "else make `delimiter`, `quote` and `encoding` of the mapping those of the file"
             )
-    except LoadRefused as error:
-        raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
-    except (OSError, pa.ArrowException, EOFError, tarfile.TarError, zipfile.BadZipFile) as error:
-        raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
 
 
 def read_all(
@@ -222,23 +217,6 @@ def read_all(
         for batch in read(path, mapping, report_progress=of_all, **options):
             yield path, batch
         before += path.stat().st_size
-
-
-def _read(
-    path: Path,
-    mapping: Mapping,
-    batch_rows: int,
-    report_progress: Callable[[int], None],
-    unpacked_bytes_max: int,
-    block_bytes: int,
-) -> Iterator[Batch]:
-    size = path.stat().st_size
-    with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
-        batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
-        for batch in reshaped(batches, mapping.fill_down, mapping.rows_with):
-            report_progress(min(outer.tell(), size))
-            yield batch
-    report_progress(size)
 
 
 def _batches(

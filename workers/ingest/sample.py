@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import charset_normalizer
-import pyarrow
 import pyarrow.parquet
 
 from shared.errors import LoadRefused
 from shared.text import ACCENT, WORD, unpointed
-from workers.ingest.forms import Opened, Peeked, form_of, form_of_text, opened, text_of
+from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, Peeked, form_of, form_of_text, opened, text_of
 from workers.ingest.read_csv import Records
-from workers.ingest.read_json import json_rows, list_path, spread
+from workers.ingest.read_json import is_deep, json_rows, list_path, spread
 from workers.ingest.read_sheet import sheet_rows
 from workers.ingest.read_xml import row_path, xml_rows
 from workers.ingest.text_stream import ByteStream
@@ -32,7 +31,6 @@ from workers.ingest.text_stream import ByteStream
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
 COLUMNS_MAX = 2_000
-_UNPACKED_BYTES_MAX = 1 << 36
 _DIALECT_CHARACTERS = 1 << 16
 _HEADER_ROWS_MAX = 50
 _DELIMITERS = (",", ";", "\t", "|")
@@ -69,15 +67,10 @@ class Sample:
         return [row[column] for row in self.rows if column in row]
 
 
-def sample(path: Path, *, member: str = "", sheet: str = "") -> Sample:
+def sample(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: int = UNPACKED_BYTES_MAX) -> Sample:
     """Read the beginning of a file. Raises LoadRefused where it is empty or broken, or nothing can be made of it."""
-    try:
-        with opened(path, member, _UNPACKED_BYTES_MAX) as (_, found):
-            read = _of_form(found, sheet)
-    except LoadRefused as error:
-        raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
-    except (OSError, EOFError, csv.Error, pyarrow.ArrowException) as error:
-        raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
+    with opened(path, member, unpacked_bytes_max) as (_, found):
+        read = _of_form(found, sheet, unpacked_bytes_max)
     if not read.rows:
         raise LoadRefused(f"{path.name}: the file has no row")
     if member:
@@ -92,18 +85,18 @@ def plain(name: str) -> str:
     return " ".join(WORD.findall(unpointed(unicodedata.normalize("NFKC", ACCENT.sub("", letters)))))
 
 
-def _of_form(found: Opened, sheet: str) -> Sample:
+def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
     form = form_of(found.name, found.file, found.path)
     if form == "parquet":
         return _of_parquet(found)
     if form == "sheet":
-        rows = list(itertools.islice(sheet_rows(found.path, sheet, _UNPACKED_BYTES_MAX), SAMPLE_ROWS + 1))
+        rows = list(itertools.islice(sheet_rows(found.path, sheet, unpacked_bytes_max), SAMPLE_ROWS + 1))
         return _of_cells(rows, {"sheet": sheet} if sheet else {})
     with ExitStack() as files:
 
         def stream(encoding: str) -> Peeked:
             file = files.enter_context(found.path.open("rb"))
-            return text_of(found.name, file, encoding, _UNPACKED_BYTES_MAX)
+            return text_of(found.name, file, encoding, unpacked_bytes_max)
 
         return _of_text(found.name, stream)
 
@@ -210,7 +203,7 @@ def _json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             row = json.loads(line, parse_float=str, parse_int=str, parse_constant=lambda _: None)
         except (ValueError, RecursionError):
             continue
-        if isinstance(row, dict):
+        if isinstance(row, dict) and not is_deep(line.encode()):
             yield number, row
 
 

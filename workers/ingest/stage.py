@@ -383,7 +383,6 @@ def as_csv(items: list[ItemRow]) -> Any:
 
 
 LOAD = load_queries(__file__, "load.sql")
-_WRITE_BYTES = 128 * 1024
 _SPANS_AT_ONCE = 65_536
 _SPAN = TableLayout((("id", "i8"), ("first", "i4"), ("last", "i4")))
 
@@ -410,11 +409,11 @@ class Stage:
         self.runs = 0
 
     def take_items(self, shaped: Transformed, items: Any) -> None:
-        """Stage the items of one batch, given as item_rows writes them."""
+        """Stage the items of one batch, given as `as_csv` writes them."""
         if shaped.items:
             command = f"COPY stage_items ({COLUMNS}) FROM STDIN (FORMAT csv)"
             with self._connection.cursor().copy(command.encode()) as copy:
-                self._send(copy, memoryview(items))
+                copy.write(memoryview(items))
         self._impacts(shaped)
 
     def spans(self, keys: Any, first: Any, last: Any) -> None:
@@ -465,11 +464,6 @@ class Stage:
         self.spool.add(chunk.month, chunk.rows, begins=chunk.begins)
         if chunk.passed:
             self.partitions.index(new)
-
-    @staticmethod
-    def _send(copy: psycopg.Copy, written: memoryview) -> None:
-        for start in range(0, len(written), _WRITE_BYTES):
-            copy.write(written[start : start + _WRITE_BYTES])
 
     def _channel(self, code: str) -> int:
         [(channel,)] = self._connection.execute(LOAD.channel, (code,)).fetchall()

@@ -390,8 +390,8 @@ class Transformer:
         self.registry.extend_spans(numbers, met.first, met.last)
         # An older row says nothing of the item: its text and its price come from the same, newest row.
         at = self.registry.newer(numbers, met.newest)
-        # Most items of a batch are known from the one before: a hash of their raw columns shows it before cleaning.
-        fresh = at[self.registry.changed(numbers[at], self._contents(batch, met.chosen[at]))]
+        # Most items of a batch are known from the one before: a hash of their raw values shows it before cleaning.
+        fresh = at[self.registry.changed(numbers[at], self._contents(batch, path, met.chosen[at]))]
         days = np.where(met.newest[fresh] == NO_DAY, calendar_days.today(), met.newest[fresh])
         if self._item.join_by and not self._mapping.impacts:
             return iter(())  # observations alone say nothing of the item itself
@@ -402,12 +402,13 @@ class Transformer:
             for part in parts
         )
 
-    def _contents(self, batch: Batch, firsts: Any) -> Any:
+    def _contents(self, batch: Batch, path: Path, firsts: Any) -> Any:
         chosen = pa.array(firsts)
+        of_file = str([clean.from_name(pattern, path.name) for pattern in self._mapping.item_file_names])
         columns = [
             pc.fill_null(_plain(pc.take(batch.columns[name], chosen)), "") for name in self._mapping.item_columns
         ]
-        joined = pc.binary_join_element_wise(*columns, "\x1f").to_pylist()
+        joined = pc.binary_join_element_wise(pa.repeat(of_file, len(chosen)), *columns, "\x1f").to_pylist()
         return np.array([hash(text) or 1 for text in joined], "i8")
 
     def _items(

@@ -1,11 +1,13 @@
 """Operators load files in the dashboard: what is shown is what is loaded, and nothing is before they say so."""
 
 import asyncio
+import gzip
 import html
 import io
 import os
 import re
 import time
+import zipfile
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +24,7 @@ from tests.support.client import running_edge
 from tests.support.database import execute
 from tests.support.issuer import running_issuer
 from tests.support.shop import HEADER, MAPPING, ROWS
+from tests.support.workers import serve_due
 from workers.ingest import feeds
 from workers.ingest.feeds import FeedRunner
 from workers.ingest.guess import Guess
@@ -54,10 +57,10 @@ async def upload(
     return await browser.ask("POST", PAGE, form, head)
 
 
-async def serve(browser: Browser) -> None:
+async def serve(browser: Browser, **options: Any) -> None:
     """Do what is wanted of the files, as the process beside the edge does."""
-    runner = FeedRunner(browser.edge.settings, Log("feeds", stream=io.StringIO()))
-    await asyncio.to_thread(runner.run_due)
+    settings = replace(browser.edge.settings, **options)
+    await asyncio.to_thread(serve_due, FeedRunner(settings, Log("feeds", stream=io.StringIO())), settings)
 
 
 async def uploaded(browser: Browser, content: bytes = FILE, name: str = "prices.csv") -> str:
@@ -77,6 +80,13 @@ async def act(browser: Browser, page: str, wanted: str, mapping: str = "", **dec
     await serve(browser)
     await browser.ask("GET", page)
     return status
+
+
+def zipped(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("prices.csv", content)
+    return packed.getvalue()
 
 
 def state(browser: Browser) -> str:
@@ -178,6 +188,16 @@ async def test_a_file_that_is_nothing_ends_with_a_sentence(browser: Browser) -> 
         assert "unexpected error" not in browser.text, content
 
 
+async def test_a_guess_unpacks_no_more_of_a_file_than_a_load_may(browser: Browser) -> None:
+    await browser.sign_in()
+    for packed in (gzip.compress(FILE * 9), zipped(FILE * 9)):
+        await upload(browser, packed)
+        await serve(browser, ingest_unpacked_bytes_max=1_000)
+        await browser.ask("GET", str(browser.last.headers["Location"]))
+        assert "unpacks to more than 1,000 bytes (INGEST_UNPACKED_BYTES_MAX)" in browser.text
+    assert execute(browser.edge.settings, "SELECT mapping FROM uploads") == [(None,)] * 2
+
+
 async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +207,7 @@ async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup
         None,
         (),
     )
-    monkeypatch.setattr(feeds, "guess", lambda path: guessed)
+    monkeypatch.setattr(feeds, "guess", lambda path, **options: guessed)
     await browser.sign_in()
     page = await uploaded(browser, FILE.replace(b"Soy milk 1L", b"<i>Soy</i>"))
     assert "<li>day: &lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text

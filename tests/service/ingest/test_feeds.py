@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deploy.ctl.main import cli
+from shared.clock import utc_now
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
@@ -23,8 +25,9 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, mapping
+from tests.support.workers import serve_due
 from workers.dispatcher import measure_feeds
-from workers.ingest import feeds
+from workers.ingest import feeds, mapping_tables
 from workers.ingest.feeds import FeedRunner, register
 
 FILE = (HEADER + ROWS).encode()
@@ -92,16 +95,16 @@ def near(settings: Settings) -> Settings:
     return replace(settings, feed_private_addresses=True)
 
 
-def watch(settings: Settings, folder: Path, **place: Any) -> None:
+def watch(settings: Settings, folder: Path, text: str = MAPPING, **place: Any) -> None:
     """Register the shop's feed."""
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        register(settings, connection, mapping(folder), every_seconds=3_600, **place)
+        register(settings, connection, mapping(folder, text), every_seconds=3_600, **place)
 
 
 def run(settings: Settings) -> list[dict[str, Any]]:
     """Serve what is due, and return the lines of the log."""
     lines = io.StringIO()
-    FeedRunner(settings, Log("feeds", stream=lines)).run_due()
+    serve_due(FeedRunner(settings, Log("feeds", stream=lines)), settings)
     return [json.loads(line) for line in lines.getvalue().splitlines()]
 
 
@@ -149,6 +152,36 @@ def test_the_same_bytes_without_an_etag_are_not_loaded_again(near: Settings, tmp
         make_due(near)
         assert run(near) == []
         assert len(server.asked) == 2 and loads(near) == ["committed"]
+
+
+OF_THE_DAY = MAPPING.replace('day = "day"', "day = { load_day = true }")
+
+
+def days_ago(settings: Settings) -> list[int]:
+    """Return how long ago the days are that have observations."""
+    today = f"{utc_now():%Y-%m-%d}"
+    return [row[0] for row in execute(settings, "SELECT DISTINCT $1::date - day FROM observations ORDER BY 1", today)]
+
+
+def yesterday() -> datetime:
+    return utc_now() - timedelta(days=1)
+
+
+@pytest.mark.parametrize("etag", ['"1"', None])
+def test_a_file_that_states_no_day_is_loaded_on_each_and_once(
+    near: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, etag: str | None
+) -> None:
+    with serving(sends(FILE, **({"ETag": etag} if etag else {}))) as server:
+        watch(near, tmp_path, OF_THE_DAY, url=server.url)
+        with monkeypatch.context() as before:
+            before.setattr(mapping_tables, "utc_now", yesterday)
+            before.setattr(feeds, "utc_now", yesterday)
+            run(near)
+        for _ in range(3):
+            make_due(near)
+            run(near)
+    assert days_ago(near) == [0, 1] and loads(near) == ["committed", "committed"]
+    assert [asked.get("If-None-Match") for asked in server.asked] == [None, None, etag, etag]
 
 
 def test_a_feed_that_is_registered_again_is_read_by_its_new_mapping(near: Settings, tmp_path: Path) -> None:
@@ -346,7 +379,7 @@ def test_a_file_is_not_blamed_for_an_outage(
 def test_a_load_that_is_stopped_is_rolled_back_and_stays_due(near: Settings, tmp_path: Path) -> None:
     with serving(sends(FILE)) as server:
         watch(near, tmp_path, url=server.url)
-        FeedRunner(near, Log("feeds", stream=io.StringIO()), stopping=lambda: True).run_due()
+        serve_due(FeedRunner(near, Log("feeds", stream=io.StringIO()), stopping=lambda: True), near)
     assert execute(near, "SELECT count(*) FROM observations") == [(0,)]
     assert execute(near, "SELECT failures, error, due_at <= now() FROM feeds") == [(0, None, True)]
 

@@ -191,6 +191,23 @@ def test_text_and_price_of_an_item_come_from_the_same_newest_row(settings: Setti
     assert execute(settings, "SELECT name FROM items") == [("Last title of day 9",)]
 
 
+def test_what_the_names_of_files_say_of_an_item_is_that_of_its_newest_row(settings: Settings, tmp_path: Path) -> None:
+    header, paths = "id,name,day,shop,price,cur\n", []
+    for name, day in (("alpha-1.csv", 3), ("beta-2.csv", 9), ("gamma-3.csv", 1)):
+        paths.append(tmp_path / name)
+        paths[-1].write_text(f"{header}a,Tea,2026-07-{day:02d},S1,2.00,USD\n")
+    branded = PRICES.replace('name = "name"', 'name = "name"\nbrand = { file_name = "([a-z]+)-" }')
+    load(settings, mapping(tmp_path, branded), paths)
+    assert execute(settings, "SELECT b.name FROM items i JOIN brands b ON b.id = i.brand_id") == [("beta",)]
+
+
+def test_an_item_may_be_known_by_the_name_of_its_file_alone(settings: Settings, tmp_path: Path) -> None:
+    by_name = PRICES.replace('"id"', '{ file_name = "([0-9]+)" }').replace('"name"', '{ constant = "Tea" }')
+    rows = "day,shop,price,cur\n2026-07-01,S1,2.00,USD\n2026-07-02,S1,3.00,USD\n"
+    assert put(settings, tmp_path, by_name, rows, name="prices-17.csv").counts["observations_new"] == 2
+    assert execute(settings, "SELECT iid, name FROM items") == [(str(mint("shop", "17").iid), "Tea")]
+
+
 def test_currencies_of_one_day_and_channel_do_not_replace_each_other(settings: Settings, tmp_path: Path) -> None:
     content = "id,name,day,shop,price,cur\na,A,2026-07-01,S1,100.00,USD\na,A,2026-07-01,S1,90.00,EUR\n"
     assert put(settings, tmp_path, PRICES, content).counts["observations_new"] == 2

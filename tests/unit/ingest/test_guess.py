@@ -121,6 +121,11 @@ def test_what_the_file_does_not_say_is_a_question_or_said(tmp_path: Path, conten
     assert [one for one in said if one not in text] == []
 
 
+def test_blanks_after_the_commas_of_a_header_are_no_part_of_its_titles(tmp_path: Path) -> None:
+    found = tried(put(tmp_path, "id, name, price, currency\n1, Tea, 2.50, EUR\n"), tmp_path)
+    assert found.prices == [("Tea", "2.50", None, "EUR")]
+
+
 def test_the_stock_is_not_taken_for_units_that_were_sold(tmp_path: Path) -> None:
     found = tried(put(tmp_path, "sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n"), tmp_path)
     assert found.found.observations[0]["units"] == 1

@@ -183,6 +183,17 @@ def test_a_header_that_does_not_fit_is_refused(tmp_path: Path, header: str, word
         rows_of(put(tmp_path, header), a_mapping(tmp_path))
 
 
+@pytest.mark.parametrize("name", ["name", " name", "name\t"])
+def test_blanks_around_a_title_are_no_part_of_it_unless_they_tell_two_apart(tmp_path: Path, name: str) -> None:
+    mapping = a_mapping(tmp_path, TEXT.replace('"name"', json.dumps(name)))
+    for header in ("id, name, brand\n", "id,name,brand\n", "\tid ,name ,brand \n"):
+        assert rows_of(put(tmp_path, header + "1,A,x\n"), mapping) == ([(2, "1", "A", "x")], [])
+    twice = put(tmp_path, "id,name, name,name\t,brand\n1,name, name,name\t,x\n")
+    assert rows_of(twice, mapping) == ([(2, "1", name, "x")], [])
+    with pytest.raises(LoadRefused, match="has 2 columns"):
+        rows_of(put(tmp_path, "id,  name,name  ,brand\n1,A,B,x\n"), mapping)
+
+
 def test_a_header_may_name_twice_what_is_not_needed(tmp_path: Path) -> None:
     assert rows_of(put(tmp_path, "id,x,name,x,brand\n1,a,b,c,d\n"), a_mapping(tmp_path))[0] == [(2, "1", "b", "d")]
 
@@ -426,12 +437,15 @@ def opendocument(rows: list[list[str]]) -> bytes:
     return archive({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
 
 
-def archive(files: dict[str, str | bytes]) -> bytes:
+def archive(files: dict[str, str | bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(content, "w", packing) as packed:
         for name, text in files.items():
             packed.writestr(name, text)
     return content.getvalue()
+
+
+LONG = b"a,b\n" + "".join(f"{n},{n**9}\n" for n in range(9_000)).encode()
 
 
 def tarred(files: dict[str, bytes], mode: str = "w:gz") -> bytes:
@@ -569,6 +583,20 @@ def test_a_path_without_a_row_does_not_fill_the_memory(tmp_path: Path) -> None:
     assert "is `records` another path?" in refused(tmp_path, "f.xml", document, 'records = "c/p"\n')
 
 
+def test_what_stands_around_rows_is_forgotten_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, events = list[int](), read_xml._events
+
+    def counted(*given: Any, **named: Any) -> Any:
+        for event, element in events(*given, **named):
+            held.append(sum(1 for _ in element.getroottree().iter()))
+            yield event, element
+
+    monkeypatch.setattr(read_xml, "_events", counted)
+    document = b"<c>" + b"<p><q><i>1</i></q><r><s/></r><i>2</i><t/></p>" * 100 + b"</c>"
+    assert len(list(read_xml.xml_rows("f.xml", io.BytesIO(document), "c/p/i"))) == 100
+    assert held[-1] < 20
+
+
 def test_json_documents_are_read_as_duckdb_reads_them(tmp_path: Path) -> None:
     rows = [{"a": n, "b": name, "c": 1.10} for n, name in enumerate(NAMES)]
     path = put(tmp_path, json.dumps(rows), "f.json")
@@ -607,6 +635,33 @@ def test_json_that_cannot_be_read_is_refused_with_a_sentence(
     tmp_path: Path, text: str, before: str, sentence: str
 ) -> None:
     assert sentence in refused(tmp_path, "f.json", text, before)
+
+
+@pytest.mark.parametrize("levels", [40, 3_000])
+@pytest.mark.parametrize("document", ['[{"a": 1, "b": %s}]', '{"p": [{"a": 1, "b": %s}]}'])
+def test_a_document_that_is_nested_too_deep_is_refused_by_a_guess_and_by_a_load(
+    tmp_path: Path, document: str, levels: int
+) -> None:
+    for inner in ('{"x":' * levels + "1" + "}" * levels, "[" * levels + "]" * levels):
+        before = 'records = "p"\n' if document.startswith("{") else ""
+        assert "nested deeper than 32 levels" in refused(tmp_path, "f.json", document % inner, before)
+        with pytest.raises(LoadRefused, match=r"^f\.json: .*nested deeper than 32 levels"):
+            sample(tmp_path / "f.json")
+
+
+def test_brackets_within_texts_are_no_levels(tmp_path: Path) -> None:
+    texts = ["{[" * 40 + end for end in ("", '"', "\\", '\\"', '"\\')] * 500
+    document = json.dumps([{"a": n, "b": text} for n, text in enumerate(texts)])
+    assert read(tmp_path, "f.json", document) == [(str(n), text) for n, text in enumerate(texts)]
+
+
+def test_a_line_that_is_nested_too_deep_is_no_part_of_a_guess(tmp_path: Path) -> None:
+    lines = [
+        '{"a": 1, "b": %s}' % ("[" * 40 + "]" * 40),
+        '{"a": 2, "c": %s}' % ('{"x":' * 900 + "1" + "}" * 900),
+        '{"a": 3, "d": 4}',
+    ]
+    assert sample(put(tmp_path, "\n".join(lines), "f.ndjson")).rows == [{"a": "3", "d": "4"}]
 
 
 def test_sheets_are_read_as_openpyxl_and_pandas_read_them(tmp_path: Path) -> None:
@@ -682,6 +737,45 @@ def test_an_archive_gives_its_one_file(tmp_path: Path) -> None:
     assert "no file 'x.csv'" in refused(tmp_path, "f.zip", two, 'member = "x.csv"\n')
     assert "is no archive" in refused(tmp_path, "f.csv", rows, 'member = "x.csv"\n')
     assert "an archive within an archive" in refused(tmp_path, "f.zip", archive({"a.zip": two}))
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def spoilt(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes(200) + content[middle + 200 :]
+
+
+def zipped(packing: int) -> bytes:
+    return archive({"a.csv": LONG}, packing)
+
+
+BROKEN: dict[str, Callable[[], bytes]] = {
+    "cut.zip": lambda: cut(zipped(zipfile.ZIP_DEFLATED)),
+    "spoilt.zip": lambda: spoilt(zipped(zipfile.ZIP_DEFLATED)),
+    "lzma.zip": lambda: spoilt(zipped(zipfile.ZIP_LZMA)),
+    "bzip2.zip": lambda: spoilt(zipped(zipfile.ZIP_BZIP2)),
+    "longer.zip": lambda: zipped(zipfile.ZIP_STORED).replace(len(LONG).to_bytes(4, "little"), b"\0\0\xff\0"),
+    "unknown-packing.zip": lambda: zipped(zipfile.ZIP_DEFLATED).replace(b"\x08\0", b"\x63\0"),
+    "misnamed.zip": lambda: (
+        zipped(zipfile.ZIP_DEFLATED).replace(b"a.csv", b"\xc7.csv").replace(b"\0\0\x08", b"\0\x08\x08")
+    ),
+    "no.tar": lambda: LONG,
+    "cut.tar": lambda: cut(tarred({"a.csv": LONG}, "w")),
+    "spoilt.tar.gz": lambda: gzip.compress(tarred({"a.csv": LONG}, "w"), 0).replace(b"\n700,", b"\n9,,,"),
+    "spoilt.tar.xz": lambda: spoilt(tarred({"a.csv": LONG}, "w:xz")),
+    "spoilt.csv.gz": lambda: spoilt(gzip.compress(LONG)),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_called_broken_by_a_guess_and_by_a_load(tmp_path: Path, name: str) -> None:
+    path = put(tmp_path, BROKEN[name](), name)
+    for reader in (sample, lambda path: rows_of(path, a_mapping(tmp_path, TWO, HEAD))):
+        with pytest.raises(LoadRefused, match=f"^{name}: the file is broken: .+"):
+            reader(path)
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:

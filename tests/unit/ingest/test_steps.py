@@ -21,7 +21,7 @@ from shared.errors import LoadRefused
 from shared.index.iid import item_key, mint
 from tests.perf.generate import MAPPING as MARKET_MAPPING
 from workers.articles.matching.records import Record
-from workers.ingest import preview
+from workers.ingest import clean, preview
 from workers.ingest.batches import DEFAULT_BUFFERS, LoadBuffers
 from workers.ingest.item_tracker import ItemTracker
 from workers.ingest.linking import REPEATED, Linking, faults
@@ -301,6 +301,29 @@ def test_a_price_in_a_currency_that_never_was_is_rejected_with_the_reason(tmp_pa
     rejected = {(row["line"], row["value"], row["reason"]) for row in found["rejects"]}
     assert rejected == {
         (line, code, "is no currency (ISO 4217)") for line, code in ((3, "QQQ"), (4, "XXX"), (5, "usd"))
+    }
+
+
+def test_a_column_that_is_no_currency_is_read_no_oftener_than_one_that_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_for, amounts = list[str](), clean.amounts
+
+    def counted(*given: Any) -> clean.Read:
+        read_for.append(given[-1])
+        return amounts(*given)
+
+    monkeypatch.setattr(clean, "amounts", counted)
+    mapping = MAPPING.replace('list_price = "list"', "").replace('{ constant = "USD" }', '"list"')
+    texts = [*(f"SKU-{n}" for n in range(500)), "JPY", "USD", ""]
+    rows = "".join(f"{n},Item {n},,2026-07-01,15,{text},\n" for n, text in enumerate(texts))
+    found = document(dry_run(tmp_path, HEADER + rows, "--json", "--rows", "999", mapping=mapping))
+    assert sorted(read_for) == ["", "JPY", "USD"]
+    assert [(row["price"], row["currency"]) for row in found["observations"]] == [("15", "JPY"), ("15.00", "USD")]
+    rejected = {(row["line"], row["value"], row["reason"]) for row in found["rejects"]}
+    assert rejected == {
+        *((n + 2, f"SKU-{n}", "is no currency (ISO 4217)") for n in range(500)),
+        (504, "", "has no currency (ISO 4217)"),
     }
 
 
