@@ -24,10 +24,9 @@ from edge.http.parameters import (
     with_members,
 )
 from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
+from shared.analytics.observations import KIND_OF_LETTER, OBSERVATION_KINDS
 from shared.analytics.results import MEDIA_TYPES
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
-
-KINDS = ("listing", "sale", "both")
 
 
 def _amount(sentence: str = "") -> fields.Str:
@@ -59,7 +58,7 @@ class PriceRow(PeriodRow):
 
     currency = _text("ISO 4217")
     original_currency = original_currency()
-    kind = _text("Which observations the row covers", validate=validate.OneOf(KINDS))
+    kind = _text("Which observations the row covers", validate=validate.OneOf(OBSERVATION_KINDS))
     items = _count("Distinct items")
     observations = _count("Observations")
     set_aside = _count("Outliers; price statistics exclude them unless `outliers=include`")
@@ -198,7 +197,7 @@ class PriceIndexRow(PeriodRow):
 
     currency = _text("ISO 4217")
     original_currency = original_currency()
-    kind = _text("Which observations the row covers", validate=validate.OneOf(KINDS[:2]))
+    kind = _text("Which observations the row covers", validate=validate.OneOf(KIND_OF_LETTER.values()))
     index = _index("Price index, first period = 100; null if no matched items link the period to the first one")
     low = _index("Lower end of the 95 % bootstrap interval")
     high = _index("Upper end of the 95 % bootstrap interval")
@@ -315,7 +314,7 @@ def granularity(default: str | None, *longer: str) -> fields.Str:
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
     description = "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales"
-    return one_of(KINDS, description)
+    return one_of(OBSERVATION_KINDS, description)
 
 
 class ReportQuery(QueryParameters):
@@ -412,7 +411,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
     granularity = granularity("month", "quarter", "year")
     kind = one_of(
-        KINDS[:2],
+        KIND_OF_LETTER.values(),
         "Prices to include: listings or sales; default: sales for methods that weight by units, "
         "otherwise listings if there are any",
     )
@@ -460,7 +459,9 @@ class BrandPath(PathParameters):
 class ReportMeta(Meta):
     """Context of a report."""
 
-    kind = fields.Str(validate=validate.OneOf(KINDS), metadata=described("Which observations price statistics include"))
+    kind = fields.Str(
+        validate=validate.OneOf(OBSERVATION_KINDS), metadata=described("Which observations price statistics include")
+    )
     basis = fields.Str(
         validate=validate.OneOf(BASES), metadata=described("Multiplier of footprints: units sold, or 1 for each item")
     )

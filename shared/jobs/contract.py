@@ -40,7 +40,7 @@ PRICE_INDEX = Kind("price-index", "reports", attempts_max=3, seconds_max=300, un
 REDUCTIONS = Kind("reductions", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
 RELEASE = Kind("release", "maintenance", attempts_max=3, seconds_max=3_600)
 EXPORT = Kind("export", "exports", attempts_max=5, seconds_max=3_600, units=100, units_cached=100, kept_hours=7 * 24)
-KINDS: dict[str, Kind] = {kind.name: kind for kind in tuple(globals().values()) if isinstance(kind, Kind)}
+JOB_KINDS: dict[str, Kind] = {kind.name: kind for kind in tuple(globals().values()) if isinstance(kind, Kind)}
 """Every kind that is declared above."""
 QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance", "webhooks")
 STATES = ("queued", "running", "succeeded", "failed", "cancelled", "expired")

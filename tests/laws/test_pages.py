@@ -20,7 +20,7 @@ from edge.docs.files import SAMPLES
 from edge.docs.root import CAPABILITIES
 from edge.http.problems import CATALOGUE
 from shared.jobs import contract as jobs
-from shared.jobs.contract import KINDS
+from shared.jobs.contract import JOB_KINDS
 from tests.support import openapi
 from tests.support.client_packages.generate import PACKAGE
 from tests.support.mapping_keys import TABLES, keys, markdown
@@ -278,7 +278,7 @@ def test_the_guide_names_each_parameter(report: Report) -> None:
 
 
 def test_each_kind_of_report_is_declared_computed_and_told() -> None:
-    kinds = {name for name, kind in KINDS.items() if kind.queue == "reports"}
+    kinds = {name for name, kind in JOB_KINDS.items() if kind.queue == "reports"}
     assert REPORTS_BY_KIND.keys() == kinds, "declare it in edge/analytics/report_declarations.py"
     assert COMPUTATIONS.keys() == kinds, "add its computation in workers/analytics/reports/publish.py"
     assert ANSWERS.keys() == kinds, "add its sentence in edge/dashboard/answers.py"
