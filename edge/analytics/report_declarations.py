@@ -1,23 +1,11 @@
-"""The reports, each declared once, with the parameters and answers that no other module has."""
+"""The reports, each declared once."""
 
 from dataclasses import dataclass
 
-from marshmallow import fields
-
 from edge.analytics import report_schemas as schemas
-from edge.analytics.envelope import outliers_field
-from edge.analytics.report_schemas import (
-    ReductionRow,
-    ReportAnswer,
-    ReportMeta,
-    ReportQuery,
-    RollupRow,
-    granularity,
-    groups,
-)
-from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
-from edge.http.parameters import Parameters, Utf8, described, listed, one_of
-from shared.analytics.footprint import BASES, CODES
+from edge.analytics.report_schemas import ReportAnswer, ReportQuery
+from edge.http.parameters import Parameters
+from shared.analytics.footprint import CODES
 from shared.jobs.contract import (
     BRAND_INSIGHTS,
     CATEGORY_INSIGHTS,
@@ -115,47 +103,6 @@ class Report:
     def form(self) -> Endpoint:
         """The endpoint whose parameters the dashboard's form has."""
         return self.endpoints[-1]
-
-
-class ReductionsQuery(ReportQuery):
-    """Query of announced reductions: those that began in the range."""
-
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
-    granularity = granularity(None)
-    outliers = outliers_field()
-
-
-ReductionsReport = schemas.report_of(ReductionRow, "ReductionsReport", "Announced reductions.")
-
-
-class RollupQuery(DisplacementQuery, ReportQuery):
-    """Query of a sustainability rollup."""
-
-    granularity = granularity("month")
-    group_by = groups("brand", "category", "channel")
-    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
-    basis = one_of(
-        BASES,
-        "Multiply figures by units sold, or count each item once; default: sales if there are any, "
-        "otherwise the assortment",
-    )
-
-
-class RollupMeta(ReportMeta):
-    """Context of a rollup."""
-
-    displacement = fields.Nested(
-        DisplacementMeta(),
-        metadata=described("Rate used for `avoided`; only with `displacement` or `displacement_rate`"),
-    )
-
-
-class RollupReport(ReportAnswer):
-    """A sustainability rollup."""
-
-    meta = fields.Nested(RollupMeta(), required=True)
-    data = fields.List(fields.Nested(RollupRow()), required=True)
 
 
 INSIGHTS = Picture(spread=("median",), spread_title="Median price", compared="median", changes=("index_change",))
@@ -286,14 +233,14 @@ REPORTS = (
         description="How many announced reductions comply with the prior-price rule.",
         rank_min=BRAND,
         entitlement="reductions",
-        reply=ReductionsReport,
+        reply=schemas.ReductionsReport,
         endpoints=(
             Endpoint(
                 operation="getReductions",
                 path="/insights/reductions",
                 summary="Announced reductions",
                 description="Reductions that began in each period, and how many comply with Directive 98/6/EC Art. 6a.",
-                query=ReductionsQuery,
+                query=schemas.ReductionsQuery,
                 problems=("category-not-found",),
                 example="/insights/reductions?category={category}",
             ),
@@ -308,14 +255,14 @@ REPORTS = (
         rank_min=INSTITUTIONAL,
         entitlement="sustainability-rollup",
         usage_name="rollup",
-        reply=RollupReport,
+        reply=schemas.RollupReport,
         endpoints=(
             Endpoint(
                 operation="getSustainabilityRollup",
                 path="/rollups/sustainability",
                 summary="Sustainability rollup",
                 description="Units, CO2e, water, waste and other impacts by period and group.",
-                query=RollupQuery,
+                query=schemas.RollupQuery,
                 example="/rollups/sustainability?brand={brand}&group_by=category",
             ),
         ),

@@ -9,6 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
+from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
 from edge.analytics.unit_prices import original_currency
 from edge.http.parameters import (
     CurrencyCode,
@@ -444,6 +445,27 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
             raise ValidationError("weights items by units sold, which listings do not have", "method")
 
 
+class ReductionsQuery(ReportQuery):
+    """Query of announced reductions: those that began in the range."""
+
+    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    outliers = outliers_field()
+
+
+class RollupQuery(DisplacementQuery, ReportQuery):
+    """Query of a sustainability rollup."""
+
+    granularity = granularity("month")
+    group_by = groups("brand", "category", "channel")
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    basis = one_of(
+        BASES,
+        "Multiply figures by units sold, or count each item once; default: sales if there are any, "
+        "otherwise the assortment",
+    )
+
+
 class CategoryPath(PathParameters):
     """Path of one category."""
 
@@ -460,7 +482,8 @@ class ReportMeta(Meta):
     """Context of a report."""
 
     kind = fields.Str(
-        validate=validate.OneOf(OBSERVATION_KINDS), metadata=described("Which observations price statistics include")
+        validate=validate.OneOf(OBSERVATION_KINDS),
+        metadata=described("Which observations price statistics include"),
     )
     basis = fields.Str(
         validate=validate.OneOf(BASES), metadata=described("Multiplier of footprints: units sold, or 1 for each item")
@@ -481,6 +504,15 @@ class ReportMeta(Meta):
     )
 
 
+class RollupMeta(ReportMeta):
+    """Context of a rollup."""
+
+    displacement = fields.Nested(
+        DisplacementMeta(),
+        metadata=described("Rate used for `avoided`; only with `displacement` or `displacement_rate`"),
+    )
+
+
 class ReportAnswer(Analysis):
     """Base of every report's answer; a report adds its `data`."""
 
@@ -496,6 +528,14 @@ CohortReport = report_of(CohortRow, "CohortReport", "A cohort.")
 CategoryReport = report_of(CategoryRow, "CategoryReport", "Insights of categories.")
 BrandReport = report_of(BrandRow, "BrandReport", "Insights of brands.")
 PriceIndexReport = report_of(PriceIndexRow, "PriceIndexReport", "A price index.")
+ReductionsReport = report_of(ReductionRow, "ReductionsReport", "Announced reductions.")
+
+
+class RollupReport(ReportAnswer):
+    """A sustainability rollup."""
+
+    meta = fields.Nested(RollupMeta(), required=True)
+    data = fields.List(fields.Nested(RollupRow()), required=True)
 
 
 @cache
