@@ -40,6 +40,9 @@ class Picture:
     band: tuple[str, str] | None = None
 
 
+_NOT_FOUND = {"brand-not-found": {"brand", "slug"}, "category-not-found": {"category", "code", "parent"}}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One GET of a report.
@@ -55,13 +58,18 @@ class Endpoint:
     description: str
     query: type[ReportQuery]
     path_schema: type[Parameters] | None = None
-    problems: tuple[str, ...] = ()
     example: str | None = None
 
     @property
     def path_parameter(self) -> str | None:
         """The name of the parameter in the path."""
         return next(iter(self.path_schema().fields)) if self.path_schema else None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The problems of its parameters: a name that the edge knows may be gone when the worker looks for it."""
+        parameters = {*self.query().fields, self.path_parameter}
+        return tuple(problem for problem, names in _NOT_FOUND.items() if parameters & names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +162,6 @@ REPORTS = (
                 description="Items, prices, price changes, channels and rank.",
                 query=schemas.OneInsightQuery,
                 path_schema=schemas.CategoryPath,
-                problems=("category-not-found",),
                 example="/insights/categories/{category}",
             ),
         ),
@@ -183,7 +190,6 @@ REPORTS = (
                 description="Rank, percentile, prices compared with its categories, and peers.",
                 query=schemas.OneInsightQuery,
                 path_schema=schemas.BrandPath,
-                problems=("brand-not-found",),
                 example="/insights/brands/{brand}",
             ),
         ),
@@ -213,7 +219,6 @@ REPORTS = (
                 summary="Price index",
                 description="Matched-item index for each period, with its interval and the median.",
                 query=schemas.PriceIndexQuery,
-                problems=("brand-not-found", "category-not-found"),
                 example="/prices/index?category={category}&granularity=day",
             ),
         ),
@@ -241,7 +246,6 @@ REPORTS = (
                 summary="Announced reductions",
                 description="Reductions that began in each period, and how many comply with Directive 98/6/EC Art. 6a.",
                 query=schemas.ReductionsQuery,
-                problems=("category-not-found",),
                 example="/insights/reductions?category={category}",
             ),
         ),
