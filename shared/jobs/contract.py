@@ -60,7 +60,7 @@ def fingerprint(parameters: Mapping[str, Any], format: str, data_version: int) -
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-SCRIPT = Path(__file__).with_name("refund.lua").read_text(encoding="utf-8")
+SCRIPT = Path(__file__).with_name("refund_order.lua").read_text(encoding="utf-8")
 # The counters of a day live 26 hours; a marker must outlive them, or a late second asking would be paid.
 _MARKER_SECONDS = 2 * 86_400
 
