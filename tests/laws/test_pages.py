@@ -25,6 +25,7 @@ from shared.jobs.contract import JOB_KINDS
 from tests.support import openapi
 from tests.support.client_packages.generate import PACKAGE
 from tests.support.mapping_keys import TABLES, keys, markdown
+from tests.truth.endpoints import ENDPOINTS
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
 from workers.ingest.mapping import FillDown, Mapping, MatchRules, read
@@ -345,6 +346,12 @@ def test_each_call_is_in_the_typescript_client_and_has_samples(report: Report) -
     for endpoint in report.endpoints:
         assert f'known("{endpoint.operation}"' in client, "add its method to deploy/clients/typescript/src/client.ts"
         assert endpoint.operation in SAMPLES, "add its sample to edge/docs/files.py"
+
+
+@every_report
+def test_the_judge_of_all_figures_asks_each_call(report: Report) -> None:
+    paths = {endpoint.path.removeprefix("/") for endpoint in report.endpoints}
+    assert paths <= ENDPOINTS.keys(), "recompute it in tests/truth/questions and add it to tests/truth/endpoints.py"
 
 
 @every_report
