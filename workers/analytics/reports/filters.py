@@ -58,7 +58,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which observations. None: all. `tops` are the categories that were named and do not lie below another of them.
+    """Which observations. None: all. `tops` are the named categories without those that are below another named one.
 
     `kinds` are `l` (listings), `s` (sales); empty as long as it is not settled which of them the answer is of.
     `outliers` says whether those that statistics set aside belong to them.
