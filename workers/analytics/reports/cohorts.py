@@ -110,9 +110,6 @@ def _set_aside(rollups: list[Row], kind: str, *, grouped: bool) -> dict[Key, int
     return counts
 
 
-# Cohort intelligence: the distribution of prices of brands and categories, by period and group.
-
-
 _FIGURES = [
     ("currency", pa.string()),
     ("kind", pa.string()),

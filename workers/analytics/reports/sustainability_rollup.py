@@ -327,9 +327,6 @@ def _by_factor(medians: Array, sigmas: Array, numbers: Array, common: Array) -> 
     return groups
 
 
-# Sustainability rollup: the footprint of the units sold, or of the articles in the assortment.
-
-
 _EVIDENCE = {f"{name}_items": name for name in ("measured", "modelled", "category_average")}
 _BOUNDS = tuple(f"{name}_{bound}" for name in CODES for bound in Bounds._fields)
 UNITS = {
