@@ -43,7 +43,7 @@ style: $(VENV)/.test
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache --no-logo
 
-truth: $(VENV)/.test ## Compare every endpoint's figures with DuckDB over the source files (ARGS="--questions 20 --seed 7")
+truth: $(VENV)/.test ## Compare records, reports and exports with DuckDB over the source files (ARGS="--questions 20 --seed 7")
 	@$(BIN)/python -m tests.truth $(ARGS)
 
 sabotage: $(VENV)/.test ## Plant faults in a copy, one at a time: a test or drill must notice each (ARGS="--only quota")

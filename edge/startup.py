@@ -12,7 +12,6 @@ from shared.errors import ConfigurationError
 from shared.settings.settings import Settings, same_user
 from shared.telemetry.log import Log, repeat_in_thread
 
-# Checks of an edge before it starts.
 # gunicorn's master imports this module, so that SIGHUP does not load anew what it imports.
 
 

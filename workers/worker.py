@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from shared.db.connect import Connection, unavailable
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused, StoreUnavailable
-from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, KINDS
+from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, JOB_KINDS
 from shared.processes import without_pandas
 from shared.settings.settings import Settings, settings_or_exit
 from shared.telemetry import metrics
@@ -252,7 +252,7 @@ class JobRunner:
             job.id,
             job.attempt,
             settings.lease_ttl_seconds,
-            KINDS[job.kind].seconds_max,
+            JOB_KINDS[job.kind].seconds_max,
             stop=lambda: cancel_statement(connection),
         )
         try:

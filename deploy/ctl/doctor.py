@@ -91,9 +91,6 @@ def _version(replies: dict[str, Any]) -> str:
     return f"Valkey {valkey}" if valkey else f"Redis {replies['redis_version']}"
 
 
-# `itemindex doctor`: every part, one line each: what is wrong and what to do.
-
-
 SQL = load_queries(__file__, "data.sql")
 _DISK_BYTES_MIN = 2 * 1024**3
 

@@ -240,7 +240,7 @@ def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: lis
             if state and state["ready"] and state["pid"] == process.pid:
                 certificate = Path(state["certificate"]) if state["certificate"] else None
                 _greet(paths, state["base_url"], settings_of(paths).anonymous_token, certificate)
-                console.say("\nStop it with `itemindex down`.\n")
+                console.say("\nStop it with `make down`, or with `itemindex down` where that is installed.\n")
                 return
             time.sleep(0.1)
     errors.say("[bold red]itemindex:[/] it did not start; the end of {log} says:", log=log)

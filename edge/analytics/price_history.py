@@ -21,6 +21,7 @@ from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
+from shared.analytics.observations import KIND_OF_LETTER
 from shared.analytics.outliers import MODES
 from shared.db.queries import load_queries
 from shared.money import minor_digits, to_amount, to_text
@@ -93,7 +94,6 @@ def _moment(price: Price) -> Moment:
 SQL = load_queries(__file__, "price_history.sql")
 WINDOWS = (7, 30, 90, 365)
 MONEY = ("low", "median", "high", "close")
-KINDS = {"l": "listing", "s": "sale"}
 UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
 METHOD = (
     "exact: medians are percentile_cont over the observed prices; close is the day's price where all that was observed "
@@ -254,7 +254,7 @@ def rows(prices: Sequence[Price]) -> list[dict[str, Any]]:
             {
                 "day": day,
                 "channel": channel,
-                "kind": KINDS[kind],
+                "kind": KIND_OF_LETTER[kind],
                 "currency": currency,
                 "low": to_amount(low, currency),
                 "median": to_amount(median(minors), currency),
@@ -285,7 +285,7 @@ def statistics(prices: Sequence[Price], last: date, *, include: bool) -> Iterato
             yield {
                 "days": days,
                 "currency": currency,
-                "kind": KINDS[kind],
+                "kind": KIND_OF_LETTER[kind],
                 "from": first,
                 "to": last,
                 "low": low,

@@ -1,23 +1,11 @@
-"""The reports, each declared once, with the parameters and answers that no other module has."""
+"""The reports, each declared once."""
 
 from dataclasses import dataclass
 
-from marshmallow import fields
-
 from edge.analytics import report_schemas as schemas
-from edge.analytics.envelope import outliers_field
-from edge.analytics.report_schemas import (
-    ReductionRow,
-    ReportAnswer,
-    ReportMeta,
-    ReportQuery,
-    RollupRow,
-    granularity,
-    groups,
-)
-from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
-from edge.http.parameters import Parameters, Utf8, described, listed, one_of
-from shared.analytics.footprint import BASES, CODES
+from edge.analytics.report_schemas import ReportAnswer, ReportQuery
+from edge.http.parameters import Parameters
+from shared.analytics.footprint import CODES
 from shared.jobs.contract import (
     BRAND_INSIGHTS,
     CATEGORY_INSIGHTS,
@@ -52,6 +40,9 @@ class Picture:
     band: tuple[str, str] | None = None
 
 
+_NOT_FOUND = {"brand-not-found": {"brand", "slug"}, "category-not-found": {"category", "code", "parent"}}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One GET of a report.
@@ -67,13 +58,18 @@ class Endpoint:
     description: str
     query: type[ReportQuery]
     path_schema: type[Parameters] | None = None
-    problems: tuple[str, ...] = ()
     example: str | None = None
 
     @property
     def path_parameter(self) -> str | None:
         """The name of the parameter in the path."""
         return next(iter(self.path_schema().fields)) if self.path_schema else None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The problems of its parameters: a name that the edge knows may be gone when the worker looks for it."""
+        parameters = {*self.query().fields, self.path_parameter}
+        return tuple(problem for problem, names in _NOT_FOUND.items() if parameters & names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,47 +111,6 @@ class Report:
     def form(self) -> Endpoint:
         """The endpoint whose parameters the dashboard's form has."""
         return self.endpoints[-1]
-
-
-class ReductionsQuery(ReportQuery):
-    """Query of announced reductions: those that began in the range."""
-
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
-    granularity = granularity(None)
-    outliers = outliers_field()
-
-
-ReductionsReport = schemas.report_of(ReductionRow, "ReductionsReport", "Announced reductions.")
-
-
-class RollupQuery(DisplacementQuery, ReportQuery):
-    """Query of a sustainability rollup."""
-
-    granularity = granularity("month")
-    group_by = groups("brand", "category", "channel")
-    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
-    basis = one_of(
-        BASES,
-        "Multiply figures by units sold, or count each item once; default: sales if there are any, "
-        "otherwise the assortment",
-    )
-
-
-class RollupMeta(ReportMeta):
-    """Context of a rollup."""
-
-    displacement = fields.Nested(
-        DisplacementMeta(),
-        metadata=described("Rate used for `avoided`; only with `displacement` or `displacement_rate`"),
-    )
-
-
-class RollupReport(ReportAnswer):
-    """A sustainability rollup."""
-
-    meta = fields.Nested(RollupMeta(), required=True)
-    data = fields.List(fields.Nested(RollupRow()), required=True)
 
 
 INSIGHTS = Picture(spread=("median",), spread_title="Median price", compared="median", changes=("index_change",))
@@ -207,7 +162,6 @@ REPORTS = (
                 description="Items, prices, price changes, channels and rank.",
                 query=schemas.OneInsightQuery,
                 path_schema=schemas.CategoryPath,
-                problems=("category-not-found",),
                 example="/insights/categories/{category}",
             ),
         ),
@@ -236,7 +190,6 @@ REPORTS = (
                 description="Rank, percentile, prices compared with its categories, and peers.",
                 query=schemas.OneInsightQuery,
                 path_schema=schemas.BrandPath,
-                problems=("brand-not-found",),
                 example="/insights/brands/{brand}",
             ),
         ),
@@ -266,7 +219,6 @@ REPORTS = (
                 summary="Price index",
                 description="Matched-item index for each period, with its interval and the median.",
                 query=schemas.PriceIndexQuery,
-                problems=("brand-not-found", "category-not-found"),
                 example="/prices/index?category={category}&granularity=day",
             ),
         ),
@@ -286,15 +238,14 @@ REPORTS = (
         description="How many announced reductions comply with the prior-price rule.",
         rank_min=BRAND,
         entitlement="reductions",
-        reply=ReductionsReport,
+        reply=schemas.ReductionsReport,
         endpoints=(
             Endpoint(
                 operation="getReductions",
                 path="/insights/reductions",
                 summary="Announced reductions",
                 description="Reductions that began in each period, and how many comply with Directive 98/6/EC Art. 6a.",
-                query=ReductionsQuery,
-                problems=("category-not-found",),
+                query=schemas.ReductionsQuery,
                 example="/insights/reductions?category={category}",
             ),
         ),
@@ -308,14 +259,14 @@ REPORTS = (
         rank_min=INSTITUTIONAL,
         entitlement="sustainability-rollup",
         usage_name="rollup",
-        reply=RollupReport,
+        reply=schemas.RollupReport,
         endpoints=(
             Endpoint(
                 operation="getSustainabilityRollup",
                 path="/rollups/sustainability",
                 summary="Sustainability rollup",
                 description="Units, CO2e, water, waste and other impacts by period and group.",
-                query=RollupQuery,
+                query=schemas.RollupQuery,
                 example="/rollups/sustainability?brand={brand}&group_by=category",
             ),
         ),

@@ -9,6 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
+from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
 from edge.analytics.unit_prices import original_currency
 from edge.http.parameters import (
     CurrencyCode,
@@ -24,10 +25,9 @@ from edge.http.parameters import (
     with_members,
 )
 from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
+from shared.analytics.observations import KIND_OF_LETTER, OBSERVATION_KINDS
 from shared.analytics.results import MEDIA_TYPES
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
-
-KINDS = ("listing", "sale", "both")
 
 
 def _amount(sentence: str = "") -> fields.Str:
@@ -59,7 +59,7 @@ class PriceRow(PeriodRow):
 
     currency = _text("ISO 4217")
     original_currency = original_currency()
-    kind = _text("Which observations the row covers", validate=validate.OneOf(KINDS))
+    kind = _text("Which observations the row covers", validate=validate.OneOf(OBSERVATION_KINDS))
     items = _count("Distinct items")
     observations = _count("Observations")
     set_aside = _count("Outliers; price statistics exclude them unless `outliers=include`")
@@ -198,7 +198,7 @@ class PriceIndexRow(PeriodRow):
 
     currency = _text("ISO 4217")
     original_currency = original_currency()
-    kind = _text("Which observations the row covers", validate=validate.OneOf(KINDS[:2]))
+    kind = _text("Which observations the row covers", validate=validate.OneOf(KIND_OF_LETTER.values()))
     index = _index("Price index, first period = 100; null if no matched items link the period to the first one")
     low = _index("Lower end of the 95 % bootstrap interval")
     high = _index("Upper end of the 95 % bootstrap interval")
@@ -315,7 +315,7 @@ def granularity(default: str | None, *longer: str) -> fields.Str:
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
     description = "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales"
-    return one_of(KINDS, description)
+    return one_of(OBSERVATION_KINDS, description)
 
 
 class ReportQuery(QueryParameters):
@@ -412,7 +412,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
     granularity = granularity("month", "quarter", "year")
     kind = one_of(
-        KINDS[:2],
+        KIND_OF_LETTER.values(),
         "Prices to include: listings or sales; default: sales for methods that weight by units, "
         "otherwise listings if there are any",
     )
@@ -445,6 +445,27 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
             raise ValidationError("weights items by units sold, which listings do not have", "method")
 
 
+class ReductionsQuery(ReportQuery):
+    """Query of announced reductions: those that began in the range."""
+
+    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    outliers = outliers_field()
+
+
+class RollupQuery(DisplacementQuery, ReportQuery):
+    """Query of a sustainability rollup."""
+
+    granularity = granularity("month")
+    group_by = groups("brand", "category", "channel")
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    basis = one_of(
+        BASES,
+        "Multiply figures by units sold, or count each item once; default: sales if there are any, "
+        "otherwise the assortment",
+    )
+
+
 class CategoryPath(PathParameters):
     """Path of one category."""
 
@@ -460,7 +481,10 @@ class BrandPath(PathParameters):
 class ReportMeta(Meta):
     """Context of a report."""
 
-    kind = fields.Str(validate=validate.OneOf(KINDS), metadata=described("Which observations price statistics include"))
+    kind = fields.Str(
+        validate=validate.OneOf(OBSERVATION_KINDS),
+        metadata=described("Which observations price statistics include"),
+    )
     basis = fields.Str(
         validate=validate.OneOf(BASES), metadata=described("Multiplier of footprints: units sold, or 1 for each item")
     )
@@ -480,6 +504,15 @@ class ReportMeta(Meta):
     )
 
 
+class RollupMeta(ReportMeta):
+    """Context of a rollup."""
+
+    displacement = fields.Nested(
+        DisplacementMeta(),
+        metadata=described("Rate used for `avoided`; only with `displacement` or `displacement_rate`"),
+    )
+
+
 class ReportAnswer(Analysis):
     """Base of every report's answer; a report adds its `data`."""
 
@@ -495,6 +528,14 @@ CohortReport = report_of(CohortRow, "CohortReport", "A cohort.")
 CategoryReport = report_of(CategoryRow, "CategoryReport", "Insights of categories.")
 BrandReport = report_of(BrandRow, "BrandReport", "Insights of brands.")
 PriceIndexReport = report_of(PriceIndexRow, "PriceIndexReport", "A price index.")
+ReductionsReport = report_of(ReductionRow, "ReductionsReport", "Announced reductions.")
+
+
+class RollupReport(ReportAnswer):
+    """A sustainability rollup."""
+
+    meta = fields.Nested(RollupMeta(), required=True)
+    data = fields.List(fields.Nested(RollupRow()), required=True)
 
 
 @cache

@@ -13,8 +13,6 @@ from jwt.algorithms import get_default_algorithms
 from shared.errors import ItemIndexError
 from shared.printable import base64url
 
-# The checks of an ID token: form, header, signature, claims. Pure; the cryptography is PyJWT's.
-#
 # Sources: OpenID Connect Core 1.0, section 3.1.3.7; RFC 7519; RFC 8725 (best current practices). A JWT library alone
 # is not a policy: the types of claims, duplicate members, `typ`, `crit` and the longest lifetime are checked here.
 

@@ -36,9 +36,6 @@ from shared.errors import JobNotFound, ResultGone
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import Principal
 
-# From a request's body to an export's order: canonical, checked, estimated, submitted once per Idempotency-Key.
-
-
 _COUNTED_MAX = 1_000_000
 _PREVIEW_ROWS = 10
 
@@ -248,9 +245,6 @@ def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
         "compression": body["compression"] or usual_compression(body["format"]),
         **({"until": body["until"]} if body["until"] is not None else {}),
     }
-
-
-# Exports of an organization: looking them up, their files, ending them. For the API and the dashboard alike.
 
 
 class ExportRepository:

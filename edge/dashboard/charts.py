@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from edge.analytics.price_history import KINDS, Price, median
+from edge.analytics.price_history import Price, median
 from edge.analytics.report_declarations import Picture
 from edge.dashboard.tables import (
     BY_CODE,
@@ -22,6 +22,7 @@ from edge.dashboard.tables import (
     heading,
     number,
 )
+from shared.analytics.observations import KIND_OF_LETTER
 from shared.money import to_amount
 
 
@@ -384,7 +385,7 @@ def history(prices: Sequence[Price], outliers: Sequence[Price] = ()) -> list[dic
                 series.append({"label": label, "values": values, "colour": colour, "hollow": hollow, "line": False})
         scale = _scale(series)
         logarithmic = ", logarithmic scale" if scale == "log" else ""
-        title = f"Median price per day, {KINDS[kind]}s, {currency}, {days_text(first, last)}{logarithmic}"
+        title = f"Median price per day, {KIND_OF_LETTER[kind]}s, {currency}, {days_text(first, last)}{logarithmic}"
         title += _largest_of(SERIES_MAX, channels, " channels")
         listed = [day.isoformat() for day in days]
         made.append({"title": title, "x": listed, "series": series, "kind": "lines", "scale": scale})

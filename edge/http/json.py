@@ -9,7 +9,6 @@ from aiohttp import web
 
 from shared.errors import InvalidJson
 
-# JSON that callers send, decoded by one strict parser.
 # RFC 8259 leaves open what a repeated member means, and decoders differ: the member that one part of a system checks
 # may not be the one that another part uses. Here such a text is refused, as is one that is nested too deeply.
 

@@ -129,8 +129,7 @@ class ResultBody:
         self._reader.close()
 
 
-# Sends a body: whole or a range, conditional, a chunk at a time, as fast as the reader reads. aiohttp's FileResponse
-# is not used: it ignores an ETag in If-Range, so a resumed download could splice two results.
+# aiohttp's FileResponse is not used: it ignores an ETag in If-Range, so a resumed download could splice two results.
 
 
 _CHUNK_BYTES = 256 * 1024

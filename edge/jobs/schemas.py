@@ -5,7 +5,7 @@ from marshmallow import Schema, fields, validate
 from edge.http.lists import list_of
 from edge.http.parameters import CursorText, PathParameters, QueryParameters, WholeNumber, described, one_of
 from edge.http.problems import ProblemDocument
-from shared.jobs.contract import KINDS
+from shared.jobs.contract import JOB_KINDS
 
 STATES = ["queued", "running", "succeeded", "failed", "cancelled", "expired"]
 _TIME = {"description": "RFC 3339, UTC"}
@@ -23,7 +23,7 @@ class JobsQuery(QueryParameters):
     """Query of the list of jobs."""
 
     state = one_of(STATES, "Only this state")
-    kind = one_of(sorted(name for name, kind in KINDS.items() if kind.units), "Only this kind")
+    kind = one_of(sorted(name for name, kind in JOB_KINDS.items() if kind.units), "Only this kind")
     limit = WholeNumber(1, 200, load_default=50)
     cursor = CursorText()
 

@@ -308,8 +308,7 @@ def _allowed(decision: Decision, network: str) -> Decision:
     return decision
 
 
-# Charges the calls whose price is fixed, and limits calls about organizations by person. Where the price depends on
-# the request, the handler charges as soon as it knows it.
+# Where the price depends on the request, the handler charges as soon as it knows it.
 
 
 def person_limit(limits: PersonLimits) -> Any:

@@ -148,7 +148,7 @@ _KNOWN_MAX = 10_000
 
 
 def may_be_kept(decision: Decision) -> bool:
-    """Return whether it is a refusal by the day, which nothing but units given back lifts within its second."""
+    """Return whether it is a refusal by the day, which nothing but a refund lifts within its second."""
     return decision.outcome == REFUSED_DAY and decision.ends_in_seconds >= _ENDS_IN_SECONDS_MIN
 
 
@@ -187,7 +187,7 @@ class KnownRefusals:
             del self._known[next(iter(self._known))]
 
     def forget(self, account: str) -> None:
-        """Ask for an account anew: units of it were given back."""
+        """Ask for an account anew: units were refunded to it."""
         self._known.pop(account, None)
 
 
@@ -203,7 +203,7 @@ class LuaScript:
         self.digest = hashlib.sha1(self.source, usedforsecurity=False).hexdigest()
 
 
-TAKE, REFUND = LuaScript("take.lua"), LuaScript("refund.lua")
+TAKE, REFUND = LuaScript("take.lua"), LuaScript("refund_call.lua")
 
 
 class RateLimiter:

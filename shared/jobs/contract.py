@@ -40,7 +40,7 @@ PRICE_INDEX = Kind("price-index", "reports", attempts_max=3, seconds_max=300, un
 REDUCTIONS = Kind("reductions", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
 RELEASE = Kind("release", "maintenance", attempts_max=3, seconds_max=3_600)
 EXPORT = Kind("export", "exports", attempts_max=5, seconds_max=3_600, units=100, units_cached=100, kept_hours=7 * 24)
-KINDS: dict[str, Kind] = {kind.name: kind for kind in tuple(globals().values()) if isinstance(kind, Kind)}
+JOB_KINDS: dict[str, Kind] = {kind.name: kind for kind in tuple(globals().values()) if isinstance(kind, Kind)}
 """Every kind that is declared above."""
 QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance", "webhooks")
 STATES = ("queued", "running", "succeeded", "failed", "cancelled", "expired")
@@ -60,7 +60,7 @@ def fingerprint(parameters: Mapping[str, Any], format: str, data_version: int) -
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-SCRIPT = Path(__file__).with_name("refund.lua").read_text(encoding="utf-8")
+SCRIPT = Path(__file__).with_name("refund_order.lua").read_text(encoding="utf-8")
 # The counters of a day live 26 hours; a marker must outlive them, or a late second asking would be paid.
 _MARKER_SECONDS = 2 * 86_400
 

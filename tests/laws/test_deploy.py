@@ -20,7 +20,7 @@ import yaml
 
 from deploy.ctl.main import COMMANDS, load_command
 from deploy.local import postgres, valkey
-from shared.jobs.contract import KINDS, QUEUES
+from shared.jobs.contract import JOB_KINDS, QUEUES
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from tests.drills.faults import FAULTS
@@ -258,7 +258,7 @@ def test_the_edges_get_no_password_but_their_own() -> None:
 
 
 def test_the_worker_that_makes_releases_alone_has_the_key_that_signs_them() -> None:
-    [queue] = {kind.queue for kind in KINDS.values() if kind.name == "release"}
+    [queue] = {kind.queue for kind in JOB_KINDS.values() if kind.name == "release"}
     mounted = {name for name, part in OURS.items() if "release-signing-key" in str(part.get("volumes"))}
     named = {name for name, part in OURS.items() if "RELEASE_SIGNING_KEY_FILE" in part["environment"]}
     assert mounted == named == {f"worker-{queue}"}

@@ -12,18 +12,20 @@ import pytest
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names
 from edge.analytics.schemas import SustainabilityRow
-from edge.dashboard.answers import ANSWERS
+from edge.dashboard.answers import ANSWERS, answer_of
 from edge.dashboard.forms import FormFaults, fields_of, read_form
 from edge.dashboard.session_guard import PageError
+from edge.dashboard.tables import Periods, Reading
 from edge.docs.document import EXAMPLES as EXAMPLES_REPORTS
 from edge.docs.files import SAMPLES
 from edge.docs.root import CAPABILITIES
 from edge.http.problems import CATALOGUE
 from shared.jobs import contract as jobs
-from shared.jobs.contract import KINDS
+from shared.jobs.contract import JOB_KINDS
 from tests.support import openapi
 from tests.support.client_packages.generate import PACKAGE
 from tests.support.mapping_keys import TABLES, keys, markdown
+from tests.truth.endpoints import ENDPOINTS
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
 from workers.ingest.mapping import FillDown, Mapping, MatchRules, read
@@ -36,10 +38,6 @@ PAGE = (Path(__file__).parents[2] / "deploy" / "docs" / "contract.md").read_text
 MIGRATIONS = Path(__file__).parents[2] / "shared" / "db" / "migrations"
 
 _OPERATION = re.compile(r"`(GET|POST|DELETE) (/[a-z0-9/{}._-]*)[^`]*`")
-
-_UNITS = re.compile(
-    r"cohorts, insights (\d+) \((\d+) if cached\); rollup (\d+); export (\d+); price index (\d+) \((\d+) if cached\)"
-)
 
 
 def section(number: int) -> str:
@@ -75,12 +73,19 @@ def test_each_problem_type_of_the_page_exists_with_its_status() -> None:
             assert str(CATALOGUE[slug].status) in statuses, slug
 
 
-def test_the_units_of_the_page_are_charged() -> None:
-    found = _UNITS.search(section(9))
+def units_of_the_page() -> dict[str, tuple[int, int]]:
+    """Return the units of each call, and those if its result exists, by the words that the page has for it."""
+    found = re.search(r"^Units: (.*?)\. ", section(9), re.MULTILINE)
     assert found
-    units = [jobs.COHORTS.units, jobs.COHORTS.units_cached, jobs.SUSTAINABILITY_ROLLUP.units, jobs.EXPORT.units]
-    units += [jobs.PRICE_INDEX.units, jobs.PRICE_INDEX.units_cached]
-    assert [int(number) for number in found.groups()] == units
+    return {
+        name: (int(units), int(cached or units))
+        for names, units, cached in re.findall(r"([^;]+?) (\d+)(?: \((\d+) if cached\))?(?:;|$)", found[1])
+        for name in names.strip().split(", ")
+    }
+
+
+def test_the_units_of_an_export_are_those_of_the_page() -> None:
+    assert units_of_the_page()["export"] == (jobs.EXPORT.units, jobs.EXPORT.units_cached)
 
 
 def test_the_limits_of_the_page_are_those_a_new_database_has() -> None:
@@ -279,11 +284,29 @@ def test_the_guide_names_each_parameter(report: Report) -> None:
 
 
 def test_each_kind_of_report_is_declared_computed_and_told() -> None:
-    kinds = {name for name, kind in KINDS.items() if kind.queue == "reports"}
+    kinds = {name for name, kind in JOB_KINDS.items() if kind.queue == "reports"}
     assert REPORTS_BY_KIND.keys() == kinds, "declare it in edge/analytics/report_declarations.py"
     assert COMPUTATIONS.keys() == kinds, "add its computation in workers/analytics/reports/publish.py"
     assert ANSWERS.keys() == kinds, "add its sentence in edge/dashboard/answers.py"
     assert len(REPORTS_BY_KIND) == len(REPORTS)
+
+
+@every_report
+def test_each_sentence_on_the_dashboard_reads_the_rows_that_the_report_has(report: Report) -> None:
+    for example in (EXAMPLES_REPORTS[endpoint.operation] for endpoint in report.endpoints if endpoint.example):
+        reading = Reading(Periods.of({}, example["meta"]), example["meta"]["units"])
+        answer = answer_of(report.kind.name, {}, example["data"], reading)
+        assert answer.figure
+        assert answer.sentence
+
+
+@every_report
+def test_the_contract_has_each_path_and_its_units(report: Report) -> None:
+    priced = [units for name, units in units_of_the_page().items() if report.kind.name.replace("-", " ").endswith(name)]
+    assert priced == [(report.kind.units, report.kind.units_cached)], "they are in `Units:` of contract.md"
+    path = re.compile(rf"`(GET )?/index{report.base_path}[`?\[]")
+    assert path.search(section(1)), "it is in the table of paths of contract.md"
+    assert path.search(section(4)), "it is in the table of capabilities of contract.md"
 
 
 def test_operations_paths_and_entitlements_are_unique() -> None:
@@ -324,6 +347,12 @@ def test_each_call_is_in_the_typescript_client_and_has_samples(report: Report) -
     for endpoint in report.endpoints:
         assert f'known("{endpoint.operation}"' in client, "add its method to deploy/clients/typescript/src/client.ts"
         assert endpoint.operation in SAMPLES, "add its sample to edge/docs/files.py"
+
+
+@every_report
+def test_the_judge_of_all_figures_asks_each_call(report: Report) -> None:
+    paths = {endpoint.path.removeprefix("/") for endpoint in report.endpoints}
+    assert paths <= ENDPOINTS.keys(), "recompute it in tests/truth/questions and add it to tests/truth/endpoints.py"
 
 
 @every_report

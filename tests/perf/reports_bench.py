@@ -17,12 +17,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import write
 from shared.db.connect import Connection, connect
 from tests.perf import generate as market
 from tests.support.servers import Servers
 from workers.analytics.reports.aggregator import Range
-from workers.analytics.reports.filters import KINDS, Filter, Tree
+from workers.analytics.reports.filters import Filter, Tree
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.analytics.reports.query import Reader
 from workers.analytics.reports.result import Answer
@@ -150,7 +151,7 @@ def _everything(connection: Connection) -> Callable[[], None]:
     """Every brand and category at once: what insights without a name read. No answer has just this."""
 
     def run() -> None:
-        Reader(connection, Tree.read(connection), MONTHS, _quiet).gather(Filter(kinds=KINDS["sale"]))
+        Reader(connection, Tree.read(connection), MONTHS, _quiet).gather(Filter(kinds=OBSERVATION_KINDS["sale"]))
 
     return run
 

@@ -1678,7 +1678,7 @@ FAULTS = (
     ),
     fault(
         "a debt is paid back twice",
-        "shared/jobs/refund.lua",
+        "shared/jobs/refund_order.lua",
         "if gave then",
         "if false then",
         "tests/service/reports/test_jobs_api.py::test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settled",
@@ -1779,14 +1779,14 @@ FAULTS = (
     ),
     fault(
         "a refund lowers the burst of another second",
-        "edge/quota/refund.lua",
+        "edge/quota/refund_call.lua",
         "if kept[2] == second and burst >= units then",
         "if burst >= units then",
         "tests/service/quota/test_meter.py::test_the_meter_keeps_to_its_model",
     ),
     fault(
         "an order's refund leaves its charge to be refunded with the call",
-        "shared/jobs/refund.lua",
+        "shared/jobs/refund_order.lua",
         "    redis.call('SET', KEYS[3], '0 ' .. second, 'KEEPTTL')\n",
         "",
         "tests/service/quota/test_meter.py::test_the_meter_keeps_to_its_model",

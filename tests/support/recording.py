@@ -53,6 +53,8 @@ _RANDOM = (
     ("nonce", r"(?<=[?&]nonce=)[0-9A-Za-z_-]{16,}"),
     ("challenge", r"(?<=code_challenge=)[0-9A-Za-z_-]{16,}"),
 )
+# They count the events of all subjects.
+_EVENT = re.compile(r"(?:(?<=cursor\": \")|(?<=cursor</dt><dd>)|(?<=</a></td><td class=\"number\">))\d+\b")
 _MOMENT = re.compile(r"\b(\d{4}-\d\d-\d\d)(?:([T ])(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z| UTC|\+00:00)?)?(?![\d-])")
 _VARYING: tuple[tuple[str, str], ...] = (
     (r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} 20(?:2[5-9]|[3-9]\d) \d\d:\d\d:\d\d GMT", "{http date}"),
@@ -96,13 +98,14 @@ class Recording:
         self._fixed = dict(fixed or {})
         self._current: list[str] = []
         self._names: dict[str, str] = {}
+        self._events: dict[str, str] = {}
         self._request = ""
         self._today = datetime.now(UTC).date()
 
     def begin(self, subject: str) -> None:
         """Let the answers that follow be of this subject."""
         self._current = self.subjects.setdefault(subject, [])
-        self._names = {}
+        self._names, self._events = {}, {}
         self._numbers: dict[str, int] = defaultdict(int)
 
     def note(self, value: str, kind: str) -> None:
@@ -155,10 +158,14 @@ class Recording:
                 text = text.replace(str(UUID(self._request)), "{this request}")
         for pattern, name in _VARYING:
             text = re.sub(pattern, name, text)
+        text = _EVENT.sub(self._event, text)
         text = _ANY_RANDOM.sub(self._numbered, text)
         for value, name in sorted(self._names.items(), key=lambda item: -len(item[0])):
             text = text.replace(value, name)
         return _MOMENT.sub(self._moment, text) if dated else text
+
+    def _event(self, match: re.Match[str]) -> str:
+        return self._events.setdefault(match[0], f"{{event {len(self._events) + 1}}}")
 
     def _numbered(self, match: re.Match[str]) -> str:
         value, kind = match[0], _RANDOM[int((match.lastgroup or "_0")[1:])][0]

@@ -18,7 +18,7 @@ from deploy.local import postgres
 from deploy.local.paths import Paths
 from deploy.local.process import ServiceProcess, tail
 from shared.db.connect import Connection, connect
-from shared.jobs.contract import KINDS
+from shared.jobs.contract import JOB_KINDS
 from shared.settings.settings import Settings
 from tests.support.servers import Servers
 
@@ -134,7 +134,7 @@ def ordered(settings: Settings, kind: str = "cohorts", format: str = "json", **p
             """INSERT INTO jobs (kind, queue, parameters, fingerprint, data_version, attempts_max, format)
             SELECT $1, 'reports', $2, uuidv7()::text, coalesce(max(version), 0), $3, $4 FROM data_versions
             RETURNING id::text""",
-            (kind, Jsonb(parameters), KINDS[kind].attempts_max, format),
+            (kind, Jsonb(parameters), JOB_KINDS[kind].attempts_max, format),
         ).fetchone()
         assert row is not None
         return str(row[0])

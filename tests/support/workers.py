@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared.db.connect import connect
-from shared.jobs.contract import KINDS, SEARCH_INDEX
+from shared.jobs.contract import JOB_KINDS, SEARCH_INDEX
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from workers.analytics.reports.publish import Make, Replica, ReportHandler
@@ -86,4 +86,4 @@ def serve_due(runner: FeedRunner, settings: Settings) -> None:
 def reporting(settings: Settings, make: Make) -> Handlers:
     """Have every kind of report computed by this function; one replica is remembered by all of them."""
     replica = Replica(settings.replica_database_url, settings.replica_wait_seconds, Log("worker"))
-    return {name: ReportHandler(make, replica) for name, kind in KINDS.items() if kind.queue == "reports"}
+    return {name: ReportHandler(make, replica) for name, kind in JOB_KINDS.items() if kind.queue == "reports"}

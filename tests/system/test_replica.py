@@ -103,7 +103,7 @@ def test_every_report_is_the_same_to_the_last_byte(pair: Pair, tmp_path: Path) -
                     assert manifest["rows"] > 0
                     results.append((content, manifest["data_version"], manifest["result_sha256"]))
             both.append(results)
-        assert {kind for kind, *_ in QUESTIONS} == set(COMPUTATIONS)
+        assert {kind for kind, *_ in QUESTIONS} == set(COMPUTATIONS), "add a question to QUESTIONS"
         assert both[0] == both[1]
         assert since(before) == {"replica": len(both[1])}
 

@@ -1,4 +1,4 @@
-"""`make truth`: compare every endpoint's figures with an independent computation over the source files."""
+"""`make truth`: compare the answers of endpoints with an independent computation over the source files."""
 
 import json
 import sys

@@ -16,6 +16,7 @@ from tests.truth.questions import (
     lists,
     price_index,
     prices,
+    reductions,
 )
 
 Ask = Callable[[Client, Index, Random, int], Iterator[Question]]
@@ -35,6 +36,7 @@ ENDPOINTS: dict[str, Ask] = {
     "insights/brands": brand_insights.listed,
     "insights/brands/{slug}": brand_insights.one,
     "prices/index": price_index.price_index,
+    "insights/reductions": reductions.reductions,
     "rollups/sustainability": footprints.rollup,
     "datasets": bulk.releases,
     "exports": bulk.exports,

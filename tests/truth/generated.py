@@ -12,7 +12,7 @@ from random import Random
 from tests.truth.naming import minor, mint
 from tests.truth.sets import World, set_of
 
-_ITEMS, _SOLD = 90, 40
+_ITEMS, _REDUCED, _SOLD = 90, 20, 40
 _BRANDS = ("Café Noir", "CAFE NOIR", "cafe-noir", "Ærø & Søn", "豆奶屋", "O’Brien", "OBrien", "ÅNGSTRÖM", "x", "")
 _PATHS = (
     "Généré > Tee & Kaffee > Grün",
@@ -25,6 +25,8 @@ _PATHS = (
 _SHOPS = ("Nord", "NORD", "Süd", "sud", "東", "West-1")
 _DAYS = tuple(map(date.fromisoformat, ("1990-01-02", "1999-12-31", "2000-02-29", "2024-02-29", "2025-12-31")))
 _CURRENCIES = ("USD", "EUR", "JPY", "KWD", "CLF", "KRW")
+# A price, and the one that is crossed out beside it.
+_SHOWN = (("10", ""), ("10", ""), ("9", "10"), ("8", "10"), ("9", "12"), ("10", "12"))
 _BAD_LISTINGS = (
     {"day": "31.02.2026"},
     {"day": "2026-02-01"},
@@ -46,7 +48,7 @@ _BAD_LISTINGS = (
 def generated(folder: Path, seed: int = 1) -> World:
     """Write the files into a folder."""
     random = Random(seed)
-    _write(folder / "generated_listings.csv", list(_listings(random)))
+    _write(folder / "generated_listings.csv", [*_listings(random), *_reduced(random)])
     _write(folder / "generated_sales.csv", list(_sales(random)))
     _write(folder / "generated_factors.csv", list(_factors(random)))
     names = ("generated_listings", "generated_sales", "generated_factors")
@@ -100,6 +102,20 @@ def _listings(random: Random) -> Iterator[dict[str, str]]:
                 }  # the same state again
             if random.random() < 0.1:
                 yield {**row, **random.choice(_BAD_LISTINGS)}
+
+
+def _reduced(random: Random) -> Iterator[dict[str, str]]:
+    """Yield listings of almost every day of some months, now and then below a price that is crossed out."""
+    for n in range(_REDUCED):
+        item = {"id": f"r{n}", "name": f"Angebot {n}", "maker": random.choice(_BRANDS), "path": random.choice(_PATHS)}
+        unknown = dict.fromkeys(("kind", "weight", "co2", "water"), "")
+        unchanged = random.choice((10, 31, 31, 40))
+        for day in range(160):
+            if day % unchanged == 0:
+                price, was = random.choice(_SHOWN)
+            if random.random() < 0.998:
+                seen = f"{date(2026, 6, 1) + timedelta(days=day):%d.%m.%Y}"
+                yield {**item, **unknown, "day": seen, "shop": "Nord", "price": price, "was": was, "currency": "EUR"}
 
 
 def _sales(random: Random) -> Iterator[dict[str, str]]:

@@ -32,7 +32,7 @@ from deploy.local.paths import Paths, free_port, port_is_free
 from deploy.local.process import Program, ServiceProcess, StackError, end_all_writing_below, group_lives, writing_below
 from edge.startup import BLOCKED_SECONDS, Watchdog
 from shared.errors import ConfigurationError
-from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, KINDS, QUEUES
+from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, JOB_KINDS, QUEUES
 from shared.settings.settings import Settings
 from tests.support.workers import RecordedMessages, services_of
 from workers.handlers import job_handlers
@@ -125,7 +125,7 @@ def test_a_worker_takes_the_three_messages_that_are_sent_and_no_other() -> None:
 
 def test_every_kind_of_job_has_a_handler() -> None:
     services = services_of(SETTINGS, messages=RecordedMessages())
-    assert job_handlers(services).keys() == KINDS.keys()
+    assert job_handlers(services).keys() == JOB_KINDS.keys()
 
 
 def test_two_workers_of_one_process_share_no_state() -> None:

@@ -10,7 +10,7 @@ from kombu.transport import redis
 from redis.exceptions import ConnectionError, TimeoutError
 
 from shared.errors import StoreUnavailable
-from shared.jobs.contract import KINDS, QUEUES
+from shared.jobs.contract import JOB_KINDS, QUEUES
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
@@ -66,7 +66,7 @@ def patch_kombu() -> None:
 # Celery: which queues exist, and how a message is sent and acknowledged. The jobs' rows are the truth.
 
 
-_SECONDS_MAX = max(kind.seconds_max for kind in KINDS.values())
+_SECONDS_MAX = max(kind.seconds_max for kind in JOB_KINDS.values())
 # A message that was never acknowledged is delivered again after this; it must exceed any task's run time, or the task
 # would run twice.
 _VISIBILITY_SECONDS = _SECONDS_MAX + 300

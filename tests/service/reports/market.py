@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shared.db.connect import Connection
 from shared.settings.settings import Settings
 from tests.perf.generate import MAPPING as GENERATED
 from tests.perf.generate import write
@@ -44,6 +45,11 @@ def opened(servers: Servers, folder: Path) -> Iterator[Settings]:
     """Make a database with the market in it."""
     with servers.fresh(folder, market) as settings:
         yield settings
+
+
+def known(connection: Connection) -> tuple[list[str], list[str]]:
+    brands = [row[0] for row in connection.execute("SELECT slug FROM brands ORDER BY item_count DESC, slug")]
+    return brands, [row[0] for row in connection.execute("SELECT code FROM categories ORDER BY code")]
 
 
 def _offers(count: int, seed: int) -> str:

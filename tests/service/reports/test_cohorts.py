@@ -15,7 +15,7 @@ from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.money import minor_digits
 from shared.settings.settings import Settings
-from tests.service.reports.market import ON_THE_MARKET, market
+from tests.service.reports.market import ON_THE_MARKET, known, market
 from tests.support.reports import quiet
 from tests.support.servers import Servers
 from workers.analytics.reports.aggregator import GroupedSeries
@@ -172,11 +172,6 @@ def compare(answer: Any, rows: list[tuple[Any, ...]], groups: int) -> None:
         assert mine["promotion_share"] == (pytest.approx(cut / listed, abs=1e-6) if listed else None)
         assert mine["discount_mean"] == (pytest.approx(float(deep), abs=1e-6) if cut else None)
         assert mine["discount_median"] == (pytest.approx(float(middle), abs=1e-6) if cut else None)
-
-
-def known(connection: Connection) -> tuple[list[str], list[str]]:
-    brands = [row[0] for row in connection.execute("SELECT slug FROM brands ORDER BY item_count DESC, slug")]
-    return brands, [row[0] for row in connection.execute("SELECT code FROM categories ORDER BY code")]
 
 
 def test_random_cohorts_equal_another_engine(connection: Connection, raw: duckdb.DuckDBPyConnection) -> None:

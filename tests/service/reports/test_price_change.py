@@ -1,25 +1,19 @@
-"""Changes of prices, announced reductions, converted rows, and a comparison on the demo data."""
+"""Insights show the change of prices of the same items beside that of the median, and say when the two disagree."""
 
-from collections import Counter
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shared.db.connect import Connection, connect
-from shared.errors import CategoryNotFound
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
 from workers.analytics.reports import insights
-from workers.analytics.reports.reductions import make
 
 pytestmark = ON_THE_MARKET
-
-# Insights show the change of prices of the same items beside that of the median, and say when the two disagree.
-
 
 QUESTION = {"from": "2026-04-01", "to": "2026-06-30", "granularity": "month", "currency": "HKD"}
 
@@ -92,92 +86,3 @@ def test_change_of_the_assortment_moves_the_median_and_not_the_index(settings: S
     assert may["index_change"] is None
     assert (june["median_change"], june["index_change"], june["median_disagrees"]) == (89.0, 0.0, True)
     assert june["share_matched"] == pytest.approx(30 / 70, abs=1e-6)
-
-
-# Announced reductions equal what SQL says of the 30 days before each, and each verdict has a case of its own.
-
-
-FIRST = date(2026, 1, 1)
-
-# Every first announced day of a level, its 30 days, and whether an announced step is in them. Rows of one day: the lowest.
-JUDGED = """
-WITH lowest AS (
-    SELECT DISTINCT ON (o.item_id, o.channel_id, o.currency, o.day) o.item_id, h.code AS channel, o.channel_id, o.currency, o.day,
-           o.price_minor AS price, coalesce(o.list_minor, 0) AS listed
-    FROM observations o JOIN channels h ON h.id = o.channel_id WHERE o.kind = 'l' AND o.outlier IS NULL
-    ORDER BY o.item_id, o.channel_id, o.currency, o.day, o.price_minor, o.list_minor NULLS LAST),
-begins AS (
-    SELECT * FROM (SELECT *, lag(price) OVER w AS before, lag(listed > price) OVER w AS announced FROM lowest
-                   WINDOW w AS (PARTITION BY item_id, channel_id, currency ORDER BY day)) r
-    WHERE listed > price AND (announced IS NOT TRUE OR price < before))
-SELECT b.channel, b.currency, count(*), count(*) FILTER (WHERE n.days < 30),
-       count(*) FILTER (WHERE n.days = 30 AND b.price >= n.least)
-FROM begins b, LATERAL (SELECT count(*) AS days, min(l.price) AS least FROM lowest l
-    WHERE l.item_id = b.item_id AND l.channel_id = b.channel_id AND l.currency = b.currency
-      AND l.day BETWEEN b.day - 30 AND b.day - 1) n
-WHERE b.day BETWEEN '2026-03-01' AND '2026-06-30' GROUP BY 1, 2 ORDER BY 1, 2"""
-
-
-def days(item: int, store: str, *runs: tuple[int, str, str]) -> str:
-    """Write a row a day: runs of (days, price, list price); without a price the day has no row."""
-    rows, day = [], FIRST
-    for count, price, listed in runs:
-        for _ in range(count):
-            if price:
-                rows.append(f"{item},Item {item},Vita,Drinks,Tea,1,{day},{store},{price},{listed}\n")
-            day += timedelta(days=1)
-    return "".join(rows)
-
-
-CASES = {
-    "holding": ((40, "10", ""), (5, "8", "10")),
-    "overstated": ((40, "10", ""), (5, "8", "12")),
-    "not_below": ((40, "8", ""), (5, "8", "10")),
-    "undecided": ((20, "10", ""), (1, "", ""), (19, "10", ""), (5, "8", "10")),
-}
-
-
-def ask(settings: Settings, **parameters: Any) -> list[dict[str, Any]]:
-    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        asked = {"from": "2026-02-01", "to": "2026-03-31", **parameters}
-        rows: list[dict[str, Any]] = make(connection, asked, quiet).table.to_pylist()
-        return rows
-
-
-def test_each_verdict_has_its_reductions(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, "".join(days(n, "NORTH", *runs) for n, runs in enumerate(CASES.values())))
-    [row] = ask(settings)
-    assert (row["channel"], row["currency"], row["items"], row["announced"]) == ("NORTH", "HKD", 4, 4)
-    assert {name: row[name] for name in CASES} == dict.fromkeys(CASES, 1)
-    assert row["share_holding"] == 0.333333
-
-
-def test_a_further_step_is_a_reduction_of_its_own_and_needs_the_rule_of_the_market(
-    settings: Settings, tmp_path: Path
-) -> None:
-    load_rows(settings, tmp_path, days(1, "NORTH", (40, "10", ""), (5, "8", "10"), (5, "7", "10")))
-    [row] = ask(settings)
-    assert (row["items"], row["announced"], row["holding"], row["undecided"]) == (1, 2, 1, 1)
-
-
-def test_channels_categories_and_days_narrow_it(settings: Settings, tmp_path: Path) -> None:
-    runs = CASES["holding"]
-    load_rows(settings, tmp_path, days(1, "NORTH", *runs) + days(1, "SOUTH", *runs))
-    assert [row["channel"] for row in ask(settings)] == ["NORTH", "SOUTH"]
-    assert [row["channel"] for row in ask(settings, channel=["SOUTH"])] == ["SOUTH"]
-    assert len(ask(settings, category=["drinks"])) == 2
-    assert ask(settings, **{"from": "2026-02-11"}) == []  # they began the day before
-    with pytest.raises(CategoryNotFound):
-        ask(settings, category=["no.where"])
-
-
-def test_a_market_is_counted_as_sql_counts_it(connection: Connection) -> None:
-    answer = make(connection, {"from": "2026-03-01", "to": "2026-06-30"}, quiet)
-    rows = answer.table.to_pylist()
-    expected = connection.execute(JUDGED).fetchall()
-    assert [(row["channel"], row["currency"], row["announced"]) for row in rows] == [row[:3] for row in expected]
-    for row, (_, _, announced, fewer, not_below) in zip(rows, expected, strict=True):
-        assert sum(Counter({name: row[name] for name in CASES}).values()) == announced
-        assert row["undecided"] >= fewer
-        assert row["not_below"] <= not_below
-    assert sum(row["announced"] for row in rows) > 100

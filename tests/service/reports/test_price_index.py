@@ -13,8 +13,7 @@ import pytest
 from shared.db.connect import Connection, connect
 from shared.errors import CategoryNotFound, InvalidParameter
 from shared.settings.settings import Settings
-from tests.service.reports.market import ON_THE_MARKET
-from tests.service.reports.test_cohorts import known
+from tests.service.reports.market import ON_THE_MARKET, known
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.reports import quiet, work

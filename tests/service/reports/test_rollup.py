@@ -14,8 +14,7 @@ from shared.analytics.footprint import CODES
 from shared.db.connect import Connection, connect
 from shared.errors import JobRefused
 from shared.settings.settings import Settings
-from tests.service.reports.market import ON_THE_MARKET, opened
-from tests.service.reports.test_cohorts import known
+from tests.service.reports.market import ON_THE_MARKET, known, opened
 from tests.support.reports import quiet
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows

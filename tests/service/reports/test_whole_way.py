@@ -140,7 +140,7 @@ async def test_rollups_of_another_version_are_not_read_and_migrate_derives_them(
     key, path = api_key(settings), "/index/cohorts?brand=vita"
     accepted = await edge.get(path, key=key, head={"Prefer": "wait=0"})
     [job] = await asyncio.to_thread(queued, settings)
-    assert await asyncio.to_thread(run, settings, job) == "queued"  # put off, and no empty answer is kept
+    assert await asyncio.to_thread(run, settings, job) == "queued"  # postponed, and no empty answer is kept
     monkeypatch.setenv("DATABASE_URL", settings.database_url)
     done = await asyncio.to_thread(CliRunner().invoke, migrate_schema, [])
     assert (done.exit_code, "derived what the reports read" in done.output) == (0, True), done.output

@@ -746,7 +746,11 @@ def test_a_sample_of_python_calls_the_operation(
     monkeypatch.chdir(tmp_path)
     source = python(operation, "http://service/v1", "install it")
     assert source
-    exec(compile(ast.parse(source), operation, "exec"), {})
+    try:
+        exec(compile(ast.parse(source), operation, "exec"), {})
+    except AttributeError as missing:
+        missing.add_note("`make clients` writes the methods of reports")
+        raise
     assert re.fullmatch(path_of(operation), sent[0]), sent
 
 
@@ -755,7 +759,9 @@ def test_a_sample_of_typescript_calls_methods_that_there_are() -> None:
         source = typescript(operation, "http://service/v1", "install it")
         assert source and source.count("(") == source.count(")"), operation
         for name in re.findall(r"client\.(?:report\.)?(\w+)\(", source):
-            assert re.search(rf"^    (?:async )?\*?{name}\(", COMPILED, re.MULTILINE), name
+            assert re.search(rf"^    (?:async )?\*?{name}\(", COMPILED, re.MULTILINE), (
+                f"run `make clients`, which compiles {name}"
+            )
 
 
 # The TypeScript client without a service: the tests are in typescript_client.mjs, where Node runs them.

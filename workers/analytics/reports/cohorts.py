@@ -9,13 +9,14 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from shared.analytics.observations import KIND_OF_LETTER, OBSERVATION_KINDS
 from shared.analytics.outliers import MODES
 from shared.analytics.results import SIX_DECIMALS, Columns
 from shared.db.connect import Connection
 from shared.db.copy_binary import text_array
 from shared.errors import InvalidParameter
 from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Range, number
-from workers.analytics.reports.filters import KINDS, SQL, Tree, filter_of, range_of, whole_months, with_defaults
+from workers.analytics.reports.filters import SQL, Tree, filter_of, range_of, whole_months, with_defaults
 from workers.analytics.reports.query import Reader, ReportProgress, add_rollups, snapshot
 from workers.analytics.reports.result import (
     CHANNELS,
@@ -69,7 +70,7 @@ def read_whole_months(
         return None
     report_progress("reading", 0, None)
     named, grouped = list(dict.fromkeys(parameters[name])), bool(parameters.get("group_by"))
-    kinds = KINDS[parameters.get("kind") or "both"]
+    kinds = OBSERVATION_KINDS[parameters.get("kind") or "both"]
     strata = [*kinds, *(kind.upper() for kind in kinds)]
     tops = [code for code in named if name == "brand" or not any(code.startswith(f"{other}.") for other in named)]
     # As text: the driver takes 15 µs to find the type of each list.
@@ -85,7 +86,7 @@ def read_whole_months(
     collector, set_aside = Collector(days), _set_aside(rollups, kind, grouped=grouped)
     add_rollups(collector, (row[2:] for row in rollups if row[0] == kind), grouped=grouped)
     outliers = Outliers(MODES[False], sum(set_aside.values()))
-    kind_name = next(name for name, listed in KINDS.items() if listed == (kind,))
+    kind_name = KIND_OF_LETTER[kind]
     return Cohort(days, kind_name, collector.segments(), names, set_aside, outliers)
 
 
@@ -107,9 +108,6 @@ def _set_aside(rollups: list[Row], kind: str, *, grouped: bool) -> dict[Key, int
             key = Key(currency, number(month), group_id if grouped else 0, 0)
             counts[key] = counts.get(key, 0) + n
     return counts
-
-
-# Cohort intelligence: the distribution of prices of brands and categories, by period and group.
 
 
 _FIGURES = [

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from statistics import median
 from typing import Any
 
+from shared.analytics.observations import OBSERVATION_KINDS
 from shared.clock import utc_now
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
@@ -13,15 +14,11 @@ from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from workers.analytics.reports.aggregator import GRANULARITIES, Range
 from workers.analytics.rollups.codec import unpack
 
-# Canonical parameters into what is read: ids instead of names, and the range of days with its default filled in.
-
-
 SQL = load_queries(__file__, "reports.sql")
 DEFAULT_DAYS = 90
 ENOUGH_SHARE = 0.2
 """Of the median day's observations: with fewer, a day does not end the default window."""
 DIMENSIONS = ("brand", "category", "channel")
-KINDS = {"listing": ("l",), "sale": ("s",), "both": ("l", "s")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which observations. None: all. `tops` are the categories that were named and do not lie below another of them.
+    """Which observations. None: all. `tops` are the named categories without those that are below another named one.
 
     `kinds` are `l` (listings), `s` (sales); empty as long as it is not settled which of them the answer is of.
     `outliers` says whether those that statistics set aside belong to them.
@@ -79,7 +76,7 @@ class Filter:
     @property
     def strata(self) -> tuple[str, ...]:
         """Return the kinds of the rollups that hold them; outliers are in rollups of their own."""
-        kinds = self.kinds or KINDS["both"]
+        kinds = self.kinds or OBSERVATION_KINDS["both"]
         return (*kinds, *(kind.upper() for kind in kinds)) if self.outliers else kinds
 
     @property
@@ -90,7 +87,7 @@ class Filter:
     @property
     def kind(self) -> str:
         """Return how a caller names the kinds; they must be settled."""
-        return next(name for name, kinds in KINDS.items() if kinds == self.kinds)
+        return next(name for name, kinds in OBSERVATION_KINDS.items() if kinds == self.kinds)
 
     @property
     def scope(self) -> tuple[str, tuple[int, ...]]:
@@ -215,9 +212,9 @@ def _channels(connection: Connection, codes: list[str]) -> tuple[int, ...] | Non
 
 
 def _kinds(name: str | None) -> tuple[str, ...]:
-    if name is not None and name not in KINDS:
-        raise InvalidParameter("kind", f"must be one of {', '.join(KINDS)}")
-    return KINDS[name] if name else ()
+    if name is not None and name not in OBSERVATION_KINDS:
+        raise InvalidParameter("kind", f"must be one of {', '.join(OBSERVATION_KINDS)}")
+    return OBSERVATION_KINDS[name] if name else ()
 
 
 def _group_by(names: list[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
@@ -15,7 +16,7 @@ from shared.price_index.panel import IndexNotDefined, PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
 from workers.analytics.reports.aggregator import LONGER, GroupedSeries, day_of
-from workers.analytics.reports.filters import KINDS, Filter, Tree, filter_of, range_of, with_defaults
+from workers.analytics.reports.filters import Filter, Tree, filter_of, range_of, with_defaults
 from workers.analytics.reports.price_change import REPLICATES, disagrees, price_tables, seed_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
@@ -129,9 +130,9 @@ def _question(parameters: dict[str, Any]) -> Question:
 
 def _sold(chosen: Filter, question: Question) -> Filter:
     """Return the filter with the kind that has quantities; raise InvalidParameter where another one is asked for."""
-    if chosen.kinds and chosen.kinds != KINDS["sale"]:
+    if chosen.kinds and chosen.kinds != OBSERVATION_KINDS["sale"]:
         raise InvalidParameter("method", f"{question.method.name} needs units, which only sales have: not listings")
-    return replace(chosen, kinds=KINDS["sale"])
+    return replace(chosen, kinds=OBSERVATION_KINDS["sale"])
 
 
 def _computed(

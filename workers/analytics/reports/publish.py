@@ -24,7 +24,7 @@ from shared.jobs.contract import (
     BRAND_INSIGHTS,
     CATEGORY_INSIGHTS,
     COHORTS,
-    KINDS,
+    JOB_KINDS,
     PRICE_INDEX,
     REDUCTIONS,
     SUSTAINABILITY_ROLLUP,
@@ -237,7 +237,7 @@ class ReportHandler:
             job.id,
             job.attempt,
             Jsonb(outcome.result),
-            KINDS[job.kind].kept_hours,
+            JOB_KINDS[job.kind].kept_hours,
             outcome.data_version,
             outcome.fingerprint,
             outcome.rows,
@@ -261,7 +261,7 @@ class ReportHandler:
 
 
 def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> Manifest:
-    kind, format = KINDS[job.kind], job.format
+    kind, format = JOB_KINDS[job.kind], job.format
     key = layout.key_of(job.id, job.attempt, kind.name, format)
     units = kind.units if answer.rows.num_rows else 0  # the row's trigger refunds what was charged
     with store.writing(key) as file:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from psycopg import IsolationLevel, pq
 
+from shared.analytics.observations import OBSERVATION_KINDS
 from shared.db.connect import Connection
 from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Range, Rollup, number
-from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree
+from workers.analytics.reports.filters import SQL, Filter, Tree
 from workers.analytics.rollups.codec import Array, unpack
 from workers.analytics.rollups.figures import unpack_figures
 
@@ -86,7 +87,7 @@ class Reader:
         """Return the filter with its kinds settled: those asked for, else listings where it finds any, else sales."""
         if chosen.kinds:
             return chosen
-        listings, sales = (replace(chosen, kinds=KINDS[name]) for name in ("listing", "sale"))
+        listings, sales = (replace(chosen, kinds=OBSERVATION_KINDS[name]) for name in ("listing", "sale"))
         months = self._months_by_kind(chosen)
         if not months["s"]:
             return listings
@@ -96,7 +97,9 @@ class Reader:
 
     def has_sales(self, chosen: Filter) -> bool:
         """Return whether any sale matches a filter."""
-        return self._has_observations(replace(chosen, kinds=KINDS["sale"]), self._months_by_kind(chosen)["s"])
+        return self._has_observations(
+            replace(chosen, kinds=OBSERVATION_KINDS["sale"]), self._months_by_kind(chosen)["s"]
+        )
 
     def any_in_index(self, chosen: Filter) -> bool:
         """Return whether the whole index has an observation of a filter's kinds and currency in the range's months."""

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.prior_price import WINDOW_DAYS, Moment, Reason, Reference, reference
 from workers.analytics.reports.aggregator import Range, day_of, number
-from workers.analytics.reports.filters import KINDS, Filter, Tree, filter_of, range_of
+from workers.analytics.reports.filters import Filter, Tree, filter_of, range_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import Answer, SetAside, channel_codes
@@ -75,7 +76,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     """
     with snapshot(connection):
         tree = Tree.read(connection)
-        chosen = replace(filter_of(connection, tree, parameters), kinds=KINDS["listing"])
+        chosen = replace(filter_of(connection, tree, parameters), kinds=OBSERVATION_KINDS["listing"])
         days = range_of(connection, chosen, parameters)
         reader = Reader(connection, tree, days, report_progress)
         prices = _read(reader, chosen)

@@ -10,13 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from shared.analytics.footprint import BASES, CODES, INDICATORS, weight_of
+from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter, JobRefused
 from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_factor, of_item, requested_displacement
 from shared.uncertainty.sums import Group, interval_of_many
 from workers.analytics.reports.aggregator import Key, day_of, number
-from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
+from workers.analytics.reports.filters import SQL, Filter, Tree, filter_of, range_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import Answer, Names
 from workers.analytics.rollups.codec import Array, counted, ranges
@@ -326,9 +327,6 @@ def _by_factor(medians: Array, sigmas: Array, numbers: Array, common: Array) -> 
     return groups
 
 
-# Sustainability rollup: the footprint of the units sold, or of the articles in the assortment.
-
-
 _EVIDENCE = {f"{name}_items": name for name in ("measured", "modelled", "category_average")}
 _BOUNDS = tuple(f"{name}_{bound}" for name in CODES for bound in Bounds._fields)
 UNITS = {
@@ -392,7 +390,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         basis = _basis(reader, chosen, parameters.get("basis"))
         report_progress("figures", 0, None)
         footprints = read(connection, tree, chosen)
-        counted = replace(chosen, kinds=KINDS["sale" if basis == "sales" else "both"])
+        counted = replace(chosen, kinds=OBSERVATION_KINDS["sale" if basis == "sales" else "both"])
         quantities = Quantities(reader, counted, once=basis == "assortment")
         months = list(days.months())
         for done, month in enumerate(months):

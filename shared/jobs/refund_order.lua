@@ -1,4 +1,4 @@
--- refund: give back what an order of a job was charged, once.
+-- refund_order: refund what an order of a job was charged, once.
 --
 -- KEYS[1]  the account's counters of the day on which it was charged
 -- KEYS[2]  marker of this refund

@@ -1,9 +1,9 @@
--- refund: give back one charge that is not counted after all.
+-- refund_call: refund one charge of a call that is not counted after all.
 --
 -- KEYS[1]  the account's counters of the day on which the charge was taken
 -- KEYS[2]  marker of that charge; it holds the units and the second in which they were taken
 -- RETURNS  { 1 or 0, units used that day, units still used in the second of the charge }
--- WHY      Only a charge whose marker still exists is given back, and the marker is deleted with it: a refund cannot be
+-- WHY      Only a charge whose marker still exists is refunded, and the marker is deleted with it: a refund cannot be
 --          had twice, not for a charge that was never taken, and the counter cannot fall below zero.
 --          A charge that was refunded and then taken again on another day is not this one.
 --          Another second's burst stays as it is: those units were not taken in it, and as many more would pass.
