@@ -54,7 +54,7 @@ _RANDOM = (
     ("challenge", r"(?<=code_challenge=)[0-9A-Za-z_-]{16,}"),
 )
 # They count the events of all subjects.
-_EVENT = re.compile(r"(?:(?<=cursor\": \")|(?<=cursor</dt><dd>)|(?<=</a></td><td class=\"number\">))\d+\b")
+_EVENT = re.compile(r"(?:(?<=cursor\": \")|(?<=cursor</dt><dd>)|(?<=</a></td><td class=\"number\">))\d+(?=[\"<])")
 _MOMENT = re.compile(r"\b(\d{4}-\d\d-\d\d)(?:([T ])(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z| UTC|\+00:00)?)?(?![\d-])")
 _VARYING: tuple[tuple[str, str], ...] = (
     (r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} 20(?:2[5-9]|[3-9]\d) \d\d:\d\d:\d\d GMT", "{http date}"),
