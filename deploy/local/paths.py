@@ -101,18 +101,18 @@ def write_private(path: Path, content: bytes) -> None:
     beside.replace(path)
 
 
-def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
+def port_is_free(port: int) -> bool:
     """Return whether a server could listen there now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((host, port))
+            probe.bind(("127.0.0.1", port))
         except OSError:
             return False
     return True
 
 
-def free_port(host: str = "127.0.0.1") -> int:
+def free_port() -> int:
     """Return a port that is free and that no other call, in any process, is given while this process runs.
 
     A socket holds it that does not listen: a server that reuses addresses, as all here do, may still take it.
@@ -121,7 +121,7 @@ def free_port(host: str = "127.0.0.1") -> int:
     holder = socket.socket()
     while True:
         try:
-            holder.bind((host, port := secrets.choice(_PORTS)))
+            holder.bind(("127.0.0.1", port := secrets.choice(_PORTS)))
         except OSError:
             continue
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

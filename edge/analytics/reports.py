@@ -1,7 +1,7 @@
 """One service and one handler for all reports: it is built for each declared endpoint."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,8 +181,7 @@ class ReportService:
         channels = parameters.get("channel", [])
         if not brands and not categories and not channels:
             return
-        row = await self._database.fetch_row(SQL.unknown_names, brands, categories, channels)
-        assert row is not None
+        row = await unknown_names(self._database, brands, categories, channels)
         if slug in row["brands"]:
             raise Problem("brand-not-found", detail_of([unknown("slug", "brand", slug)]))
         if code in row["categories"]:
@@ -192,6 +191,15 @@ class ReportService:
         faults += [unknown("channel", "channel", one) for one in row["channels"]]
         if faults:
             raise invalid_parameters(faults)
+
+
+async def unknown_names(
+    database: Database, brands: Sequence[str], categories: Sequence[str], channels: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return which of these names are not in the index, under `brands`, `categories` and `channels`."""
+    row = await database.fetch_row(SQL.unknown_names, brands, categories, channels)
+    assert row is not None
+    return dict(row)
 
 
 def _unchanged_until(kind: Kind, known: Any) -> float:

@@ -5,7 +5,6 @@ Sources: OpenID Connect Discovery 1.0; RFC 8414; RFC 7517.
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +41,6 @@ class OidcProvider:
         self,
         settings: Settings,
         log: Log,
-        clock: Callable[[], float] = time.monotonic,
         *,
         refresh_seconds: float = _REFRESH_SECONDS,
         fetch_seconds: float = _FETCH_SECONDS,
@@ -51,7 +49,6 @@ class OidcProvider:
         self.issuer = settings.oidc_issuer
         self._deadline_seconds = settings.oidc_timeout_seconds
         self._log = log
-        self._clock = clock
         self._session: aiohttp.ClientSession | None = None
         self._endpoints: Endpoints | None = None
         self._keys: list[VerificationKey] = []
@@ -83,18 +80,18 @@ class OidcProvider:
     async def keys_for(self, token: id_token.Unverified) -> list[VerificationKey]:
         """Return the keys that may have signed a token; none where the provider has no such key."""
         await self._refresh_if_old(wait=not self._keys)
-        if not self._keys or self._clock() - self._good_at > _KEPT_SECONDS:
+        if not self._keys or time.monotonic() - self._good_at > _KEPT_SECONDS:
             raise self._unavailable()
         keys = id_token.select(token, self._keys)
-        if not keys and self._clock() - self._unknown_at > self._fetch_seconds:
+        if not keys and time.monotonic() - self._unknown_at > self._fetch_seconds:
             # The provider may have a new key. Random kids must not make us ask it more often than this.
-            self._unknown_at = self._clock()
+            self._unknown_at = time.monotonic()
             await self._refresh(wait=True)
             keys = id_token.select(token, self._keys)
         elif not keys and self._fetching is not None:
             await asyncio.shield(self._fetching)
             keys = id_token.select(token, self._keys)
-        if not keys and self._down and self._clock() - self._good_at > self._refresh_seconds:
+        if not keys and self._down and time.monotonic() - self._good_at > self._refresh_seconds:
             raise self._unavailable()  # the key may be new and the provider is unavailable: not the caller's fault
         return keys
 
@@ -124,10 +121,10 @@ class OidcProvider:
     async def _refresh_if_old(self, *, wait: bool) -> None:
         """Fetch what is older than ten minutes or was never fetched, once in 30 s however many callers ask."""
         if (
-            self._clock() - self._good_at > self._refresh_seconds
-            and self._clock() - self._asked_at > self._fetch_seconds
+            time.monotonic() - self._good_at > self._refresh_seconds
+            and time.monotonic() - self._asked_at > self._fetch_seconds
         ):
-            self._asked_at = self._clock()
+            self._asked_at = time.monotonic()
             await self._refresh(wait=wait)
         elif wait and self._fetching is not None:
             await asyncio.shield(self._fetching)
@@ -149,7 +146,7 @@ class OidcProvider:
         except StoreUnavailable:
             keys = []
         if keys:
-            self._keys, self._good_at = keys, self._clock()
+            self._keys, self._good_at = keys, time.monotonic()
         if self._down != (not keys):
             self._down = not keys
             if self._down:

@@ -2,7 +2,6 @@
 
 import hashlib
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import asyncpg
@@ -28,13 +27,11 @@ class UserService:
         provider: OidcProvider | None,
         database: Database,
         settings: Settings,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self.provider = provider
         self._database = database
         self._client_id = settings.oidc_client_id
         self._emails_verified = settings.oidc_email_verified == "always"
-        self._clock = clock
         self._known: dict[bytes, tuple[float, Person]] = {}
 
     async def authenticate(self, text: str, *, fresh: bool = False) -> Person:
@@ -65,7 +62,7 @@ class UserService:
         assert self.provider is not None
         token = id_token.parse(text)
         id_token.verify(token, await self.provider.keys_for(token))
-        now = self._clock()
+        now = time.time()
         identity = id_token.check_claims(token.claims, issuer=self.provider.issuer, client_id=self._client_id, now=now)
         if nonce is not None and token.claims.get("nonce") != nonce:
             raise InvalidToken
@@ -78,7 +75,7 @@ class UserService:
         token = id_token.parse(text, logout_token.TYPES)
         id_token.verify(token, await self.provider.keys_for(token))
         return logout_token.check_logout_claims(
-            token.claims, issuer=self.provider.issuer, client_id=self._client_id, now=self._clock()
+            token.claims, issuer=self.provider.issuer, client_id=self._client_id, now=time.time()
         )
 
     async def id_of(self, subject: str) -> str | None:

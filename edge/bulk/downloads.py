@@ -19,7 +19,7 @@ from edge.http.problems import Problem
 from edge.http.stream import ResultBody, Slice, opened
 from edge.quota.limiter import Decision, RateLimiter
 from edge.storage.database import Database
-from shared.clock import Clock, rfc3339, utc_now
+from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
 from shared.objects.directory import ResultStore
 from shared.organizations.accounts import INSTITUTIONAL, Plan
@@ -192,10 +192,9 @@ class SignedUrls:
 class LinkChecker:
     """Checks the signed URLs by which files are read without a credential."""
 
-    def __init__(self, links: SignedUrls, database: Database, clock: Clock = utc_now) -> None:
+    def __init__(self, links: SignedUrls, database: Database) -> None:
         self._links = links
         self._database = database
-        self._clock = clock
 
     async def require(self, link: Link, signed: str, anew: str) -> None:
         """Raise the problem `invalid-signature` or `expired-signature` unless the link is good for what was signed.
@@ -205,7 +204,7 @@ class LinkChecker:
         """
         if not self._links.holds(link, signed):
             raise Problem("invalid-signature", f"This signed URL was modified or is for another file. {anew}")
-        if link.expires <= self._clock().timestamp():
+        if link.expires <= utc_now().timestamp():
             raise Problem("expired-signature", f"This signed URL has expired. {anew}")
         row = await self._database.fetch_row(SQL.reader_rank, link.organization)
         if row is None or row["rank"] < INSTITUTIONAL:

@@ -12,6 +12,7 @@ from uuid import uuid4
 import msgspec
 from aiohttp import web
 
+from edge.analytics.reports import unknown_names
 from edge.bulk import schemas
 from edge.bulk.downloads import FileResponder, Link, LinkChecker, SignedUrls, StoredFile
 from edge.http.context import CONTEXT, organization_of, principal_of
@@ -30,7 +31,7 @@ from shared.bulk.manifest import described, usual_compression
 from shared.bulk.request import FORMULA_PREFIX, ID_END, JSON_COLUMNS, ROWS_SQL, Request, arguments, counting, scope_of
 from shared.bulk.request import Scope as ReadScope
 from shared.bulk.schema import CHANGES, LIST, RELEASED
-from shared.clock import Clock, rfc3339, utc_now
+from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
 from shared.errors import JobNotFound, ResultGone
 from shared.jobs.contract import EXPORT
@@ -204,8 +205,7 @@ class ExportService:
         requested = parameters["filter"]
         lists = [requested.get(name, []) for name in ("brand", "category", "channel")]
         if any(lists):
-            row = await self._database.fetch_row(SQL.unknown_names, *lists)
-            assert row is not None
+            row = await unknown_names(self._database, *lists)
             faults += [unknown("filter.brand", "brand", slug) for slug in row["brands"]]
             faults += [unknown("filter.category", "category", code) for code in row["categories"]]
             faults += [unknown("filter.channel", "channel", code) for code in row["channels"]]
@@ -310,14 +310,11 @@ class ExportRepository:
 class ExportSerializer:
     """Renders documents with this service's addresses."""
 
-    def __init__(
-        self, base_url: str, jobs: JobSerializer, links: SignedUrls, link_seconds: int, clock: Clock = utc_now
-    ) -> None:
+    def __init__(self, base_url: str, jobs: JobSerializer, links: SignedUrls, link_seconds: int) -> None:
         self._base_url = base_url
         self._jobs = jobs
         self._links = links
         self._link_seconds = link_seconds
-        self._clock = clock
 
     def url(self, order_id: str) -> str:
         """Return an export's address."""
@@ -335,7 +332,7 @@ class ExportSerializer:
         manifest = order.export
         if manifest is None:
             return None
-        until = min(int(self._clock().timestamp()) + self._link_seconds, int(order.row["expires_at"].timestamp()))
+        until = min(int(utc_now().timestamp()) + self._link_seconds, int(order.row["expires_at"].timestamp()))
         document: dict[str, Any] = msgspec.to_builtins(manifest)
         if manifest.all_months is None:
             document["all_months"] = not manifest.months

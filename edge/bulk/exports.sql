@@ -32,10 +32,3 @@ UPDATE jobs SET state = 'expired'
 WHERE id = $1 AND kind = 'export' AND state = 'succeeded'
   AND NOT EXISTS (SELECT FROM job_orders o WHERE o.job_id = $1 AND o.organization_id <> $2 AND o.cancelled_at IS NULL)
 RETURNING id::text;
-
--- name: unknown_names
--- Names of a filter that are not in the index; a category is known by itself or by one below it.
-SELECT ARRAY(SELECT slug FROM unnest($1::text[]) n(slug) WHERE NOT EXISTS (SELECT FROM brands b WHERE b.slug = n.slug)) AS brands,
-       ARRAY(SELECT code FROM unnest($2::text[]) n(code)
-             WHERE NOT EXISTS (SELECT FROM categories c WHERE c.code = n.code OR starts_with(c.code, n.code || '.'))) AS categories,
-       ARRAY(SELECT code FROM unnest($3::text[]) n(code) WHERE NOT EXISTS (SELECT FROM channels c WHERE c.code = n.code)) AS channels;

@@ -13,7 +13,7 @@ from edge.http.routing import API_PATH
 from edge.storage.database import Database
 from shared.bulk.schema import MEDIA_TYPE, RELEASED, Dataset, ReleaseFile, catalogue_key, changes_of, key_of, schema_of
 from shared.bulk.signing import FILE_MEMBERS, public_jwk
-from shared.clock import Clock, rfc3339, utc_now
+from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
 
 # Releases as the edge reads them: from the rows that name them, and nothing that is not named.
@@ -166,15 +166,14 @@ def _number(version: str) -> int | None:
 class UrlSigner:
     """Makes the signed addresses of one release for one organization."""
 
-    def __init__(self, links: SignedUrls, base_url: str, lifetime_seconds: int, clock: Clock = utc_now) -> None:
+    def __init__(self, links: SignedUrls, base_url: str, lifetime_seconds: int) -> None:
         self._links = links
         self._base_url = base_url
         self._lifetime_seconds = lifetime_seconds
-        self._clock = clock
 
     def until(self) -> int:
         """Return when an address that is made now ends."""
-        return int(self._clock().timestamp()) + self._lifetime_seconds
+        return int(utc_now().timestamp()) + self._lifetime_seconds
 
     def page(self) -> str:
         """Return the address of the guide that says how the datasets are read."""

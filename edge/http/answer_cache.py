@@ -8,7 +8,6 @@ the caller may have it, and what it costs, is decided for each request anew: an 
 
 import math
 import time
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -76,9 +75,8 @@ class Offer(NamedTuple):
 class AnswerCache:
     """The answers of one process, bounded by their bytes; the oldest go first."""
 
-    def __init__(self, bytes_max: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
-        self._clock = clock
         self._answers: dict[Key, Answer] = {}
         self._documents: dict[Key, None] = {}
         self._bytes = 0
@@ -94,7 +92,7 @@ class AnswerCache:
         if answer is None and key.organization_id:  # a document needs no credential
             key = Key(key.target, key.representation, None, key.gzip)
             answer = self._answers.get(key)
-        if answer is not None and answer.until <= self._clock():
+        if answer is not None and answer.until <= time.time():
             self._drop(key)
             return None
         return answer
@@ -105,7 +103,7 @@ class AnswerCache:
         One that is too large is not kept, nor one that was begun before everything was dropped.
         """
         # Data that changed meanwhile may have been read before or after.
-        if generation != self.generation or len(answer.body) > BODY_BYTES_MAX or answer.until <= self._clock():
+        if generation != self.generation or len(answer.body) > BODY_BYTES_MAX or answer.until <= time.time():
             return
         if key in self._answers:
             self._drop(key)

@@ -145,18 +145,17 @@ def cacheable(
     response: web.Response,
     *,
     units: int | None = None,
-    for_today: bool = False,
     organization_id: str | None = None,
     until: float = UNTIL_THE_DATA_CHANGES,
 ) -> None:
     """Offer the whole answer to a question, before a 304 is made of it.
 
-    It must depend on nothing but the target, `Accept` and the loaded data; with `for_today` also on the UTC day, with
-    `organization_id` also on that. It costs the rule's units where none are named. `until` is when it or its price may
-    change by itself, in seconds since 1970.
+    It must depend on nothing but the target, `Accept` and the loaded data, with `organization_id` also on that. It
+    costs the rule's units where none are named. `until` is when it or its price may change by itself, in seconds since
+    1970.
     """
     cost = rule_of(request).units if units is None else units
-    request[CONTEXT].offer = Offer(response, cost, for_today, organization_id, until)
+    request[CONTEXT].offer = Offer(response, cost, for_today=False, organization_id=organization_id, until=until)
 
 
 def answer_keeping(answers: AnswerCache) -> Any:

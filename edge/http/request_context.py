@@ -29,8 +29,7 @@ _CREDENTIAL = re.compile(r"(iix[a-z]_[a-z]{1,8}_)[0-9A-Za-z]+", re.ASCII)
 class AccessLog:
     """Writes one line for each request. A full or failing disk loses lines, never requests."""
 
-    def __init__(self, target: str, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
+    def __init__(self, target: str) -> None:
         self._writer = LineWriter(_open(target), metrics.access_lines_lost) if target else None
         self._buffer = bytearray()
         self._timer: asyncio.TimerHandle | None = None
@@ -70,7 +69,7 @@ class AccessLog:
 
     def stamp(self) -> bytes:
         """Return the present moment for a line; the text up to the second is made once a second."""
-        now = self._clock()
+        now = time.time()
         second = int(now)
         if second != self._second:
             self._second, self._second_text = second, time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second)).encode()

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
 from datetime import UTC, date, datetime
 
 import msgspec
@@ -51,10 +50,9 @@ class LoggedCall(msgspec.Struct, frozen=True, array_like=True):
 class RequestLog:
     """Keeps the newest `calls_max` calls of each organization; none where that is 0."""
 
-    def __init__(self, cache: RedisClient, calls_max: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, cache: RedisClient, calls_max: int) -> None:
         self._cache = cache
         self.calls_max = calls_max
-        self._clock = clock
         self._forget()
 
     def note(
@@ -89,7 +87,7 @@ class RequestLog:
         else:
             self._count += 1
         of = (credential, endpoint, status, units, seconds, request_id, method, path[:_PATH_MAX], problem)
-        held.append(LoggedCall(self._clock(), *of))
+        held.append(LoggedCall(time.time(), *of))
 
     async def flush(self) -> None:
         """Hand over what is held. Without the cache store it is dropped and counted: it may not grow in an outage."""
@@ -162,12 +160,10 @@ class UsageRecorder:
         calls: RequestLog,
         log: Log,
         flush_seconds: float,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._calls = calls
         self._flush_seconds = flush_seconds
-        self._clock = clock
         self._counts: dict[Key, list[int]] = {}
         self._keys: dict[str, tuple[float, str]] = {}
         # Days and accounts whose counts have changed since their quotas were noted, also where an outage came between.
@@ -191,7 +187,7 @@ class UsageRecorder:
         """Count one response for its caller's account and log it for its organization, if it has one."""
         if principal.kind == "api-key":
             account = f"org:{principal.organization_id}"
-            self._keys[principal.credential_id] = (self._clock(), network)
+            self._keys[principal.credential_id] = (time.time(), network)
         elif principal.organization_id is not None:
             account = f"org:{principal.organization_id}"
         elif principal.kind == "public-token" and principal.plan.rank:
@@ -202,7 +198,7 @@ class UsageRecorder:
         if principal.organization_id is not None:
             call = (credential, route, status, units, seconds, request_id, method, path, problem)
             self._calls.note(principal.organization_id, *call)
-        key = (int(self._clock()) // _DAY_SECONDS, account, credential, route, outcome_of(status))
+        key = (int(time.time()) // _DAY_SECONDS, account, credential, route, outcome_of(status))
         entry = self._counts.get(key)
         if entry is not None:
             entry[0] += 1
