@@ -15,12 +15,13 @@ from edge import rules
 from edge.composition import Services
 from edge.http.answer_cache import JSON_SELECTED, PUBLIC, Answer, Key, Offer, answer_of, representation_of
 from edge.http.context import instance_of, request_id_from, trace_members
+from edge.http.json import CACHE_CONTROL
 from edge.http.problems import Problem, unavailable
 from edge.http.representation import COMPRESSED_FROM_BYTES, compress, none_match
 from edge.http.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS, span_attributes
 from edge.http.routing import Rule
 from edge.index.identifiers import requested_identifier
-from edge.index.lookup import CACHE_CONTROL, Record
+from edge.index.lookup import Record
 from edge.quota.billing import UnmeteredLimits, limit_fields, refusal
 from edge.quota.limiter import NOT_COUNTED, TAKEN, Decision, may_be_kept, outcome_name
 from edge.rules import LIGHT_UNITS

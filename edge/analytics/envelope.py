@@ -12,7 +12,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, Offer
 from edge.http.context import CONTEXT
-from edge.http.json import unstored_json
+from edge.http.json import CACHE_CONTROL, unstored_json
 from edge.http.parameters import QUERY, Flag, QueryParameters, Utf8, described, listed, one_of
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
@@ -35,7 +35,6 @@ async def in_thread_if_large(rows: int, work: Callable[..., Result], *arguments:
     return await asyncio.to_thread(work, *arguments)
 
 
-CACHE_CONTROL = "private, max-age=60"
 _VALIDATORS = ("ETag", "Cache-Control", "Vary")
 # Nothing was priced before, and periods beside a range at the end of Python's calendar would overflow it.
 FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(2199, 12, 31)

@@ -15,6 +15,7 @@ from aiohttp import hdrs, web
 
 from edge.http import stream
 from edge.http.context import CONTEXT
+from edge.http.json import CACHE_CONTROL
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody, Slice, opened
 from edge.quota.limiter import Decision, RateLimiter
@@ -122,7 +123,7 @@ class FileResponder:
             raise
         if self._accel_location and _can_accelerate(request, part):
             body.close()
-            there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}
+            there = {"ETag": etag, "Cache-Control": CACHE_CONTROL}
             return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
         return stream.sending(body, part, fields)
 
@@ -130,7 +131,7 @@ class FileResponder:
         self, request: web.Request, content: bytes, fields: Mapping[str, str], organization: str
     ) -> web.StreamResponse:
         """Answer with bytes that were made for the request, counted as those of a file; `fields` have their ETag."""
-        whole = web.Response(body=content, headers={"Cache-Control": stream.CACHE_CONTROL, **fields})
+        whole = web.Response(body=content, headers={"Cache-Control": CACHE_CONTROL, **fields})
         answer = stream.conditional(request, whole)
         if request.method == hdrs.METH_GET and isinstance(answer.body, bytes):
             await self._allowance.consume(organization, len(answer.body), request[CONTEXT].charge_id)

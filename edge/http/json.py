@@ -53,6 +53,8 @@ def _check_members(pairs: list[tuple[str, Any]]) -> None:
 
 
 NO_STORE = {"Cache-Control": "no-store"}
+CACHE_CONTROL = "private, max-age=60"
+"""Of what depends on the loaded data alone: a copy of it is a minute behind at most."""
 
 
 def unstored_json(document: object, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:

@@ -11,12 +11,12 @@ from aiohttp import web
 from marshmallow import Schema, fields, validate
 from msgspec import Struct
 
+from edge.http.json import CACHE_CONTROL
 from edge.http.parameters import with_members
 from shared.errors import InvalidCursor
 from shared.printable import base64url
 
 _ENCODER = msgspec.json.Encoder()
-CACHE_CONTROL = "private, max-age=60"
 
 
 class PageTotal(Struct):

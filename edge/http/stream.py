@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import msgspec
 from aiohttp import hdrs, web
 
+from edge.http.json import CACHE_CONTROL
 from edge.http.problems import Problem
 from edge.http.representation import match, none_match
 from shared.analytics.results import Manifest, tail
@@ -133,7 +134,6 @@ class ResultBody:
 
 
 _CHUNK_BYTES = 256 * 1024
-CACHE_CONTROL = "private, max-age=60"
 _VARY = {"Vary": "Accept"}
 UNCHANGED = Slice(-1, -1)
 """The result of `part_of` where the caller's copy is current."""

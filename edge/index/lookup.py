@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import hdrs, web
 
 from edge.http.context import CONTEXT, principal_of
+from edge.http.json import CACHE_CONTROL
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.http.problems import Problem, problem_of
 from edge.http.representation import none_match
@@ -221,7 +222,6 @@ def _json(text: Any) -> Any:
 
 
 SQL = load_queries(__file__, "record.sql")
-CACHE_CONTROL = "private, max-age=60"
 
 
 class RecordLoader:
