@@ -241,7 +241,7 @@ def _reads(between: Between) -> SafeTable:
         rate = rates.get((where,), 0.0)
         table.add_row(where, _rate(rate), f"{rate / total:.1%}" if total else _NOTHING)
     joined = sum(between.rates("coalesced_reads_total", "what").values())
-    table.add_row("joined flights", _rate(joined), "")
+    table.add_row("shared by several", _rate(joined), "")
     return table
 
 
