@@ -61,7 +61,7 @@ def test_rotate_with_a_grace_and_revoke(member: Visitor) -> None:
     member.page.get_by_label("Yes, stop all calls").check()
     member.page.get_by_role("button", name="Revoke").click()
     expect(member.page.get_by_text("has no key")).to_be_visible()
-    until(lambda: {member.api("/quota", key) for key in (old, new)} == {401}, 2)
+    until(lambda: {member.api("/quota", key) for key in (old, new)} == {401})
 
 
 @pytest.mark.usefixtures("founder")

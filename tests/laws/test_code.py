@@ -48,7 +48,7 @@ SOURCES = {
 
 CODE = "\n".join(SOURCES.values())
 
-CODE_WITHOUT_SETTINGS = "\n".join(text for path, text in SOURCES.items() if path.name != "config.py")
+CODE_WITHOUT_SETTINGS = "\n".join(text for path, text in SOURCES.items() if path.name != "settings.py")
 
 
 @cache

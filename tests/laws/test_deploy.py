@@ -56,7 +56,9 @@ def test_every_command_that_it_names_exists() -> None:
 
 
 def test_every_file_that_it_names_exists() -> None:
-    for name in re.findall(r"`((?:deploy|shared|tests|edge)/[\w./*-]+)`", GUIDE):
+    names = re.findall(r"`((?:deploy|shared|tests|edge)/[\w./*-]+)`", GUIDE)
+    assert names
+    for name in names:
         if name not in ("deploy/docker/.env", "deploy/docker/settings.env"):  # an operator makes them
             assert list(PROJECT.glob(name)), name
 
@@ -366,7 +368,9 @@ def test_prometheus_asks_services_that_exist_at_the_port_that_they_have() -> Non
 
 def test_no_server_runs_without_a_password_and_none_has_an_empty_one() -> None:
     text = (DOCKER / "compose.yaml").read_text()
-    for name in set(re.findall(r"\$\{(\w*PASSWORD)", text)):
+    names = set(re.findall(r"\$\{(\w*PASSWORD)", text))
+    assert names
+    for name in names:
         assert f"${{{name}:-" not in text, name
         assert re.search(rf"\$\{{{name}:\?", text) or name in (DOCKER / "env.example").read_text(), name
     for name in ("state", "cache"):
@@ -470,7 +474,9 @@ def test_public_settings_are_listed_and_secrets_are_not() -> None:
     for variable in settings:
         assert SETTINGS[variable] is False, variable
     assert Settings.from_environment(settings).base_url == settings["BASE_URL"]
-    for line in re.findall(r"^#   itemindex-\w+ +([A-Z0-9_ ]+)", text, re.M):
+    secrets = re.findall(r"^#   itemindex-\w+ +([A-Z0-9_ ]+)", text, re.M)
+    assert "DATABASE_URL" in secrets
+    for line in secrets:
         assert all(SETTINGS[variable] for variable in line.split())
 
 
@@ -595,7 +601,9 @@ def test_a_unit_starts_a_command_that_exists_with_settings_that_are_declared(uni
         for pair in line.split():
             variable = pair.partition("=")[0]
             assert SETTINGS.get(variable) is False or variable in OF_A_PART or f"${{{variable}}}" in start, variable
-    for line in re.findall(r"^# /etc/itemindex/\w+\.env \(0600\): (.*)$", unit.read_text(), re.M):
+    secrets = re.findall(r"^# /etc/itemindex/\w+\.env \(0600\): (.*)$", unit.read_text(), re.M)
+    assert bool(secrets) == (unit.name not in ("itemindex-nginx.service", "itemindex-worker@.service")), unit.name
+    for line in secrets:
         assert all(SETTINGS[variable] for variable in line.split())
 
 

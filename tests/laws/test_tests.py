@@ -3,6 +3,7 @@
 import ast
 import re
 from functools import cache
+from pathlib import Path
 
 from tests.conftest import LONGEST_GROUPS
 from tests.drills.__main__ import drill
@@ -42,13 +43,36 @@ def test_each_of_the_longest_groups_is_one() -> None:
     assert set(LONGEST_GROUPS) <= {name for text in texts for name in re.findall(r'xdist_group\("(\w+)"\)', text)}
 
 
+def asked_for(path: Path) -> dict[str, set[str]]:
+    """Return the names that each function of a file asks for: as parameters, or by a mark."""
+    return {
+        node.name: {parameter.arg for parameter in node.args.args}
+        | {
+            name.value
+            for mark in node.decorator_list
+            if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.usefixtures"
+            for name in mark.args
+            if isinstance(name, ast.Constant)
+        }
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
 def test_all_tests_with_the_shared_stack_or_browser_are_in_its_group() -> None:
     """A test outside of the group would start a second stack, or a second browser, on another worker."""
-    for folder, fixtures, group in (
-        ("system", "stack: Running|buyer: Buyer", "stack"),
-        ("browser", "(visitor|member|reader): Visitor|browser: Browser", "browser"),
-    ):
+    for folder, shared, group in (("system", {"stack"}, "stack"), ("browser", {"stack", "browser"}, "browser")):
+        by_all: dict[str, set[str]] = {}
+        for path in (PROJECT / "tests" / folder).rglob("conftest.py"):
+            by_all |= asked_for(path)
+        sharing = []
         for path in (PROJECT / "tests" / folder).rglob("test_*.py"):
-            for test, parameters in re.findall(r"^def (test_\w+)\((.*?)\) -> None", path.read_text(), re.M | re.S):
-                if re.search(fixtures, parameters):
+            asks = by_all | asked_for(path)
+            for test in asks:
+                found = {test}
+                while more := {name for one in found for name in asks.get(one, ())} - found:
+                    found |= more
+                if test.startswith("test_") and found & shared:
+                    sharing.append(test)
                     assert f'xdist_group("{group}")' in path.read_text(), f"{path.name}::{test}"
+        assert len(sharing) > 20

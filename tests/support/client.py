@@ -1,7 +1,6 @@
 """An edge in this process, and a client that holds every answer against the published document."""
 
 import asyncio
-import contextlib
 import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -154,8 +153,8 @@ async def edge_database(settings: Settings, connections_max: int) -> AsyncIterat
 
 
 @asynccontextmanager
-async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
-    """Run an edge as gunicorn's worker does, on a unix socket."""
+async def running_edge(settings: Settings, folder: Path, *, without_state: bool = False) -> AsyncIterator[Edge]:
+    """Run an edge as gunicorn's worker does, on a unix socket; its state store may be meant to be away."""
     path = (
         str(folder / "edge.sock")
         if len(str(folder)) < 90
@@ -176,11 +175,10 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     await runner.setup()
     await web.UnixSite(runner, path).start()
     # The listener's first word makes the process forget, which a test must not meet midway; a call before the state store
-    # is connected would not be counted. A test may also begin without that store.
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(2):
-            while not (resources.listener.connected and resources.state.healthy):
-                await asyncio.sleep(0.005)
+    # is connected would not be counted.
+    async with asyncio.timeout(30):
+        while not (resources.listener.connected and (without_state or resources.state.healthy)):
+            await asyncio.sleep(0.005)
     connector, jar = aiohttp.UnixConnector(path), aiohttp.DummyCookieJar()
     try:
         # As nginx, which passes on only what the edge needs, no `Accept-Encoding` but the one that a test sends.

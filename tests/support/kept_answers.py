@@ -38,7 +38,7 @@ class Asker:
         again = await self.ask(target, credential, extra)
         assert again == fresh, (target, extra)
         if again.startswith((b"HTTP/1.1 200", b"HTTP/1.1 304")) and not self.taken[0]:
-            # The credential was forgotten meanwhile, after its five seconds: this call has read it again.
+            # The credential was forgotten meanwhile, as a notice came late: this call has read it again.
             again = await self.ask(target, credential, extra)
             assert (again, self.taken) == (fresh, [False, True]), (target, extra)
         return again

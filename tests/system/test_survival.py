@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -42,8 +43,7 @@ def own(damaged: Running) -> Running:
 @pytest.fixture
 def private_home() -> Iterator[Path]:
     """A folder where another user may come, as one may not to the tests' own."""
-    home = Path("/tmp") / f"itemindex-home-{os.getpid()}"
-    home.mkdir(mode=0o700)
+    home = Path(tempfile.mkdtemp(prefix="itemindex-home-", dir="/tmp"))
     yield home
     shutil.rmtree(home, ignore_errors=True)
 

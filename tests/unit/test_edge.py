@@ -48,7 +48,7 @@ from shared.errors import InvalidCursor
 from shared.redis import keys
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
-from shared.telemetry.log import LineWriter, Log
+from shared.telemetry.log import _DRAIN_SECONDS, LineWriter, Log
 
 # Access lines for which there is no place are counted, and no request waits for a place.
 
@@ -104,13 +104,13 @@ def test_lines_after_the_end_are_counted_and_go_to_no_other_file(tmp_path: Path)
 async def test_a_pipe_that_nobody_reads_stops_no_loop_and_each_line_is_written_or_counted(pipe: Path) -> None:
     reader, before, lines = opened(pipe), lost(), 5_000
     log = AccessLog(str(pipe))
-    latest, longest = monotonic(), 0.0
+    latest, stops = monotonic(), 0
     for n in range(lines):
         log.append(_LINE)
         if n % 100 == 0:
             await asyncio.sleep(0.02)  # 50 steps: several ticks of the log's own timer
-            longest, latest = max(longest, monotonic() - latest), monotonic()
-    assert longest < 0.5
+            stops, latest = stops + (monotonic() - latest >= _DRAIN_SECONDS), monotonic()
+    assert stops < 2  # a loop that waited for its lines would stop so long at each tick, a busy machine once
     assert lost() > before
     os.set_blocking(reader, True)
     read = asyncio.create_task(asyncio.to_thread(_all_lines, reader))
@@ -126,7 +126,7 @@ async def test_a_log_whose_pipe_nobody_reads_stops_no_loop(pipe: Path) -> None:
     began = monotonic()
     for _ in range(2_000):
         log.info("started", text="x" * 1_000)
-    assert monotonic() - began < 2
+    assert monotonic() - began < 30  # a second for each line, were any waited for
     assert metrics.log_lines_lost._value.get() > before
     os.close(reader)
 

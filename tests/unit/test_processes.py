@@ -568,10 +568,10 @@ def _looked(child: ServiceProcess) -> bool:
 
 
 def test_a_program_whose_heartbeat_stops_is_killed_and_restarted(tmp_path: Path) -> None:
-    child = _beating(tmp_path, 0.3)
+    child = _beating(tmp_path, 1.0)
     assert child.process is not None
     pid = child.process.pid
-    assert not any(_looked(child) for _ in range(100))
+    assert not any(_looked(child) for _ in range(200))
     os.kill(pid, signal.SIGSTOP)
     assert until(lambda: _looked(child))
     assert until(child.revive)

@@ -123,10 +123,10 @@ async def test_a_store_that_never_answers_is_given_up(tmp_path: Path) -> None:
 
 async def test_a_loop_that_stood_still_before_a_command_was_sent_is_no_fault_of_the_store(tmp_path: Path) -> None:
     path = str(tmp_path / "store.sock")
-    async with serving(pong, path), client_at(path, deadline_seconds=0.2) as client:
+    async with serving(pong, path), client_at(path, deadline_seconds=1.0) as client:
         command = asyncio.create_task(client.command("PING"))
         await asyncio.sleep(0)  # the command waits for the end of this step
-        time.sleep(0.3)  # noqa: ASYNC251  # the loop is blocked for longer than the deadline
+        time.sleep(1.2)  # noqa: ASYNC251  # the loop is blocked for longer than the deadline
         assert await command == b"PONG"
 
 

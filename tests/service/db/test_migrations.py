@@ -59,7 +59,7 @@ def test_a_long_report_delays_a_migration_and_no_other_statement(
     with reading(settings):
         migrating.start()
         with connect(settings.edge_database_url, application="edge", autocommit=True) as caller:
-            caller.execute("SET statement_timeout = '1s'")  # as long as an edge waits
+            caller.execute("SET lock_timeout = '1s'")
             for _ in range(20):
                 migrating.join(0.05)
                 caller.execute("SELECT count(*) FROM items")
@@ -74,10 +74,10 @@ def test_the_twin_that_waits_for_its_lock_blocks_all_others(
     patient = {"patience": LockPatience(timeout="30s")}
     migrating = threading.Thread(target=migrated, args=(settings, monkeypatch, GROWS), kwargs=patient)
     with connect(settings.edge_database_url, application="edge", autocommit=True) as caller:
-        caller.execute("SET statement_timeout = '1s'")
+        caller.execute("SET lock_timeout = '1s'")
         with reading(settings):
             migrating.start()
-            with pytest.raises(psycopg.errors.QueryCanceled):  # noqa: PT012 - sooner or later it meets the waiting one
+            with pytest.raises(psycopg.errors.LockNotAvailable):  # noqa: PT012 - sooner or later it meets the waiting one
                 while True:
                     migrating.join(0.05)
                     caller.execute("SELECT count(*) FROM items")

@@ -285,9 +285,6 @@ async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
     assert await edge.used(key) == 2
 
 
-# GET /index/pricing: prices per kilogram, litre and piece of what the name says that an article holds.
-
-
 # Footprints of an item: from the nearest figures, with stages, cumulated over units or articles.
 
 

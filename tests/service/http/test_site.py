@@ -111,9 +111,7 @@ async def test_the_first_caller_of_the_document_keeps_no_other_waiting(
 
 async def test_the_document_is_what_the_code_describes_and_is_cached(edge: Edge) -> None:
     answer = await edge.get("/openapi.json", anonymous=False)
-    assert answer.json == json.loads(
-        json.dumps(describe(edge.runner.app))
-    )  # that this is valid is a law (test_contract)
+    assert answer.json == json.loads(json.dumps(describe(edge.runner.app)))
     assert answer.json["openapi"] == "3.1.0"
     again = await edge.get("/openapi.json", anonymous=False, head={"If-None-Match": answer.head["ETag"]})
     assert (again.status, again.body) == (304, b"")

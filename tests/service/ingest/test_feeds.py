@@ -157,30 +157,25 @@ def test_the_same_bytes_without_an_etag_are_not_loaded_again(near: Settings, tmp
 OF_THE_DAY = MAPPING.replace('day = "day"', "day = { load_day = true }")
 
 
-def days_ago(settings: Settings) -> list[int]:
-    """Return how long ago the days are that have observations."""
-    today = f"{utc_now():%Y-%m-%d}"
-    return [row[0] for row in execute(settings, "SELECT DISTINCT $1::date - day FROM observations ORDER BY 1", today)]
-
-
-def yesterday() -> datetime:
-    return utc_now() - timedelta(days=1)
+def days_ago(settings: Settings, today: datetime) -> list[int]:
+    """Return how long before today the days are that have observations."""
+    query = "SELECT DISTINCT $1::date - day FROM observations ORDER BY 1"
+    return [row[0] for row in execute(settings, query, f"{today:%Y-%m-%d}")]
 
 
 @pytest.mark.parametrize("etag", ['"1"', None])
 def test_a_file_that_states_no_day_is_loaded_on_each_and_once(
     near: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, etag: str | None
 ) -> None:
+    today = utc_now()
     with serving(sends(FILE, **({"ETag": etag} if etag else {}))) as server:
         watch(near, tmp_path, OF_THE_DAY, url=server.url)
-        with monkeypatch.context() as before:
-            before.setattr(mapping_tables, "utc_now", yesterday)
-            before.setattr(feeds, "utc_now", yesterday)
-            run(near)
-        for _ in range(3):
+        for moment in (today - timedelta(days=1), today, today, today):
+            for module in (mapping_tables, feeds):
+                monkeypatch.setattr(module, "utc_now", lambda moment=moment: moment)
             make_due(near)
             run(near)
-    assert days_ago(near) == [0, 1] and loads(near) == ["committed", "committed"]
+    assert days_ago(near, today) == [0, 1] and loads(near) == ["committed", "committed"]
     assert [asked.get("If-None-Match") for asked in server.asked] == [None, None, etag, etag]
 
 

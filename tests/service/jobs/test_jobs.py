@@ -253,12 +253,12 @@ def test_cancel_wins_over_a_late_finish(settings: Settings) -> None:
 
     def make(context: JobContext) -> dict[str, Any]:
         began.set()
-        go_on.wait(5)
+        assert go_on.wait(30)
         return {}
 
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(run, settings, job, indexing(make))
-        began.wait(5)
+        assert began.wait(30)
         with connect(settings.database_url, application="tests") as connection:
             connection.execute(JOBS.cancel, (job,))
         go_on.set()

@@ -200,7 +200,7 @@ def worker(settings: Settings, tmp_path: Path) -> Iterator[ServiceProcess]:
             environment=environment,
             stop_seconds=5,
             heartbeat=tmp_path / "heartbeat",
-            heartbeat_seconds=3.0,
+            heartbeat_seconds=6.0,
         )
     )
     child.start()

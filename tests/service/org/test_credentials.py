@@ -423,7 +423,7 @@ class TwoEdges:
 
     async def until(self, statuses: list[int], key: str) -> None:
         """Call until the statuses are these: for more than the second of the contract, on a machine full of tests."""
-        async with asyncio.timeout(4):
+        async with asyncio.timeout(10):
             while await self.call(key) != statuses:
                 await asyncio.sleep(0.05)
 

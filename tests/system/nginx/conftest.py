@@ -42,5 +42,12 @@ async def make_front(tmp_path: Path) -> AsyncIterator[MakeFront]:
 
 @pytest.fixture
 async def front(make_front: MakeFront) -> Front:
-    """A front with short time limits."""
+    """A front whose time limits a busy machine does not reach."""
     return await make_front()
+
+
+@pytest.fixture
+async def hasty_front(make_front: MakeFront) -> Front:
+    """A front with short time limits, which are what is tested."""
+    short = dict.fromkeys(("HEADER_TIMEOUT", "BODY_TIMEOUT", "UPSTREAM_TIMEOUT", "FREE_READ_TIMEOUT"), "1s")
+    return await make_front(**short, RETRY_TIMEOUT="10s")

@@ -1,4 +1,4 @@
-"""The project's own nginx.conf, rendered with short time limits, in front of the stub."""
+"""The project's own nginx.conf, in front of the stub."""
 
 import asyncio
 import json
@@ -72,12 +72,12 @@ class Front:
                 "STATIC_DIR": self.folder / "static",
                 "STORED_DIR": self.folder / "stored",
                 "USER": "user root;" if os.getuid() == 0 else "",
-                "HEADER_TIMEOUT": "1s",
-                "BODY_TIMEOUT": "1s",
-                "SEND_TIMEOUT": "1s",
-                "UPSTREAM_TIMEOUT": "1s",
-                "FREE_READ_TIMEOUT": "1s",
-                "RETRY_TIMEOUT": "2s",
+                "HEADER_TIMEOUT": "10s",
+                "BODY_TIMEOUT": "10s",
+                "SEND_TIMEOUT": "10s",
+                "UPSTREAM_TIMEOUT": "10s",
+                "FREE_READ_TIMEOUT": "10s",
+                "RETRY_TIMEOUT": "20s",
                 **self.values,
             }
         ).replace("worker_processes auto", "worker_processes 1")
