@@ -11,6 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 from playwright.sync_api import Page, expect
 
+from shared.db.connect import connect
 from shared.gtin import check_digit
 from tests.browser.conftest import Visitor, new_key, until
 from tests.service.articles.support import HEADER as HEADER_MATCHES
@@ -282,10 +283,9 @@ def test_a_queue_is_worked_through_by_keys_alone(member: Visitor, tmp_path: Path
     assert press(page, "n") == ""
     assert decided + 1 >= PAIRS
     assert json.loads(member.stack.ctl("matches", "list", "--json")) == []
-    until(
-        lambda: json.loads(member.stack.ctl("matches", "list", "--counts", "--json"))[0]["rejected"] == decided + 1,
-        60.0,
-    )
+    with connect(member.stack.state["environment"]["DATABASE_URL"], application="tests", autocommit=True) as database:
+        until(lambda: database.execute("SELECT 1 FROM match_reviews WHERE applied_at IS NULL").fetchall() == [], 60.0)
+    assert json.loads(member.stack.ctl("matches", "list", "--counts", "--json"))[0]["rejected"] == decided + 1
 
 
 # Watches, events and webhooks in the dashboard, against a real receiver.

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 OPEN = {
     "/v1/docs": "/v1/docs",
     "/v1/docs/guides": "/v1/docs/guides",
-    "/v1/docs/guides/{guide}": "/v1/docs/guides/reports /v1/docs/guides/bulk-data",
+    "/v1/docs/guides/{guide}": "/v1/docs/guides/bulk-data",
     "/v1/clients/": "/v1/clients/",
     "/v1/errors": "/v1/errors",
     "/v1/errors/{slug}": "/v1/errors/invalid-parameter",

@@ -1,29 +1,19 @@
-"""How honest intervals are: known figures of a CSV file that were held out, and the share inside its stated 95 %.
+"""How honest intervals are: known figures that were held out, and the share inside their stated 95 %.
 
-`python -m tests.perf.footprint_trial devices.csv --category type --value gwp_total --json`
+`python -m tests.perf.footprint_trial` prints it for the published figures of the demo data, by number of samples.
 """
 
 import csv
-import json
+import gzip
 import math
-import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any, NamedTuple
 
-import click
-
-from deploy.ctl.calc import FILE, opened
-from deploy.ctl.console import console, json_option, show
-from deploy.ctl.main import run
-from shared.errors import InvalidFile
+from deploy.ctl.demo import DATA
 from shared.uncertainty.stated import SAMPLES_MIN, Pooled, Stated, of_factor
-from shared.units.reader import value_of
-
-SHARE_MIN = 0.9
-"""At least so many true values must lie inside the stated 95 %."""
 
 
 class Sample(NamedTuple):
@@ -106,17 +96,6 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def by_category(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """Return the same for each category."""
-    groups: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
-    for outcome in outcomes:
-        groups[outcome.sample.unit, outcome.sample.category].append(outcome)
-    return [
-        {"category": category, "unit": unit, "n": len(listed), **summary(listed)}
-        for (unit, category), listed in sorted(groups.items())
-    ]
-
-
 def _estimate(category: str, logs: _Logs, pooled: Pooled) -> tuple[Stated | None, int]:
     """Return the estimate as the index makes it, of the nearest category with enough samples, else of the nearest."""
     parts, nearest = category.split("."), list[float]()
@@ -158,152 +137,32 @@ def _by_unit(samples: Iterable[Sample]) -> Iterable[Mapping[str, list[Sample]]]:
     return units.values()
 
 
-# For each role the patterns of a header that plays it, the best first.
-_HEADERS = {
-    "value": (
-        r"value|figure|per_unit",
-        r"gwp_total",
-        r".*footprint.*",
-        r"gwp.*|pcf.*",
-        r"(total_)?co2e?.*|.*emissions.*",
-    ),
-    "category": (
-        r"category",
-        r".*product_group.*",
-        r".*sector",
-        r".*industry_group",
-        r"(product_)?type|.*group",
-        r"category.*",
-    ),
-    "name": (r"name", r"product_name.*", r"name.*|.*_name|title|model"),
-    "weight": (r"weight_kg|weight", r"(product_)?weight_kg", r"mass(_kg)?"),
-    "unit": (r"unit",),
-    "indicator": (r"indicator",),
+# Of the demo data: the file, and the columns of values, of categories and of the weight that a value is for.
+_CATALOGUE = ("carbon_catalogue.csv.gz", "Product's carbon footprint (PCF, kg CO2e)")
+_WEIGHT, _GROUP = "Product weight (kg)", "product_group_nl"
+_RIVM = "rivm_food_footprints.csv"
+PUBLISHED = {
+    "Carbon Catalogue, sectors": (*_CATALOGUE, "*Company's sector", _WEIGHT),
+    "Carbon Catalogue, industries": (*_CATALOGUE, "Company's GICS Industry", _WEIGHT),
+    "RIVM, CO2e": (_RIVM, "gwp_kg_co2e", _GROUP, ""),
+    "RIVM, water": (_RIVM, "water_m3", _GROUP, ""),
+    "RIVM, land use": (_RIVM, "land_use_m2a", _GROUP, ""),
 }
 
 
-class Read(NamedTuple):
-    """The samples, which columns they came from, and how many rows had no positive figure."""
-
-    samples: list[Sample]
-    columns: dict[str, str]
-    unusable: int
-    per_kg: bool
-
-
-def read(lines: Iterable[str], chosen: Mapping[str, str]) -> Read:
-    """Return the figures of a file. `chosen` names columns by role; others are found by their headers.
-
-    A weight makes figures per kilogram, where every row with a figure has one. Raises InvalidFile without a column of
-    values or categories.
-    """
-    reader = csv.DictReader(lines)
-    headers = list(reader.fieldnames or ())
-    columns = _columns(headers, chosen)
-    rows = list(reader)
-    values = [_positive(row.get(columns["value"])) for row in rows]
-    weights = [_positive(row.get(columns["weight"])) if "weight" in columns else None for row in rows]
-    per_kg = any(values) and all(weight for value, weight in zip(values, weights, strict=True) if value)
-    samples = []
-    for number, (row, value, weight) in enumerate(zip(rows, values, weights, strict=True), 1):
-        category = _code(row.get(columns["category"]) or "")
-        if value is None or not category:
-            continue
-        units = [row.get(columns[role]) or "" for role in ("indicator", "unit") if role in columns]
-        name = (row.get(columns["name"]) if "name" in columns else "") or str(number)
-        figure = value / weight if per_kg and weight else value
-        samples.append(Sample(name, category, " ".join(filter(None, units)), figure))
-    return Read(samples, columns, len(rows) - len(samples), per_kg)
-
-
-def _columns(headers: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
-    if unknown := [name for name in chosen.values() if name not in headers]:
-        raise InvalidFile(f"the file lacks the column {', '.join(sorted(unknown))}")
-    columns = dict(chosen)
-    for role, patterns in _HEADERS.items():
-        free = [header for header in headers if header not in columns.values()]
-        matches = (header for pattern in patterns for header in free if re.fullmatch(pattern, _plain(header)))
-        header = columns.get(role) or next(matches, None)
-        if header is not None:
-            columns[role] = header
-    if missing := [role for role in ("value", "category") if role not in columns]:
-        raise InvalidFile(f"no column looks like a {' or a '.join(missing)}; name it with --{missing[0]}")
-    return columns
-
-
-def _plain(header: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", header.lower().replace("'s", "")).strip("_")
-
-
-def _code(category: str) -> str:
-    """Return a category as a dotted path; files separate levels by `>`, `/` or `|`."""
-    levels = re.split(r"\s*[>|/]\s*", category.strip())
-    return ".".join(_plain(level) or "-" for level in levels) if category.strip() else ""
-
-
-def _positive(text: str | None) -> float | None:
-    """Return a positive number; with one comma before three digits it groups thousands, else it is the decimal sign."""
-    try:
-        value = float(text or "")
-    except ValueError:
-        try:
-            value = float(value_of((text or "").strip()))
-        except (ValueError, OverflowError, ZeroDivisionError):
-            return None
-    return value if 0 < value < math.inf else None
-
-
-@click.command()
-@FILE
-@click.option("--value", help="Column of the figures; default: detected from the header.")
-@click.option("--category", help="Column of the categories; a path's levels are separated by > or /.")
-@click.option("--name", help="Column of the names.")
-@click.option("--unit", help="Column of the units; different units are kept separate.")
-@click.option("--weight", help="Column of weights in kg: figures are then per kilogram.")
-@json_option
-def footprint(file: Path, as_json: bool, **chosen: str | None) -> None:
-    """Cross-validate: how many held-out figures of FILE are inside the 95 % interval estimated from the others.
-
-    It holds out whole categories (estimated from the nearest category above, or unknown), then single items (estimated
-    from their category, first with all samples of the category, then with one to four). FILE is CSV with a row for each
-    known figure.
-    """
-    with opened(file) as text:
-        known = read(text, {role: column for role, column in chosen.items() if column is not None})
-    if len({sample.category for sample in known.samples}) < 2:
-        raise InvalidFile("the file needs positive figures of at least two categories")
-    left_out = without_item(known.samples)
-    summaries = {
-        "leave_one_category_out": summary(without_category(known.samples)),
-        "leave_one_item_out": summary(left_out),
-        **{f"of_{kept}_samples": summary(without_item(known.samples, kept)) for kept in range(1, SAMPLES_MIN)},
-    }
-    categories = by_category(left_out)
-    if as_json:
-        click.echo(json.dumps(_document(known, summaries, categories), indent=1))
-        return
-    show(categories, as_json=False, title="each category, one item at a time held out")
-    for way, found in summaries.items():
-        share = "nothing estimated" if found["share_inside"] is None else f"{found['share_inside']:.1%} inside"
-        console.say(
-            "{way}: {share} of {estimated}, high / low {median_high_over_low}, {unknown} unknown",
-            way=way,
-            share=share,
-            **found,
-        )
-
-
-def _document(known: Read, summaries: dict[str, Any], categories: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "samples": len(known.samples),
-        "unusable": known.unusable,
-        "columns": known.columns,
-        "per": "kg" if known.per_kg else "unit",
-        "target_share": SHARE_MIN,
-        **summaries,
-        "categories": categories,
-    }
+def figures_of(title: str) -> list[Sample]:
+    """Return the positive figures of PUBLISHED, per kilogram where there is a weight."""
+    file, value, category, weight = PUBLISHED[title]
+    content = (DATA / file).read_bytes()
+    text = (gzip.decompress(content) if file.endswith(".gz") else content).decode("utf-8-sig")
+    rows = [row for row in csv.DictReader(text.splitlines(keepends=True)) if float(row[value] or 0) > 0]
+    return [
+        Sample(str(n), row[category].replace(".", ""), "", float(row[value]) / float(row[weight] if weight else 1))
+        for n, row in enumerate(rows, 1)
+    ]
 
 
 if __name__ == "__main__":
-    run(footprint)
+    for title in PUBLISHED:
+        for kept in (*range(1, SAMPLES_MIN), None):
+            sys.stdout.write(f"{title}, {kept or 'all'}: {summary(without_item(figures_of(title), kept))}\n")

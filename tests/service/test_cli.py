@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ from shared.events.webhooks import ENDPOINTS_MAX
 from shared.settings.settings import Settings
 from tests.service.webhooks.calls import signatures_hold
 from tests.service.webhooks.receivers import receiver
+from tests.support.client import running_edge
 from tests.support.command import Run
 from tests.unit.test_cli import HOSTILE, acts, rendered
 from workers.dispatcher import SQL as RETENTION
@@ -79,6 +81,46 @@ def test_a_key_is_printed_alone_or_as_json(run: Run) -> None:
     [listed] = json.loads(run("keys", "list", "Acme Ltd", "--json")[1])
     assert rotated["key"].startswith("iixk_live_")
     assert listed["id"] == rotated["id"]
+
+
+async def test_an_organization_is_made_by_commands(run: Run, settings: Settings, tmp_path: Path) -> None:
+    organization = run("orgs", "create", "Command", "--plan", "institutional")[1].strip()
+    key = run("keys", "issue", organization)[1].strip()
+    code, _, error = run("keys", "issue", organization)
+    assert (code, "rotate" in error) == (1, True)
+    new = run("keys", "rotate", organization, "--grace", "1h")[1].strip()
+    listed = json.loads(run("keys", "list", organization, "--json")[1])
+    assert [(k["id"], k["expires_at"] is None) for k in listed] == [(new[10:20], True), (key[10:20], False)]
+    async with running_edge(settings, tmp_path) as edge:
+        assert [(await edge.get("/quota", key=k)).status for k in (key, new)] == [200, 200]
+    run("orgs", "set", organization, "--plan", "brand")
+    run("orgs", "set", organization, "--state", "suspended")
+    run("orgs", "set", organization, "--state", "active")
+    run("keys", "revoke", organization)
+    acts = [entry["act"] for entry in json.loads(run("orgs", "audit", organization, "--json")[1])]
+    assert acts == [
+        "key.revoked",
+        "key.revoked",
+        "organization.active",
+        "organization.suspended",
+        "plan.changed",
+        "key.rotated",
+        "key.issued",
+        "organization.created",
+    ]
+
+
+def test_plans_are_edited_in_their_table(run: Run) -> None:
+    def brand() -> int:
+        plans = {p["name"]: p for p in json.loads(run("plans", "list", "--json")[1])}
+        return int(plans["brand"]["daily_units"])
+
+    assert brand() == 50_000
+    assert run("plans", "set", "brand", "--daily-units", "50001")[0] == 0
+    assert brand() == 50_001
+    for arguments, words in ((("nothing", "--daily-units", "1"), "plans list"), (("brand",), "name what")):
+        code, _, error = run("plans", "set", *arguments)
+        assert (code, words in error) == (1, True), arguments
 
 
 def test_instants_have_one_format_everywhere(run: Run) -> None:

@@ -1,6 +1,6 @@
 """A PostgreSQL that is backed up, killed, deleted and restored: as an operator does it, by the commands."""
 
-import json
+import datetime
 import os
 import shutil
 import signal
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deploy.local import postgres
+from deploy.local.backups import timelines
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths
 from deploy.local.process import Program, ServiceProcess, tail
@@ -129,7 +130,7 @@ class BackedUp:
         assert done.returncode == code and "Traceback" not in printed, printed
         return printed
 
-    def reaches(self) -> str:
-        """Return the last moment that the newest backup can be restored to."""
-        listed = json.loads(self.ctl("backup", "list", "--json"))
-        return str(listed[-1]["to"])
+    def reaches(self) -> datetime.datetime:
+        """Return the last moment that the newest backup can be restored to, from where `itemindex backup list` has it."""
+        newest, base = [(one, base.moment) for one in timelines(self.backups) for base in one.bases()][-1]
+        return max(newest.received() or base, base)

@@ -16,7 +16,7 @@ from tests.system.conftest import Running
 pytestmark = pytest.mark.xdist_group("stack")
 
 
-# What nginx itself refuses, byte by byte: always a problem document, never another request's answer.
+# What nginx itself refuses is a problem document, never another request's answer; tests/system/nginx has all of it.
 
 
 HOST = b"Host: 127.0.0.1\r\nConnection: close\r\n"
@@ -38,34 +38,8 @@ def send(stack: Running, raw: bytes, *, seconds: float = 15.0) -> bytes:
     ("raw", "status", "slug"),
     [
         (b"garbage\r\n\r\n", 400, "invalid-request"),
-        (b"GET /v1/health HTTP/1.1\r\n\r\n", 400, "invalid-request"),
-        (b"GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: 127.0.0.1\r\n\r\n", 400, "invalid-request"),
-        (b"GET /v1/health HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n", 400, "invalid-request"),
-        (b"GET /v1/health HTTP/1.1\r\n" + HOST + b"A: b\0c\r\n\r\n", 400, "invalid-request"),
-        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: +5\r\n\r\nabcde", 400, "invalid-request"),
-        (
-            b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
-            400,
-            "invalid-request",
-        ),
-        (
-            b"POST /v1/health HTTP/1.1\r\n"
-            + HOST
-            + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            400,
-            "invalid-request",
-        ),
-        (b"GET /v1/health HTTP/9.9\r\n" + HOST + b"\r\n", 505, "http-version-not-supported"),
-        (b"GET /nowhere HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
-        (b"GET /.git/config HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /v1/health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", 421, "misdirected-request"),
-        (b"GET http://evil.example/v1/health HTTP/1.1\r\n" + HOST + b"\r\n", 421, "misdirected-request"),
         (b"TRACE /v1/health HTTP/1.1\r\n" + HOST + b"\r\n", 405, "method-not-allowed"),
-        (b"CONNECT evil.example:443 HTTP/1.1\r\n" + HOST + b"\r\n", 405, "method-not-allowed"),
-        (b"GET /v1/" + b"a" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "uri-too-long"),
-        (b"GET /v1/health HTTP/1.1\r\n" + HOST + b"A: " + b"a" * 9000 + b"\r\n\r\n", 431, "headers-too-large"),
-        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 9999999\r\n\r\n", 413, "content-too-large"),
-        (b"POST /v1/health HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: wrong\r\n\r\n", 501, "not-implemented"),
     ],
 )
 def test_each_refusal_is_a_problem_document(stack: Running, raw: bytes, status: int, slug: str) -> None:
@@ -84,8 +58,7 @@ def test_each_refusal_is_a_problem_document(stack: Running, raw: bytes, status: 
 CHUNKED = b" /v1/health HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
-@pytest.mark.parametrize("method", [b"GET", b"POST", b"OPTIONS"])
-@pytest.mark.parametrize("size", [10_000, 100_000, 1_000_000, 10_000_000])
+@pytest.mark.parametrize(("size", "method"), [(10_000, b"GET"), (10_000_000, b"POST")])
 def test_a_large_chunk_extension_is_refused(stack: Running, size: int, method: bytes) -> None:
     extended = b"5;" + b"a" * size + b"\r\nabcde\r\n0\r\n\r\n"
     head, _, body = send(stack, method + CHUNKED + extended).partition(b"\r\n\r\n")
@@ -121,18 +94,7 @@ def test_a_body_in_chunks_of_any_size_is_not_refused_for_its_framing(stack: Runn
         b"/v1/index/lookup/IID-A%0A",
         b"/v1//health",
         b"/v1/index/lookup/%c0%af",
-        b"/v1/index/lookup/%ff",
-        b"/v1/Health",
-        b"/v1/index/search?q=%ff",
         b"/v1/index/search?q=%00a",
-        b"/v1/index/search?q=a&q=b",
-        b"/v1/index/search?q=a&Q=b",
-        b"/v1/index/search?q[]=a",
-        b"/v1/index/brands?limit=%D9%A3",
-        b"/v1/index/brands?limit=1e1",
-        b"/v1/index/brands?limit=" + b"9" * 400,
-        b"/v1/index/brands?cursor=AAAA",
-        b"/v1/index/search?q=%27%20OR%201=1--&limit=0",
     ],
 )
 def test_odd_targets_are_refused_and_never_500(stack: Running, target: bytes) -> None:
@@ -179,13 +141,11 @@ async def said(client: Any, tool: str, **arguments: Any) -> Any:
     return json.loads((await client.call_tool(tool, arguments)).content[0].text)
 
 
-@pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
-def test_the_protocols_client_reaches_the_tools_through_nginx(stack: Running, mode: str, version: str) -> None:
+def test_the_protocols_client_reaches_the_tools_through_nginx(stack: Running) -> None:
     token = {"X-Service-Public-Token": stack.ctl("tokens", "issue").strip()}
 
     async def talk() -> None:
-        async with sdk_client(f"127.0.0.1:{stack.port}", token, mode) as client:
-            assert client.protocol_version == version
+        async with sdk_client(f"127.0.0.1:{stack.port}", token, "auto") as client:
             assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS_BY_NAME)
             before = await said(client, "how_am_i_counted")
             assert (await said(client, "find_items", query="soy milk"))["items"]

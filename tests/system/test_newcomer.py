@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -54,57 +53,28 @@ def test_search_lookup_and_brands_of_real_items(stack: Running) -> None:
     assert (status, problem["retry_after"]) == (429, int(head["Retry-After"]))
 
 
-@pytest.mark.parametrize("question", ["嘉頓", "vitasoi", "creme", "soy mil", "Bread rolls"])
-def test_searches_that_people_make_find_something(stack: Running, question: str) -> None:
-    token = stack.ctl("tokens", "issue").strip()
-    status, _, found = ask(stack, f"/index/search?q={quote(question)}", X_Service_Public_Token=token)
+@pytest.mark.parametrize(
+    ("question", "source"),
+    [
+        ("嘉頓", "127.0.2.1"),
+        ("vitasoi", "127.0.2.2"),
+        ("creme", "127.0.2.3"),
+        ("soy mil", "127.0.2.4"),
+        ("Bread rolls", "127.0.2.5"),
+    ],
+)
+def test_searches_that_people_make_find_something(stack: Running, question: str, source: str) -> None:
+    status, _, found = ask(stack, f"/index/search?q={quote(question)}", source=source)
     assert status == 200
     assert found["count"] > 0
 
 
 def test_a_footprint_follows_from_the_weight_and_the_category(stack: Running) -> None:
-    token = stack.ctl("tokens", "issue").strip()
-    _, _, found = ask(stack, "/index/search?q=bun+210g&limit=1", X_Service_Public_Token=token)
-    _, _, record = ask(stack, f"/index/lookup/{found['data'][0]['iid']}", X_Service_Public_Token=token)
+    _, _, found = ask(stack, "/index/search?q=bun+210g&limit=1", source="127.0.3.1")
+    _, _, record = ask(stack, f"/index/lookup/{found['data'][0]['iid']}", source="127.0.3.1")
     assert record["sustainability"]["basis"] == "category_average"
     assert record["sustainability"]["co2e_kg"] > 0
     assert record["sustainability"]["waste_kg"] is None
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"X_Forwarded_For": "203.0.113.9"},
-        {"X_Real_IP": "203.0.113.9"},
-        {"Forwarded": "for=203.0.113.9"},
-        {"True_Client_IP": "203.0.113.9"},
-        {"X_Charge_Id": "0" * 32},
-        {"Connection": "X-Real-IP"},
-    ],
-)
-def test_no_header_changes_who_is_counted(stack: Running, fields: dict[str, str]) -> None:
-    source = f"127.0.2.{1 + abs(hash(str(fields))) % 250}"
-    _, _, quota = ask(stack, "/quota", source=source, **fields)
-    assert quota["counted_as"] == source
-
-
-def test_a_charge_id_of_the_callers_own_makes_nothing_free(stack: Running) -> None:
-    statuses = [
-        ask(stack, "/index/brands", source="127.0.3.1", X_Charge_Id="0" * 32, X_Request_Id="my-own-id-1")[0]
-        for _ in range(4)
-    ]
-    assert statuses == [200, 200, 200, 429]
-
-
-def test_the_callers_request_id_comes_back(stack: Running) -> None:
-    assert ask(stack, "/health", X_Request_Id="my-own-id-1")[1]["X-Request-Id"] == "my-own-id-1"
-    assert ask(stack, "/health", X_Request_Id="bad id")[1]["X-Request-Id"] != "bad id"
-
-
-def test_two_credentials_are_refused_however_they_come(stack: Running) -> None:
-    for fields in ({"Authorization": "ApiKey x"}, {"X_Service_Public_Token": f"{ANONYMOUS}, {ANONYMOUS}"}):
-        status, _, problem = ask(stack, "/index/brands", **fields)
-        assert (status, problem["type"].rsplit("/", 1)[1]) == (400, "ambiguous-credentials")
 
 
 def test_a_revoked_token_is_refused_within_a_second(stack: Running) -> None:
@@ -126,23 +96,6 @@ def test_a_trailing_slash_redirects_and_a_wrong_method_names_the_right_ones(stac
     status, head, problem = ask(stack, "/index/brands", method="DELETE")
     assert (status, problem["title"]) == (405, "Method Not Allowed")
     assert set(head["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
-
-
-def test_the_docs_page_asks_no_other_host(stack: Running) -> None:
-    status, head, page = ask(stack, "/docs")
-    assert (status, head["Content-Type"]) == (200, "text/html; charset=utf-8")
-    assert "default-src 'none'" in head["Content-Security-Policy"]
-    assert b'<script src="/static/docs.js"' in page
-
-
-def test_metrics_are_not_public(stack: Running) -> None:
-    found = []
-    for port in (stack.port, stack.state["metrics_port"]):
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as line:
-            line.request("GET", "/metrics")
-            response = line.getresponse()
-            found.append((response.status, b"itemindex_requests_total" in response.read()))
-    assert found == [(404, False), (200, True)]
 
 
 def test_doctor_finds_nothing_wrong(stack: Running) -> None:
@@ -259,14 +212,10 @@ def test_a_token_of_the_local_provider_is_a_signed_in_person(stack: Running) -> 
     status, shown = ask_people(stack, "GET", f"/v1/org?organization={made['id']}", grace)
     assert (status, shown["name"], shown["role"]) == (200, "Tried out", "owner")
     assert ask_people(stack, "GET", f"/v1/org?organization={made['id']}", ada)[0] == 404
+    head, claims, signature = ada.split(".")
+    assert ask_people(stack, "GET", "/v1", f"{head}.{claims}.{signature[::-1]}")[0] == 401
     people = {person["email"]: person for person in json.loads(stack.ctl("people", "list", "--json"))}
     assert people["grace@example.org"]["issuer"] == people["ada@example.org"]["issuer"]
-
-
-def test_a_forged_token_is_refused(stack: Running) -> None:
-    head, claims, signature = stack.ctl("people", "token").strip().split(".")
-    turned = signature[:-8] + signature[-8:][::-1]
-    assert ask_people(stack, "GET", "/v1", f"{head}.{claims}.{turned}")[0] == 401
 
 
 def test_without_a_local_provider_the_command_says_so_and_makes_nothing(tmp_path: Path) -> None:
@@ -278,47 +227,6 @@ def test_without_a_local_provider_the_command_says_so_and_makes_nothing(tmp_path
 
 
 # Organizations, members, keys and plans from the command line, on a running stack.
-
-
-def _status(stack: Running, key: str) -> int:
-    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", stack.port, timeout=10)) as line:
-        line.request("GET", "/v1/quota", headers={"Authorization": f"ApiKey {key}"})
-        return line.getresponse().status
-
-
-def test_an_organization_is_made_by_commands(stack: Running) -> None:
-    organization = stack.ctl("orgs", "create", "Command", "--plan", "institutional").strip()
-    key = stack.ctl("keys", "issue", organization).strip()
-    assert _status(stack, key) == 200
-    assert "rotate" in stack_error(stack, "keys", "issue", organization)
-    new = stack.ctl("keys", "rotate", organization, "--grace", "1h").strip()
-    listed = json.loads(stack.ctl("keys", "list", organization, "--json"))
-    assert [(k["id"], k["expires_at"] is None) for k in listed] == [(new[10:20], True), (key[10:20], False)]
-    assert [_status(stack, k) for k in (key, new)] == [200, 200]
-    stack.ctl("orgs", "set", organization, "--plan", "brand")
-    stack.ctl("orgs", "set", organization, "--state", "suspended")
-    stack.ctl("orgs", "set", organization, "--state", "active")
-    stack.ctl("keys", "revoke", organization)
-    acts = [entry["act"] for entry in json.loads(stack.ctl("orgs", "audit", organization, "--json"))]
-    assert acts == [
-        "key.revoked",
-        "key.revoked",
-        "organization.active",
-        "organization.suspended",
-        "plan.changed",
-        "key.rotated",
-        "key.issued",
-        "organization.created",
-    ]
-
-
-def test_plans_are_edited_in_their_table(stack: Running) -> None:
-    plans = {p["name"]: p for p in json.loads(stack.ctl("plans", "list", "--json"))}
-    assert plans["brand"]["daily_units"] == 50_000
-    stack.ctl("plans", "set", "brand", "--daily-units", "50001")
-    stack.ctl("plans", "set", "brand", "--daily-units", "50000")
-    assert "plans list" in stack_error(stack, "plans", "set", "nothing", "--daily-units", "1")
-    assert "name what" in stack_error(stack, "plans", "set", "brand")
 
 
 @pytest.mark.parametrize(

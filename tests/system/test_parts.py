@@ -33,9 +33,9 @@ def wait(until: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def probed(environment: dict[str, str]) -> bool:
+def probed(environment: dict[str, str], *options: str) -> bool:
     """Ask as an orchestrator does."""
-    return subprocess.run(_PROBE, env=environment, cwd=PROJECT, check=False).returncode == 0
+    return subprocess.run([*_PROBE, *options], env=environment, cwd=PROJECT, check=False).returncode == 0
 
 
 @contextmanager
@@ -43,8 +43,7 @@ def part(environment: dict[str, str], *arguments: str, stop: signal.Signals = si
     """Run a part until the block is left; it is well before that and ends in order after it."""
     process = subprocess.Popen([*COMMAND, *arguments], env=environment, cwd=PROJECT)
     try:
-        wait(lambda: process.poll() is not None or probed(environment))
-        assert process.poll() is None
+        assert probed(environment, "--wait", "60") and process.poll() is None
         yield
         process.send_signal(stop)
         assert process.wait(60) == 0

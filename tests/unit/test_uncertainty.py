@@ -1,7 +1,6 @@
 """Uncertain figures: intervals, sums, and estimates from categories."""
 
 import functools
-import gzip
 import math
 
 import numpy as np
@@ -10,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from deploy.ctl.demo import DATA
 from shared.uncertainty import stated as pedigree
 from shared.uncertainty.stated import (
     LogNormal,
@@ -23,10 +21,9 @@ from shared.uncertainty.stated import (
     wilson,
 )
 from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
-from tests.perf import footprint_trial as csv_file
-from tests.perf.footprint_trial import Sample, summary, without_category, without_item
+from tests.perf.footprint_trial import PUBLISHED, Sample, figures_of, summary, without_category, without_item
 
-# Estimates from categories, and the command that holds figures out.
+# Estimates from categories: figures that were held out.
 
 
 def population(categories: int, each: int, between: float, within: float, seed: int) -> list[Sample]:
@@ -87,20 +84,12 @@ def test_figures_of_different_units_are_apart() -> None:
 
 # The aim is 95 %; of 230 figures the share varies by 1.5 % by chance alone, and models of one maker are alike.
 def test_of_published_footprints_about_nineteen_of_twenty_are_inside() -> None:
-    for file, chosen, widest in (
-        ("carbon_catalogue.csv.gz", {}, 2_900),
-        ("carbon_catalogue.csv.gz", {"category": "Company's GICS Industry"}, 6_800),
-        ("rivm_food_footprints.csv", {}, 83),
-        ("rivm_food_footprints.csv", {"value": "water_m3"}, 460),
-        ("rivm_food_footprints.csv", {"value": "land_use_m2a"}, 1_540),
-    ):
-        content = (DATA / file).read_bytes()
-        text = (gzip.decompress(content) if file.endswith(".gz") else content).decode("utf-8-sig")
-        read = csv_file.read(text.splitlines(keepends=True), chosen)
+    for title, widest in zip(PUBLISHED, (2_900, 6_800, 83, 460, 1_540), strict=True):
+        samples = figures_of(title)
         for kept in (1, 2, None):
-            found = summary(without_item(read.samples, kept))
-            assert 0.91 <= found["share_inside"] <= 0.99, (file, chosen, kept)
-            assert found["median_high_over_low"] <= widest / (1 if kept == 1 else 2), (file, chosen, kept)
+            found = summary(without_item(samples, kept))
+            assert 0.91 <= found["share_inside"] <= 0.99, (title, kept)
+            assert found["median_high_over_low"] <= widest / (1 if kept == 1 else 2), (title, kept)
 
 
 # Intervals of single figures: the pedigree matrix, bounds and deviations of sources.
@@ -243,8 +232,7 @@ def test_a_sum_of_independent_figures_agrees_with_monte_carlo() -> None:
 
 def test_sales_of_published_footprints_add_up_as_monte_carlo_says() -> None:
     """Of 238 foods a few sell far more than the others, so they dominate the sum."""
-    lines = (DATA / "rivm_food_footprints.csv").read_text("utf-8-sig").splitlines()
-    figures = np.array([one.value for one in csv_file.read(lines, {}).samples])
+    figures = np.array([one.value for one in figures_of("RIVM, CO2e")])
     for basis in ("measured", "modelled"):
         rng = default_rng(7)
         medians = figures * np.ceil(200 / rng.permutation(np.arange(1, len(figures) + 1)))
