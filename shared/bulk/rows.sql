@@ -89,13 +89,16 @@ SELECT count(*) FROM (
       AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[])) LIMIT $6::bigint) found;
 
 -- name: merged
--- Every item that is part of another's record, by what, and since which data_version.
-SELECT i.iid AS "from", i.survivor_iid AS "to", coalesce(
-           (SELECT max(CASE e.kind WHEN 'merge' THEN 'merge' ELSE 'review' END) FROM events e
-            WHERE e.kind IN ('merge', 'link') AND e.undone_at IS NULL AND i.id IN (e.item_id, e.survivor_id)),
+-- Every item that is part of another's record, by what, and since which data_version. The decisions are read once for
+-- all items: no index finds them by their survivor.
+SELECT i.iid AS "from", i.survivor_iid AS "to", coalesce(d.reason,
            (SELECT min(l.kind) FROM links l WHERE l.decision = 'link' AND i.id IN (l.left_id, l.right_id)), 'source') AS reason,
        x.data_version
-FROM items i JOIN inactive_items x ON x.item_id = i.id WHERE i.status = 'merged' ORDER BY i.iid COLLATE "C";
+FROM items i JOIN inactive_items x ON x.item_id = i.id
+LEFT JOIN (SELECT one.id, max(CASE e.kind WHEN 'merge' THEN 'merge' ELSE 'review' END) AS reason
+           FROM events e, unnest(ARRAY[e.item_id, e.survivor_id]) AS one (id)
+           WHERE e.kind IN ('merge', 'link') AND e.undone_at IS NULL GROUP BY one.id) d ON d.id = i.id
+WHERE i.status = 'merged' ORDER BY i.iid COLLATE "C";
 
 -- name: observations_estimate
 -- From the cells instead of the rows: exact for whole months and one filter; part of a month counts by its days, and of
