@@ -2088,7 +2088,7 @@ CREATE TRIGGER members_told AFTER INSERT OR DELETE OR UPDATE ON public.members F
 
 CREATE TRIGGER organizations_told AFTER DELETE OR UPDATE ON public.organizations FOR EACH ROW EXECUTE FUNCTION public.tell_accounts('id');
 
-CREATE TRIGGER people_told AFTER DELETE OR UPDATE ON public.people FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
+CREATE TRIGGER people_told AFTER DELETE OR UPDATE ON public.people FOR EACH ROW EXECUTE FUNCTION public.tell_accounts();
 
 CREATE TRIGGER plans_told AFTER INSERT OR DELETE OR UPDATE ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
