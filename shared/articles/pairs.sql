@@ -47,21 +47,22 @@ ORDER BY score DESC NULLS LAST, left_id, right_id LIMIT $3;
 -- name: waiting
 -- What `pairs` returns of those that wait, of any item: for the dashboard, where one second must do. It goes through them from
 -- the best on and looks at the decisions of each, until it has found enough. $1: how many; $2 to $6: as $4 to $8 there.
+-- The last decision is tested as true or false, of which the planner expects half: of IS NULL it expects almost none, and sorts all.
 SELECT a.id AS left_id, b.id AS right_id, a.iid AS left_iid, b.iid AS right_iid, a.name AS left_name, b.name AS right_name, l.kind,
-       l.score, l.evidence, 'waiting' AS state, d.at AS decided_at, false AS together
+       l.score, l.evidence, 'waiting' AS state, NULL::timestamptz AS decided_at, false AS together
 FROM links l JOIN items a ON a.id = l.left_id JOIN items b ON b.id = l.right_id
 LEFT JOIN inactive_items x ON x.item_id = a.id LEFT JOIN inactive_items y ON y.item_id = b.id
-LEFT JOIN LATERAL (
-    SELECT e.kind = 'link' AS same, e.at, 0 AS later FROM events e
-    WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL AND e.item_id = l.left_id AND e.survivor_id = l.right_id
-    UNION ALL
-    SELECT e.kind = 'link', e.at, 0 FROM events e
-    WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL AND e.item_id = l.right_id AND e.survivor_id = l.left_id
-    UNION ALL
-    SELECT CASE r.decision WHEN 'accept' THEN true WHEN 'reject' THEN false END, r.at, 1 FROM match_reviews r
-    WHERE r.applied_at IS NULL AND r.left_id = l.left_id AND r.right_id = l.right_id
-    ORDER BY later DESC, at DESC LIMIT 1) d ON true
-WHERE l.decision = 'review' AND d.same IS NULL AND coalesce(x.owner_id, a.id) <> coalesce(y.owner_id, b.id)
+WHERE l.decision = 'review' AND coalesce(x.owner_id, a.id) <> coalesce(y.owner_id, b.id)
+  AND coalesce((SELECT d.same IS NULL FROM (
+          SELECT e.kind = 'link' AS same, e.at, 0 AS later FROM events e
+          WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL AND e.item_id = l.left_id AND e.survivor_id = l.right_id
+          UNION ALL
+          SELECT e.kind = 'link', e.at, 0 FROM events e
+          WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL AND e.item_id = l.right_id AND e.survivor_id = l.left_id
+          UNION ALL
+          SELECT CASE r.decision WHEN 'accept' THEN true WHEN 'reject' THEN false END, r.at, 1 FROM match_reviews r
+          WHERE r.applied_at IS NULL AND r.left_id = l.left_id AND r.right_id = l.right_id
+          ORDER BY later DESC, at DESC LIMIT 1) d), true)
   AND ($2::text IS NULL OR EXISTS (
       SELECT FROM item_sources t JOIN sources s ON s.id = t.source_id WHERE t.item_id IN (l.left_id, l.right_id) AND s.name = $2))
   AND ($3::double precision IS NULL OR l.score >= $3) AND ($4::double precision IS NULL OR l.score < $4)
