@@ -93,7 +93,7 @@ class MatchPages:
         filters, sample = _filters(request.query), id_in(request, "sample")
         choosing = bool(filters.chosen or sample)
         limit = _BULK_MAX + 1 if choosing else skipped + 1
-        waiting = await self._database.fetch(SQL.pairs, "waiting", None, limit, *filters)
+        waiting = await self._database.fetch(SQL.waiting, limit, *filters)
         if sample:
             waiting.sort(key=lambda pair: blake2b(f"{sample}/{pair['left_id']}/{pair['right_id']}".encode()).digest())
         pair = waiting[skipped] if len(waiting) > skipped else None
@@ -154,7 +154,7 @@ class MatchPages:
         decision, filters = form.get("decision", ""), _filters(form)
         if decision not in ("accept", "reject"):
             raise PageError(400, "Choose a decision.")
-        waiting = await self._database.fetch(SQL.pairs, "waiting", None, _BULK_MAX, *filters)
+        waiting = await self._database.fetch(SQL.waiting, _BULK_MAX, *filters)
         if form.get("count") != str(len(waiting)):
             raise PageError(409, "The pairs have changed since the page was shown. Go back and review them again.")
         ends = [pair["left_id"] for pair in waiting], [pair["right_id"] for pair in waiting]

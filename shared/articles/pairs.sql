@@ -44,6 +44,49 @@ WHERE state <> 'waiting' OR kind <> 'likeness' OR $2 IS NOT NULL OR EXISTS (
         WHERE (l.left_id = one.id OR l.right_id = one.id) AND l.score > found.score AND d.same IS DISTINCT FROM false))
 ORDER BY score DESC NULLS LAST, left_id, right_id LIMIT $3;
 
+-- name: waiting
+-- What `pairs` returns of those that wait, of any item: for the dashboard, where one second must do. It goes through them from
+-- the best on and looks at the decisions of each, until it has found enough. $1: how many; $2 to $6: as $4 to $8 there.
+-- The last decision is tested as true or false, of which the planner expects half: of IS NULL it expects almost none, and sorts all.
+SELECT a.id AS left_id, b.id AS right_id, a.iid AS left_iid, b.iid AS right_iid, a.name AS left_name, b.name AS right_name, l.kind,
+       l.score, l.evidence, 'waiting' AS state, NULL::timestamptz AS decided_at, false AS together
+FROM links l JOIN items a ON a.id = l.left_id JOIN items b ON b.id = l.right_id
+LEFT JOIN inactive_items x ON x.item_id = a.id LEFT JOIN inactive_items y ON y.item_id = b.id
+WHERE l.decision = 'review' AND coalesce(x.owner_id, a.id) <> coalesce(y.owner_id, b.id)
+  AND coalesce((SELECT d.same IS NULL FROM (
+          SELECT e.kind = 'link' AS same, e.at, 0 AS later FROM events e
+          WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL AND e.item_id = l.left_id AND e.survivor_id = l.right_id
+          UNION ALL
+          SELECT e.kind = 'link', e.at, 0 FROM events e
+          WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL AND e.item_id = l.right_id AND e.survivor_id = l.left_id
+          UNION ALL
+          SELECT CASE r.decision WHEN 'accept' THEN true WHEN 'reject' THEN false END, r.at, 1 FROM match_reviews r
+          WHERE r.applied_at IS NULL AND r.left_id = l.left_id AND r.right_id = l.right_id
+          ORDER BY later DESC, at DESC LIMIT 1) d), true)
+  AND ($2::text IS NULL OR EXISTS (
+      SELECT FROM item_sources t JOIN sources s ON s.id = t.source_id WHERE t.item_id IN (l.left_id, l.right_id) AND s.name = $2))
+  AND ($3::double precision IS NULL OR l.score >= $3) AND ($4::double precision IS NULL OR l.score < $4)
+  AND ($5::text IS NULL OR l.kind = $5 OR jsonb_path_exists(
+      l.evidence, '$[*] ? (@.field == $field && @.agrees == true)', jsonb_build_object('field', $5)))
+  AND ($6::text IS NULL OR EXISTS (
+      SELECT FROM item_contents c WHERE c.item_id IN (l.left_id, l.right_id) AND lower(c.brand_name) = lower($6)))
+  AND (l.kind <> 'likeness' OR EXISTS (
+      SELECT FROM (VALUES (l.left_id, l.right_id), (l.right_id, l.left_id)) one (id, other_id) WHERE NOT EXISTS (
+          SELECT FROM links m JOIN item_sources s ON s.item_id = CASE m.left_id WHEN one.id THEN m.right_id ELSE m.left_id END
+          JOIN item_sources o ON o.item_id = one.other_id AND o.source_id = s.source_id
+          LEFT JOIN LATERAL (
+              SELECT e.kind = 'link' AS same, e.at, 0 AS later FROM events e
+              WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL AND e.item_id = m.left_id AND e.survivor_id = m.right_id
+              UNION ALL
+              SELECT e.kind = 'link', e.at, 0 FROM events e
+              WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL AND e.item_id = m.right_id AND e.survivor_id = m.left_id
+              UNION ALL
+              SELECT CASE r.decision WHEN 'accept' THEN true WHEN 'reject' THEN false END, r.at, 1 FROM match_reviews r
+              WHERE r.applied_at IS NULL AND r.left_id = m.left_id AND r.right_id = m.right_id
+              ORDER BY later DESC, at DESC LIMIT 1) d ON true
+          WHERE (m.left_id = one.id OR m.right_id = one.id) AND m.score > l.score AND d.same IS DISTINCT FROM false)))
+ORDER BY l.score DESC, l.left_id, l.right_id LIMIT $1;
+
 -- name: sides
 -- The sources' statements about the items of a pair, for two columns side by side; the newest of each item's own source.
 SELECT DISTINCT ON (i.id) i.iid, s.name AS source, s.title AS source_title, t.source_item_id, k.name, k.brand_name AS brand,

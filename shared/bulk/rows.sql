@@ -53,14 +53,11 @@ SELECT slug, name, item_count, nullif(array_to_string(top_categories, U&'\001F')
 FROM brands WHERE item_count > 0 ORDER BY slug COLLATE "C";
 
 -- name: categories
--- Those of active items and those above them. The parent's code is all but the last level of its own.
-SELECT c.code, nullif(substring(c.code FROM '^(.*)\.[^.]*$'), '') AS parent, array_to_string(c.path, U&'\001F') AS path,
-       cardinality(c.path) AS level,
-       (SELECT count(*) FROM items i WHERE i.category_id = c.id AND i.status = 'active') AS item_count
-FROM categories c
-WHERE EXISTS (SELECT FROM categories d JOIN items i ON i.category_id = d.id AND i.status = 'active'
-              WHERE d.code = c.code OR starts_with(d.code, c.code || '.'))
-ORDER BY c.code COLLATE "C";
+-- Those of active items and those above them, as counted at the commit of the newest data_version: to find them from the
+-- items compares each category with each other one.
+SELECT t.code, t.parent, array_to_string(c.path, U&'\001F') AS path, cardinality(c.path) AS level, t.item_count
+FROM category_tree t JOIN categories c ON c.id = t.category_id
+ORDER BY t.code;
 
 -- name: gone
 -- The rows that a copy of version $3 must drop before it takes the others in: items that were withdrawn or merged since, or that no load
@@ -92,13 +89,16 @@ SELECT count(*) FROM (
       AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[])) LIMIT $6::bigint) found;
 
 -- name: merged
--- Every item that is part of another's record, by what, and since which data_version.
-SELECT i.iid AS "from", i.survivor_iid AS "to", coalesce(
-           (SELECT max(CASE e.kind WHEN 'merge' THEN 'merge' ELSE 'review' END) FROM events e
-            WHERE e.kind IN ('merge', 'link') AND e.undone_at IS NULL AND i.id IN (e.item_id, e.survivor_id)),
+-- Every item that is part of another's record, by what, and since which data_version. The decisions are read once for
+-- all items: no index finds them by their survivor.
+SELECT i.iid AS "from", i.survivor_iid AS "to", coalesce(d.reason,
            (SELECT min(l.kind) FROM links l WHERE l.decision = 'link' AND i.id IN (l.left_id, l.right_id)), 'source') AS reason,
        x.data_version
-FROM items i JOIN inactive_items x ON x.item_id = i.id WHERE i.status = 'merged' ORDER BY i.iid COLLATE "C";
+FROM items i JOIN inactive_items x ON x.item_id = i.id
+LEFT JOIN (SELECT one.id, max(CASE e.kind WHEN 'merge' THEN 'merge' ELSE 'review' END) AS reason
+           FROM events e, unnest(ARRAY[e.item_id, e.survivor_id]) AS one (id)
+           WHERE e.kind IN ('merge', 'link') AND e.undone_at IS NULL GROUP BY one.id) d ON d.id = i.id
+WHERE i.status = 'merged' ORDER BY i.iid COLLATE "C";
 
 -- name: observations_estimate
 -- From the cells instead of the rows: exact for whole months and one filter; part of a month counts by its days, and of
@@ -120,9 +120,7 @@ SELECT ceil(coalesce(least(
 -- Brands, categories and merged items are few.
 SELECT CASE $1::text WHEN 'brands' THEN (SELECT count(*) FROM brands WHERE item_count > 0)
        WHEN 'merged' THEN (SELECT count(*) FROM items WHERE status = 'merged')
-       ELSE (SELECT count(*) FROM categories c WHERE EXISTS (
-            SELECT FROM categories d JOIN items i ON i.category_id = d.id AND i.status = 'active'
-            WHERE d.code = c.code OR starts_with(d.code, c.code || '.'))) END AS count;
+       ELSE (SELECT count(*) FROM category_tree) END AS count;
 
 -- name: changes_count
 -- How many rows the steps from $2 to $3 have; a row that changed in several of them counts as often.

@@ -27,6 +27,8 @@ _LOCK_TIMEOUT = "200ms"
 _LOCK_SECONDS_MAX = 300.0
 _LOCK_PAUSE_SECONDS = (0.2, 1.0)
 _STATEMENT_TIMEOUT = "10min"
+_TURN_PAUSE_SECONDS = 0.2
+_CONCURRENT_INDEX = re.compile(r"CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?(?P<index>[a-z0-9_]+) ON")
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -88,7 +90,7 @@ def migrate(
 
     Two at once are safe: the second waits, then finds nothing to do. Raises MigrationRefused where no lock can be had.
     """
-    connection.execute("SELECT pg_advisory_lock($1)", (_LOCK_KEY,))
+    _take_turn(connection)
     try:
         connection.execute(_TABLE)
         connection.commit()
@@ -103,6 +105,17 @@ def migrate(
         connection.rollback()
         connection.execute("SELECT pg_advisory_unlock($1)", (_LOCK_KEY,))
         connection.commit()
+
+
+def _take_turn(connection: Connection) -> None:
+    """Wait while another migrates; asking again, because one that waits in a statement holds a snapshot, for which the
+    other's index that is built CONCURRENTLY would wait in turn."""
+    while True:
+        [(taken,)] = connection.execute("SELECT pg_try_advisory_lock($1)", (_LOCK_KEY,)).fetchall()
+        connection.commit()
+        if taken:
+            return
+        time.sleep(_TURN_PAUSE_SECONDS)
 
 
 def _apply(connection: Connection, step: Migration, patience: LockPatience) -> None:
@@ -121,6 +134,8 @@ def _apply(connection: Connection, step: Migration, patience: LockPatience) -> N
 def _try(connection: Connection, step: Migration, lock_timeout: str) -> None:
     if "CONCURRENTLY" in step.sql:
         connection.autocommit = True
+        for found in _CONCURRENT_INDEX.finditer(step.sql):
+            _drop_invalid(connection, found["index"])
         connection.execute(step.sql)
         connection.autocommit = False
     with connection.transaction():
@@ -132,6 +147,13 @@ def _try(connection: Connection, step: Migration, lock_timeout: str) -> None:
             "INSERT INTO schema_migrations (number, name, phase) VALUES ($1, $2, $3)",
             (step.number, step.name, step.phase),
         )
+
+
+def _drop_invalid(connection: Connection, index: str) -> None:
+    """Drop what an interrupted build has left: it would count as existing, and serve no query."""
+    left = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid"
+    if connection.execute(left, (index,)).fetchone():
+        connection.execute(f"DROP INDEX CONCURRENTLY {index}")
 
 
 def _read(path: Path) -> Migration:

@@ -33,7 +33,7 @@ FROM feeds WHERE NOT paused AND due_at <= statement_timestamp() ORDER BY due_at;
 -- A feed that was registered again meanwhile is to be read anew: the outcome of what was read before does not count for it.
 -- A load is of the day on which its reading began, even if it ends on the next.
 UPDATE feeds SET due_at = statement_timestamp() + make_interval(secs => every_seconds), etag = $2, last_modified = $3,
-    sha256 = $4, failures = 0, error = NULL, read_at = statement_timestamp(), load_id = coalesce($5::uuid, load_id),
+    sha256 = $4, failures = 0, error = NULL, read_at = statement_timestamp(),
     loaded_at = CASE WHEN $5::uuid IS NULL THEN loaded_at ELSE $8 END
 WHERE id = $1::uuid AND mapping = $6 AND coalesce(url, directory) = $7;
 

@@ -163,26 +163,34 @@ WHERE s.id = $1;
 WITH gone AS (DELETE FROM factor_claims WHERE no = $1 RETURNING scope) SELECT DISTINCT scope FROM gone;
 
 -- name: brand_names
--- The first spelling stays; the first that is left.
-SELECT b.id, b.name, f.brand_name FROM brands b JOIN LATERAL (
-    SELECT k.brand_name FROM item_contents k JOIN item_claims c USING (item_id, content_hash)
-    WHERE k.brand_slug = b.slug ORDER BY c.no, k.brand_name LIMIT 1) f ON true
-WHERE b.slug = ANY($1::text[]) AND b.name <> f.brand_name;
+-- The first spelling stays; the first that is left. No index serves the contents of a brand, so they are read once for all.
+SELECT b.id, b.name, f.brand_name FROM brands b JOIN (
+    SELECT DISTINCT ON (brand_slug) brand_slug, brand_name FROM (
+        SELECT k.brand_slug, k.brand_name, min(c.no) AS no FROM item_contents k JOIN item_claims c USING (item_id, content_hash)
+        WHERE k.brand_slug = ANY($1::text[]) GROUP BY 1, 2) spelled
+    ORDER BY brand_slug, no, brand_name) f ON f.brand_slug = b.slug
+WHERE b.name <> f.brand_name;
 
 -- name: rename_brand
 -- $3: the name folded, by which brands are listed.
 UPDATE brands SET name = $2, folded_name = $3 WHERE id = $1;
 
 -- name: category_paths
--- Likewise of categories, each with those above it.
+-- Likewise of categories, each with those above it. `below`: what is at or below each of them.
 WITH named AS (
     SELECT DISTINCT array_to_string((string_to_array(u.category_code, '.'))[1:n], '.') AS code, n
-    FROM unclaimed u, generate_series(1, cardinality(u.category_path)) AS n WHERE u.category_code IS NOT NULL)
-UPDATE categories g SET path = f.path
-FROM named d JOIN LATERAL (
-    SELECT k.category_path[1:d.n] AS path FROM item_contents k JOIN item_claims c USING (item_id, content_hash)
-    WHERE k.category_code = d.code OR starts_with(k.category_code, d.code || '.') ORDER BY c.no, 1 LIMIT 1) f ON true
-WHERE g.code = d.code AND g.path <> f.path;
+    FROM unclaimed u, generate_series(1, cardinality(u.category_path)) AS n WHERE u.category_code IS NOT NULL),
+below AS (
+    SELECT d.code, d.n, g.code AS category_code
+    FROM categories g, generate_series(1, cardinality(g.path)) AS level, named d
+    WHERE d.code = array_to_string((string_to_array(g.code, '.'))[1:level], '.')),
+spelled AS (
+    SELECT k.category_code, k.category_path, min(c.no) AS no FROM item_contents k JOIN item_claims c USING (item_id, content_hash)
+    WHERE k.category_code IN (SELECT category_code FROM below) GROUP BY 1, 2)
+UPDATE categories g SET path = f.path FROM (
+    SELECT DISTINCT ON (b.code) b.code, s.category_path[1:b.n] AS path
+    FROM below b JOIN spelled s USING (category_code) ORDER BY b.code, s.no, 2) f
+WHERE g.code = f.code AND g.path <> f.path;
 
 -- name: drop_brands
 -- Labels that nothing refers to any more.
@@ -196,10 +204,14 @@ SELECT refresh_category_tree();
 
 -- name: drop_categories
 -- Of the undone event's categories and those above them.
+WITH kept AS (
+    SELECT DISTINCT array_to_string((string_to_array(k.category_code, '.'))[1:n], '.') AS code
+    FROM (SELECT DISTINCT category_code, cardinality(category_path) AS levels FROM item_contents WHERE category_code IS NOT NULL) k,
+         generate_series(1, k.levels) AS n)
 DELETE FROM categories g
 WHERE g.code IN (SELECT array_to_string((string_to_array(u.category_code, '.'))[1:n], '.')
                  FROM unclaimed u, generate_series(1, cardinality(u.category_path)) AS n)
-  AND NOT EXISTS (SELECT FROM item_contents k WHERE k.category_code = g.code OR starts_with(k.category_code, g.code || '.'))
+  AND NOT EXISTS (SELECT FROM kept WHERE kept.code = g.code)
   AND NOT EXISTS (SELECT FROM items i WHERE i.category_id = g.id);
 
 -- name: drop_channels

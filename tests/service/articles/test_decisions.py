@@ -16,7 +16,8 @@ from click.testing import CliRunner, Result
 from deploy.ctl.healthcheck import wait_until_healthy
 from deploy.ctl.matches import matches
 from deploy.local.paths import free_port
-from shared.articles import Filters
+from shared.articles import ALL, Filters
+from shared.articles import SQL as PAIRS
 from shared.db.connect import Connection, connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
@@ -224,6 +225,7 @@ def test_pairs_are_chosen_by_source_score_evidence_and_brand(settings: Settings)
             part for name, value in filters.chosen.items() for part in (f"--{name.replace('_', '-')}", str(value))
         ]
         assert len(printed(settings, "list", *options)) == count, filters
+        assert len(execute(settings, PAIRS.waiting, None, *filters)) == count, filters
 
 
 # Which pairs a person is asked about: those that are the best of one of their records.
@@ -233,7 +235,11 @@ NAMES = {"1": "Soy milk 1L", "2": "Oat biscuits", "x": "Green tea", "y": "Olive 
 
 
 def _pairs(settings: Settings, *arguments: str) -> set[frozenset[str]]:
+    """Return the pairs that the command lists; the dashboard, which has a statement of its own, shows the same."""
     found = printed(settings, "list", *arguments)
+    if not arguments:
+        listed = execute(settings, PAIRS.pairs, "waiting", None, None, *ALL)
+        assert execute(settings, PAIRS.waiting, None, *ALL) == listed
     return {frozenset((str(one["left_name"]), str(one["right_name"]))) for one in found}
 
 

@@ -99,6 +99,42 @@ def test_an_index_is_built_beside_its_writers(settings: Settings, monkeypatch: p
     assert migrated(settings, monkeypatch, INDEX) == []
 
 
+def test_two_at_once_do_not_wait_for_each_other(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    both = [threading.Thread(target=lambda: done.extend(migrated(settings, monkeypatch, INDEX))) for _ in range(2)]
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock($1)", (migrate._LOCK_KEY,))
+        for one in both:
+            one.start()
+        asking = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'itemindex-migrate'"
+        while connection.execute(asking).fetchone() != (2,):
+            both[0].join(0.05)
+        both[0].join(0.3)  # until both have asked for the lock
+    for one in both:
+        one.join(30)
+    assert done == [INDEX.name]
+
+
+def test_what_an_interrupted_build_has_left_is_built_anew(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    for sql in (INDEX.sql, INDEX.sql.replace("CONCURRENTLY", "CONCURRENTLY IF NOT EXISTS")):
+        step = INDEX._replace(sql=sql)
+        with connect(settings.database_url, application="tests") as connection:
+            connection.execute(sql.replace("CONCURRENTLY", ""))
+            connection.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'items_later'::regclass")
+        assert migrated(settings, monkeypatch, step) == [INDEX.name]
+        with connect(settings.database_url, application="tests") as connection:
+            valid = connection.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = 'items_later'::regclass")
+            assert valid.fetchone() == (True,)
+            connection.execute("DROP INDEX items_later")
+            connection.execute("DELETE FROM schema_migrations WHERE number = $1", (INDEX.number,))
+
+
+def test_every_index_that_is_built_beside_its_writers_is_known_by_name() -> None:
+    steps = [step.sql for step in OURS if "CONCURRENTLY" in step.sql]
+    assert steps
+    assert all(migrate._CONCURRENT_INDEX.search(sql) for sql in steps)
+
+
 # An index of before events were numbered becomes event 0: nothing of it is lost, and what comes later can be undone.
 
 

@@ -491,3 +491,13 @@ async def test_two_edges_ask_about_no_key_that_they_know_and_take_note_of_each_t
         await two_edges.until([401, 401], revoked)
         await two_edges.until([401, 401], suspended)
         two_edges.notices.turn("pass")
+
+
+def test_edges_forget_whom_they_know_only_when_a_person_changes(settings: Settings) -> None:
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute("LISTEN accounts")
+        heard = []
+        for name in ("Ada", "Ada", "Ada L."):
+            connection.execute("SELECT FROM join_person('i', 'ada', NULL, $1, false)", (name,))
+            heard.append([notice.payload for notice in connection.notifies(timeout=0.2)])
+    assert heard == [[], [], ["people"]]
