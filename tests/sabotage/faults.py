@@ -818,6 +818,8 @@ _REFUSED = "tests/service/ingest/test_refused_loads.py"
 
 _FEEDS = "tests/service/ingest/test_feeds.py"
 
+_LOADS = "tests/service/ingest/test_load.py"
+
 INGEST_FAULTS = (
     fault(
         "items that come later take the places of others",
@@ -839,6 +841,21 @@ INGEST_FAULTS = (
         "        if self.dry_run:\n            self.connection.rollback()\n",
         "        if self.dry_run:\n            self.connection.commit()\n",
         f"{_REFUSED}::test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing",
+    ),
+    fault(
+        "each load draws a number for each brand that is known",
+        "workers/ingest/load.sql",
+        "WHERE n.brand_slug IS NOT NULL AND NOT EXISTS (SELECT FROM brands b WHERE b.slug = n.brand_slug)\n"
+        "ORDER BY n.brand_slug, n.brand_name;",
+        "WHERE n.brand_slug IS NOT NULL ORDER BY n.brand_slug, n.brand_name ON CONFLICT (slug) DO NOTHING;",
+        f"{_LOADS}::test_only_what_is_new_gets_a_number",
+    ),
+    fault(
+        "each load that is rolled back uses up a number of a source",
+        "workers/provenance/events.sql",
+        "setval('sources_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM sources))",
+        "nextval('sources_id_seq')",
+        f"{_LOADS}::test_only_what_is_new_gets_a_number",
     ),
     fault(
         "what a load takes apart is not reported",
