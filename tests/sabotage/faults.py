@@ -343,6 +343,13 @@ _POSTS = "tests/unit/test_webhooks.py"
 
 EVENT_FAULTS = (
     fault(
+        "events are numbered under the lock of releases",
+        "workers/bulk/releases.sql",
+        "SELECT pg_try_advisory_lock(7166003);",
+        "SELECT pg_try_advisory_lock(7166002);",
+        "tests/laws/test_code.py::test_each_fixed_advisory_key_has_one_purpose",
+    ),
+    fault(
         "a host of a webhook is resolved twice",
         "workers/events/webhooks.py",
         "    return addresses[0], port\n",
