@@ -694,6 +694,12 @@ def take(connection: Connection) -> list[Any]:
     return connection.execute(RELAY.select_dispatchable, (10, 8)).fetchall()
 
 
+def test_what_is_sent_is_counted_once_and_not_for_each_job_that_waits(settings: Settings) -> None:
+    with connect(settings.worker_database_url, application="tests") as connection:
+        plan = connection.execute(f"EXPLAIN {RELAY.select_dispatchable}", (10, 8)).fetchall()
+    assert not [line for (line,) in plan if "SubPlan" in line]
+
+
 @pytest.fixture
 def one_at_a_time(settings: Settings, acme: str) -> None:
     with connect(settings.database_url, application="tests") as connection:
