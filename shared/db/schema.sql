@@ -1986,6 +1986,8 @@ CREATE INDEX items_data_version ON public.items USING brin (data_version) WITH (
 
 CREATE UNIQUE INDEX job_orders_idempotent ON public.job_orders USING btree (organization_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
+CREATE INDEX job_orders_job ON public.job_orders USING btree (job_id);
+
 CREATE INDEX job_orders_listed ON public.job_orders USING btree (organization_id, id DESC);
 
 CREATE UNIQUE INDEX job_orders_own ON public.job_orders USING btree (job_id, organization_id) WHERE (cancelled_at IS NULL);
