@@ -494,6 +494,7 @@ CREATE FUNCTION public.revoke_keys(p_organization uuid, p_person uuid, p_actor t
 #variable_conflict use_column
 BEGIN
     PERFORM authorize(p_organization, p_person, ARRAY['owner', 'admin']);
+    PERFORM FROM organizations WHERE id = p_organization FOR NO KEY UPDATE;
     FOR key_id IN
         UPDATE api_keys SET revoked_at = statement_timestamp()
         WHERE organization_id = p_organization AND revoked_at IS NULL

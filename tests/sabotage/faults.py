@@ -56,6 +56,13 @@ ACCOUNT_FAULTS = (
         "tests/service/releases/test_changes.py::test_a_release_is_published_without_changes_where_a_file_before_it_is_lost",
     ),
     fault(
+        "a revocation of all keys does not wait for a rotation",
+        "shared/db/migrations/0175_revocation_waits.sql",
+        "    PERFORM FROM organizations WHERE id = p_organization FOR NO KEY UPDATE;\n",
+        "",
+        f"{_API_KEYS}::test_revoking_all_keys_beside_a_rotation_leaves_none_that_works",
+    ),
+    fault(
         "a revoked key stays in the memory of an edge",
         "edge/auth/credentials.py",
         "        self._changed[name] = self._changed[_ANY] = self._clock()\n",
