@@ -163,11 +163,14 @@ WHERE p.job_id = ANY($1::uuid[]) AND p.slot IS NOT NULL AND p.state IN ('running
 
 -- name: delete_old_events
 -- Always the oldest numbers, and the last of them is remembered: a reader whose cursor is below it has missed something.
+-- Replays of them go too: a webhook that has one is claimed again and again, and there is nothing to send.
 WITH gone AS (
     DELETE FROM event_log WHERE number <= (
         SELECT max(number) FROM event_log WHERE at < statement_timestamp() - make_interval(days => $1))
-    RETURNING number)
-UPDATE event_log_deleted SET up_to = greatest(up_to, (SELECT max(number) FROM gone)) WHERE EXISTS (SELECT FROM gone);
+    RETURNING number),
+last AS (SELECT greatest(up_to, (SELECT max(number) FROM gone)) AS number FROM event_log_deleted),
+forgotten AS (DELETE FROM webhook_replays r USING last WHERE r.number <= last.number)
+UPDATE event_log_deleted SET up_to = last.number FROM last WHERE up_to < last.number;
 
 -- name: delete_old_attempts
 -- As long as the events that they are of.

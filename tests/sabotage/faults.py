@@ -350,6 +350,13 @@ _POSTS = "tests/unit/test_webhooks.py"
 
 EVENT_FAULTS = (
     fault(
+        "a replay stays when its event is deleted",
+        "workers/dispatcher.sql",
+        "WHERE r.number <= last.number)",
+        "WHERE false)",
+        f"{_WEBHOOKS}::test_a_replay_ends_with_the_event_that_it_is_of",
+    ),
+    fault(
         "events are numbered under the lock of releases",
         "workers/bulk/releases.sql",
         "SELECT pg_try_advisory_lock(7166003);",
