@@ -23,7 +23,9 @@ BEGIN
     IF taken.id IS NOT NULL THEN
         INSERT INTO members (organization_id, person_id, role) VALUES (taken.organization_id, p_person, taken.role)
         ON CONFLICT (organization_id, person_id) DO NOTHING;
-        PERFORM write_audit(taken.organization_id, p_person, '', 'member.joined', taken.role);
+        IF FOUND THEN
+            PERFORM write_audit(taken.organization_id, p_person, '', 'member.joined', taken.role);
+        END IF;
         RETURN QUERY SELECT taken.organization_id::text;
     END IF;
 END $$;

@@ -273,6 +273,16 @@ async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> Non
         await acts.accept_invitation(await people.authenticate(signed_in.issuer.token("carol")), secret)
 
 
+async def test_a_member_who_accepts_an_invitation_keeps_their_role_and_joins_once(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    for role in ("admin", "viewer"):
+        await signed_in.join("bob", role)
+    members = (await signed_in.ask("GET", "/org/members")).json["data"]
+    assert sorted(member["role"] for member in members) == ["admin", "owner"]
+    entries = (await signed_in.ask("GET", "/org/audit")).json["data"]
+    assert [entry["subject"] for entry in entries if entry["act"] == "member.joined"] == ["admin"]
+
+
 # Plans and limits of people: no person gives themselves a paid plan, or makes organizations or calls without end.
 
 
