@@ -343,7 +343,10 @@ BEGIN
     FROM organizations o JOIN plans p ON p.name = o.plan,
          LATERAL (SELECT sum(units)::bigint AS units FROM usage WHERE account = 'org:' || o.id AND day = p_day) u,
          unnest(ARRAY[80, 100]) AS s (percent)
-    WHERE 'org:' || o.id = ANY (p_accounts) AND u.units * 100 >= p.daily_units * s.percent
+    WHERE o.id = ANY (ARRAY(
+              SELECT CASE WHEN pg_input_is_valid(substr(a, 5), 'uuid') THEN substr(a, 5)::uuid END
+              FROM unnest(p_accounts) AS a WHERE starts_with(a, 'org:')))
+      AND u.units * 100 >= p.daily_units * s.percent
     ORDER BY o.id, s.percent
     ON CONFLICT (organization_id, once) WHERE once IS NOT NULL DO NOTHING;
 END $$;
@@ -419,7 +422,7 @@ CREATE FUNCTION public.organization_rank(p_organization text) RETURNS TABLE(rank
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
     SELECT p.rank FROM organizations o JOIN plans p ON p.name = o.plan
-    WHERE o.id::text = p_organization AND o.state = 'active'
+    WHERE o.id = CASE WHEN pg_input_is_valid(p_organization, 'uuid') THEN p_organization::uuid END AND o.state = 'active'
 $$;
 
 CREATE FUNCTION public.refresh_category_tree() RETURNS void
@@ -1934,6 +1937,8 @@ ALTER TABLE ONLY public.webhook_replays
     ADD CONSTRAINT webhook_replays_pkey PRIMARY KEY (endpoint_id, number);
 
 CREATE UNIQUE INDEX api_keys_current ON public.api_keys USING btree (organization_id) WHERE ((revoked_at IS NULL) AND (expires_at IS NULL));
+
+CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id);
 
 CREATE INDEX audit_organization ON public.audit USING btree (organization_id, id DESC);
 
