@@ -10,7 +10,8 @@ SELECT pg_advisory_xact_lock(7166001);
 -- Organizations with fewer jobs dispatched or running go first, so one organization's backlog cannot delay another's first
 -- job, and none gets more than its plan's running jobs. At most $2 messages of a queue stay unclaimed at the broker, in the
 -- order in which they were sent. Internal jobs have no owner and no limit. A job that was sent $1 seconds ago and not
--- claimed is due again: the broker may have lost the message, which its queue's length tells.
+-- claimed is due again: the broker may have lost the message, which its queue's length tells. Those unclaimed are counted once
+-- for each queue: counted for each job that waits, 10,000 of them took 18 s.
 WITH dispatched AS (
     SELECT o.organization_id, count(*) AS jobs FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
     WHERE j.state = 'running' OR (j.state = 'queued' AND j.relayed_at IS NOT NULL) GROUP BY 1),
@@ -21,10 +22,10 @@ waiting AS (
     JOIN organizations g ON g.id = o.organization_id JOIN plans p ON p.name = g.plan
     LEFT JOIN dispatched h ON h.organization_id = o.organization_id
     WHERE j.state = 'queued' AND j.relayed_at IS NULL AND j.not_before <= statement_timestamp()),
+sent AS (SELECT queue, count(*) AS messages FROM jobs WHERE state = 'queued' AND relayed_at IS NOT NULL GROUP BY queue),
 turns AS (
-    SELECT id, row_number() OVER (PARTITION BY queue ORDER BY min(position), id)
-             + (SELECT count(*) FROM jobs r WHERE r.queue = waiting.queue AND r.state = 'queued' AND r.relayed_at IS NOT NULL) AS turn
-    FROM waiting WHERE position <= limit_running GROUP BY queue, id)
+    SELECT id, row_number() OVER (PARTITION BY queue ORDER BY min(position), id) + coalesce(min(sent.messages), 0) AS turn
+    FROM waiting LEFT JOIN sent USING (queue) WHERE position <= limit_running GROUP BY queue, id)
 UPDATE jobs SET relayed_at = statement_timestamp() FROM (
     SELECT j.id, coalesce(t.turn, 0) AS turn, j.relayed_at AS sent_at FROM jobs j LEFT JOIN turns t ON t.id = j.id
     WHERE j.state = 'queued' AND (
@@ -162,11 +163,14 @@ WHERE p.job_id = ANY($1::uuid[]) AND p.slot IS NOT NULL AND p.state IN ('running
 
 -- name: delete_old_events
 -- Always the oldest numbers, and the last of them is remembered: a reader whose cursor is below it has missed something.
+-- Replays of them go too: a webhook that has one is claimed again and again, and there is nothing to send.
 WITH gone AS (
     DELETE FROM event_log WHERE number <= (
         SELECT max(number) FROM event_log WHERE at < statement_timestamp() - make_interval(days => $1))
-    RETURNING number)
-UPDATE event_log_deleted SET up_to = greatest(up_to, (SELECT max(number) FROM gone)) WHERE EXISTS (SELECT FROM gone);
+    RETURNING number),
+last AS (SELECT greatest(up_to, (SELECT max(number) FROM gone)) AS number FROM event_log_deleted),
+forgotten AS (DELETE FROM webhook_replays r USING last WHERE r.number <= last.number)
+UPDATE event_log_deleted SET up_to = last.number FROM last WHERE up_to < last.number;
 
 -- name: delete_old_attempts
 -- As long as the events that they are of.

@@ -19,7 +19,9 @@ BEGIN
     IF taken.id IS NOT NULL THEN
         INSERT INTO members (organization_id, person_id, role) VALUES (taken.organization_id, p_person, taken.role)
         ON CONFLICT (organization_id, person_id) DO NOTHING;
-        PERFORM write_audit(taken.organization_id, p_person, '', 'member.joined', taken.role);
+        IF FOUND THEN
+            PERFORM write_audit(taken.organization_id, p_person, '', 'member.joined', taken.role);
+        END IF;
         RETURN QUERY SELECT taken.organization_id::text;
     END IF;
 END $$;
@@ -337,7 +339,10 @@ BEGIN
     FROM organizations o JOIN plans p ON p.name = o.plan,
          LATERAL (SELECT sum(units)::bigint AS units FROM usage WHERE account = 'org:' || o.id AND day = p_day) u,
          unnest(ARRAY[80, 100]) AS s (percent)
-    WHERE 'org:' || o.id = ANY (p_accounts) AND u.units * 100 >= p.daily_units * s.percent
+    WHERE o.id = ANY (ARRAY(
+              SELECT CASE WHEN pg_input_is_valid(substr(a, 5), 'uuid') THEN substr(a, 5)::uuid END
+              FROM unnest(p_accounts) AS a WHERE starts_with(a, 'org:')))
+      AND u.units * 100 >= p.daily_units * s.percent
     ORDER BY o.id, s.percent
     ON CONFLICT (organization_id, once) WHERE once IS NOT NULL DO NOTHING;
 END $$;
@@ -413,7 +418,7 @@ CREATE FUNCTION public.organization_rank(p_organization text) RETURNS TABLE(rank
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
     SELECT p.rank FROM organizations o JOIN plans p ON p.name = o.plan
-    WHERE o.id::text = p_organization AND o.state = 'active'
+    WHERE o.id = CASE WHEN pg_input_is_valid(p_organization, 'uuid') THEN p_organization::uuid END AND o.state = 'active'
 $$;
 
 CREATE FUNCTION public.refresh_category_tree() RETURNS void
@@ -490,6 +495,7 @@ CREATE FUNCTION public.revoke_keys(p_organization uuid, p_person uuid, p_actor t
 #variable_conflict use_column
 BEGIN
     PERFORM authorize(p_organization, p_person, ARRAY['owner', 'admin']);
+    PERFORM FROM organizations WHERE id = p_organization FOR NO KEY UPDATE;
     FOR key_id IN
         UPDATE api_keys SET revoked_at = statement_timestamp()
         WHERE organization_id = p_organization AND revoked_at IS NULL
@@ -1927,6 +1933,8 @@ ALTER TABLE ONLY public.webhook_replays
 
 CREATE UNIQUE INDEX api_keys_current ON public.api_keys USING btree (organization_id) WHERE ((revoked_at IS NULL) AND (expires_at IS NULL));
 
+CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id);
+
 CREATE INDEX audit_organization ON public.audit USING btree (organization_id, id DESC);
 
 CREATE INDEX brands_by_items ON public.brands USING btree (((- item_count)), folded_name, id) WHERE (item_count > 0);
@@ -1980,6 +1988,8 @@ CREATE INDEX items_category ON public.items USING btree (category_id);
 CREATE INDEX items_data_version ON public.items USING brin (data_version) WITH (pages_per_range='8', autosummarize='on');
 
 CREATE UNIQUE INDEX job_orders_idempotent ON public.job_orders USING btree (organization_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX job_orders_job ON public.job_orders USING btree (job_id);
 
 CREATE INDEX job_orders_listed ON public.job_orders USING btree (organization_id, id DESC);
 

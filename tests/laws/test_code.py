@@ -363,6 +363,23 @@ def test_names_are_unique_and_reasons_are_given() -> None:
         parse("-- name: a\nSELECT 1", "here")
 
 
+# The function of the schema, or the file of statements, that takes a lock of a fixed key; releasing it takes none.
+LOCKING = re.compile(r"pg_(?:try_)?advisory_(?:xact_)?lock(?:_shared)?\((\d+)\)")
+
+
+def test_each_fixed_advisory_key_has_one_purpose() -> None:
+    """Two purposes under one key wait for one another: a commit for an hour's build of a release, once."""
+    texts = {str(path.relative_to(PROJECT)): path.read_text() for path in FILES}
+    for body in KEPT.read_text().split("CREATE FUNCTION ")[1:]:
+        texts[body.partition("(")[0]] = body
+    takers: dict[int, set[str]] = {migrate._LOCK_KEY: {"shared/db/migrate.py"}}
+    for name, text in texts.items():
+        for key in LOCKING.findall(_COMMENT.sub("", text)):
+            takers.setdefault(int(key), set()).add(name)
+    assert len(takers) > 4
+    assert {key: names for key, names in takers.items() if len(names) > 1} == {}
+
+
 def test_migrations_applied_twice_are_applied_once(settings: Settings) -> None:
     with connect(settings.database_url, application="laws") as connection:
         assert migrate.migrate(connection) == []

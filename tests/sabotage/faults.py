@@ -56,6 +56,13 @@ ACCOUNT_FAULTS = (
         "tests/service/releases/test_changes.py::test_a_release_is_published_without_changes_where_a_file_before_it_is_lost",
     ),
     fault(
+        "a revocation of all keys does not wait for a rotation",
+        "shared/db/migrations/0175_revocation_waits.sql",
+        "    PERFORM FROM organizations WHERE id = p_organization FOR NO KEY UPDATE;\n",
+        "",
+        f"{_API_KEYS}::test_revoking_all_keys_beside_a_rotation_leaves_none_that_works",
+    ),
+    fault(
         "a revoked key stays in the memory of an edge",
         "edge/auth/credentials.py",
         "        self._changed[name] = self._changed[_ANY] = self._clock()\n",
@@ -342,6 +349,20 @@ _WEBHOOKS = "tests/service/webhooks/test_webhooks.py"
 _POSTS = "tests/unit/test_webhooks.py"
 
 EVENT_FAULTS = (
+    fault(
+        "a replay stays when its event is deleted",
+        "workers/dispatcher.sql",
+        "WHERE r.number <= last.number)",
+        "WHERE false)",
+        f"{_WEBHOOKS}::test_a_replay_ends_with_the_event_that_it_is_of",
+    ),
+    fault(
+        "events are numbered under the lock of releases",
+        "workers/bulk/releases.sql",
+        "SELECT pg_try_advisory_lock(7166003);",
+        "SELECT pg_try_advisory_lock(7166002);",
+        "tests/laws/test_code.py::test_each_fixed_advisory_key_has_one_purpose",
+    ),
     fault(
         "a host of a webhook is resolved twice",
         "workers/events/webhooks.py",
@@ -818,6 +839,8 @@ _REFUSED = "tests/service/ingest/test_refused_loads.py"
 
 _FEEDS = "tests/service/ingest/test_feeds.py"
 
+_LOADS = "tests/service/ingest/test_load.py"
+
 INGEST_FAULTS = (
     fault(
         "items that come later take the places of others",
@@ -839,6 +862,21 @@ INGEST_FAULTS = (
         "        if self.dry_run:\n            self.connection.rollback()\n",
         "        if self.dry_run:\n            self.connection.commit()\n",
         f"{_REFUSED}::test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing",
+    ),
+    fault(
+        "each load draws a number for each brand that is known",
+        "workers/ingest/load.sql",
+        "WHERE n.brand_slug IS NOT NULL AND NOT EXISTS (SELECT FROM brands b WHERE b.slug = n.brand_slug)\n"
+        "ORDER BY n.brand_slug, n.brand_name;",
+        "WHERE n.brand_slug IS NOT NULL ORDER BY n.brand_slug, n.brand_name ON CONFLICT (slug) DO NOTHING;",
+        f"{_LOADS}::test_only_what_is_new_gets_a_number",
+    ),
+    fault(
+        "each load that is rolled back uses up a number of a source",
+        "workers/provenance/events.sql",
+        "setval('sources_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM sources))",
+        "nextval('sources_id_seq')",
+        f"{_LOADS}::test_only_what_is_new_gets_a_number",
     ),
     fault(
         "what a load takes apart is not reported",

@@ -3,12 +3,13 @@
 SELECT version FROM data_versions ORDER BY version DESC LIMIT 1;
 
 -- name: try_lock
--- Builds and sweeps exclude each other: a sweep during a build would delete the files that the build is about to name.
-SELECT pg_try_advisory_lock(7166002);
+-- Builds and sweeps exclude each other: a sweep during a build would delete the files that the build is about to name. A key
+-- of its own: events are numbered under 7166002, and a build takes up to an hour.
+SELECT pg_try_advisory_lock(7166003);
 
 -- name: unlock
 -- The next build or sweep may begin.
-SELECT pg_advisory_unlock(7166002);
+SELECT pg_advisory_unlock(7166003);
 
 -- name: built_before
 -- A release is never built again: its manifest stays as it was published.

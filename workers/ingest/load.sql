@@ -39,8 +39,10 @@ UPDATE loads SET state = $2, rows_read = $3, rows_rejected = $4, summary = $5, i
 WHERE id = $1;
 
 -- name: channel
--- The no-op update makes RETURNING name the row that was there.
-INSERT INTO channels (code) VALUES ($1) ON CONFLICT (code) DO UPDATE SET code = excluded.code RETURNING id;
+-- Under the lock of events, so no one else inserts the code in between. ON CONFLICT would draw a number for a known one.
+WITH known AS (SELECT id FROM channels WHERE code = $1),
+added AS (INSERT INTO channels (code) SELECT $1 WHERE NOT EXISTS (SELECT FROM known) RETURNING id)
+SELECT id FROM known UNION ALL SELECT id FROM added;
 
 -- name: channel_spellings
 -- Spellings that fold to the same text are one channel: the one with the least id, which comes last here.
@@ -90,19 +92,21 @@ WHERE i.iid <> n.iid
 LIMIT 1;
 
 -- name: brands
--- The first spelling of a name stays: later ones that fold to the same slug are the same brand.
+-- The first spelling of a name stays: later ones that fold to the same slug are the same brand. Under the lock of events;
+-- ON CONFLICT would draw a number for each brand that is known, in each load.
 INSERT INTO brands (slug, name, folded_name)
-SELECT DISTINCT ON (brand_slug) brand_slug, brand_name, brand_folded FROM new_items
-WHERE brand_slug IS NOT NULL ORDER BY brand_slug, brand_name ON CONFLICT (slug) DO NOTHING;
+SELECT DISTINCT ON (n.brand_slug) n.brand_slug, n.brand_name, n.brand_folded FROM new_items n
+WHERE n.brand_slug IS NOT NULL AND NOT EXISTS (SELECT FROM brands b WHERE b.slug = n.brand_slug)
+ORDER BY n.brand_slug, n.brand_name;
 
 -- name: categories
--- Every ancestor gets a row too, so that each level has a code of its own.
+-- Every ancestor gets a row too, so that each level has a code of its own. Known ones draw no number, as with brands.
 INSERT INTO categories (code, path)
 SELECT DISTINCT ON (code) code, path FROM (
     SELECT array_to_string((string_to_array(category_code, '.'))[1:n], '.') AS code, category_path[1:n] AS path
     FROM (SELECT DISTINCT category_code, category_path FROM new_items WHERE category_code IS NOT NULL) d,
          generate_series(1, cardinality(d.category_path)) AS n) levels
-ORDER BY code, path ON CONFLICT (code) DO NOTHING;
+WHERE NOT EXISTS (SELECT FROM categories c WHERE c.code = levels.code) ORDER BY code, path;
 
 -- name: resolved
 -- What will be new, changed, or the same; decided once, used by all that follows.

@@ -3,14 +3,21 @@
 SELECT pg_advisory_lock(398147225);
 
 -- name: source
--- The newest title and terms are the valid ones.
-INSERT INTO sources (name, title, license, url, attribution, rank, matching) VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (name) DO UPDATE SET title = excluded.title, license = excluded.license, url = excluded.url,
-    attribution = excluded.attribution, rank = excluded.rank, matching = excluded.matching
-RETURNING id, old.rank IS DISTINCT FROM new.rank AND old.id IS NOT NULL,
-    old.id IS NOT NULL AND (old.title, old.license, old.url, old.attribution, old.rank, old.matching)
-        IS DISTINCT FROM (new.title, new.license, new.url, new.attribution, new.rank, new.matching),
-    old.id IS NOT NULL AND old.matching <> new.matching;
+-- The newest title and terms are the valid ones. Under the lock, so no one else inserts the name in between. ON CONFLICT
+-- would draw a number in each load of a known source, and there are 32,767. A new source has the number after the last
+-- one, which the sequence follows: a load that is rolled back, as a dry run is, uses none up.
+WITH known AS (
+    UPDATE sources SET title = $2, license = $3, url = $4, attribution = $5, rank = $6, matching = $7 WHERE name = $1
+    RETURNING id, old.rank IS DISTINCT FROM new.rank AS other_rank,
+        (old.title, old.license, old.url, old.attribution, old.rank, old.matching)
+            IS DISTINCT FROM (new.title, new.license, new.url, new.attribution, new.rank, new.matching) AS other_terms,
+        old.matching <> new.matching AS other_matching),
+added AS (
+    INSERT INTO sources (id, name, title, license, url, attribution, rank, matching) OVERRIDING SYSTEM VALUE
+    SELECT setval('sources_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM sources)), $1, $2, $3, $4, $5, $6, $7
+    WHERE NOT EXISTS (SELECT FROM known)
+    RETURNING id)
+SELECT id, other_rank, other_terms, other_matching FROM known UNION ALL SELECT id, false, false, false FROM added;
 
 -- name: begin_load
 -- Under the lock, so numbers are in the order of commits; a load that fails leaves a gap.

@@ -157,6 +157,7 @@ SELECT id, 1, row_number() OVER (ORDER BY name DESC), 7, '2026-07-02' FROM items
 INSERT INTO impacts VALUES ({SOY.key}, 'co2e_kg', 1.25, 'measured', 'm', 1, '2026-07-01');
 CREATE TABLE observations_2026_07 PARTITION OF observations FOR VALUES FROM ('2026-07-01') TO ('2026-08-01');
 INSERT INTO observations VALUES ({SOY.key}, 65536, 1090, NULL, '2026-07-01', 1, 1, 1, 'l', 'HKD');
+SELECT setval('sources_id_seq', 32767);
 """
 
 
@@ -200,6 +201,11 @@ def test_former_rows_are_claimed_by_event_0_and_stay(upgraded: Connection) -> No
         )
         with pytest.raises(NothingToUndo, match="before loads were numbered"):
             undo(connection, "0", "tests", None)
+
+
+def test_numbers_that_loads_used_up_are_given_again(upgraded: Connection) -> None:
+    with upgraded as connection:
+        assert ask(connection, "SELECT nextval('sources_id_seq'), nextval('brands_id_seq')") == [(2, 2)]
 
 
 def test_old_merges_and_withdrawals_can_be_taken_back(upgraded: Connection) -> None:

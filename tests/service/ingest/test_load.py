@@ -92,6 +92,31 @@ def test_the_same_file_twice_changes_nothing(settings: Settings, tmp_path: Path)
 
 
 @begins_with(load_rows)
+def test_only_what_is_new_gets_a_number(settings: Settings, tmp_path: Path) -> None:
+    """Numbers of sources end at 32,767: neither loads of a known one nor those that are rolled back may use them up."""
+    named = ("sources", "brands", "categories", "channels")
+
+    def drawn() -> list[object]:
+        return [execute(settings, f"SELECT last_value FROM {table}_id_seq") for table in named]
+
+    before = drawn()
+    assert before == [execute(settings, f"SELECT count(*) FROM {table}") for table in named]
+    path = tmp_path / "shop.csv"
+    path.write_text(HEADER + ROWS)
+    load(settings, mapping(tmp_path), [path], dry_run=True)
+    assert load_rows(settings, tmp_path, f"{ROWS}\n", name="again.csv").state == "unchanged"
+    with pytest.raises(LoadRefused):
+        load_rows(settings, tmp_path, "9,,Vita,Drinks,Soy milk,1,2026-07-01,NORTH,1,\n", name="refused.csv")
+    assert drawn() == before
+    other = MAPPING.replace('source = "shop"', 'source = "other"')
+    for _ in range(3):
+        load(settings, mapping(tmp_path, other), [path], dry_run=True)
+    load_rows(settings, tmp_path, text=other)
+    assert execute(settings, "SELECT id, name FROM sources ORDER BY id") == [(1, "shop"), (2, "other")]
+    assert drawn() == [[(2,)], *before[1:]]
+
+
+@begins_with(load_rows)
 def test_an_overlapping_file_replaces_only_what_differs(settings: Settings, tmp_path: Path) -> None:
     rows = ROWS.replace("10.90", "10.50").replace("2026-07-01,SOUTH,8.5", "2026-08-01,SOUTH,8.5")
     summary = load_rows(settings, tmp_path, rows, name="next.csv")

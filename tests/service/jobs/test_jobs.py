@@ -694,6 +694,31 @@ def take(connection: Connection) -> list[Any]:
     return connection.execute(RELAY.select_dispatchable, (10, 8)).fetchall()
 
 
+def test_what_is_sent_is_counted_once_and_not_for_each_job_that_waits(settings: Settings) -> None:
+    with connect(settings.worker_database_url, application="tests") as connection:
+        plan = connection.execute(f"EXPLAIN {RELAY.select_dispatchable}", (10, 8)).fetchall()
+    assert not [line for (line,) in plan if "SubPlan" in line]
+
+
+def test_whether_a_job_may_be_seen_is_asked_of_its_own_orders_alone(settings: Settings, acme: str) -> None:
+    queued(settings, acme, "there", "1 minute")
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute(
+            "WITH made AS (INSERT INTO jobs (kind, queue, fingerprint) "
+            "SELECT 'cohorts', 'reports', 'f' || n FROM generate_series(1, 5000) n RETURNING id) "
+            "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, cancelled_at) "
+            "SELECT id, $1, 'org:x', 'x', 1, 10, now() FROM made",
+            (acme,),
+        )
+        connection.execute("ANALYZE jobs, job_orders")
+        row = connection.execute("SELECT id::text FROM jobs WHERE fingerprint = 'there'").fetchone()
+    assert row is not None
+    with connect(settings.edge_database_url, application="tests") as connection:
+        work_for(connection, acme)
+        plan = connection.execute(f"EXPLAIN SELECT state FROM jobs WHERE id = '{row[0]}'").fetchall()
+    assert any("job_orders_job " in line for (line,) in plan), plan
+
+
 @pytest.fixture
 def one_at_a_time(settings: Settings, acme: str) -> None:
     with connect(settings.database_url, application="tests") as connection:

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from shared.errors import ConfigurationError
 from shared.organizations.accounts import SQL
 from shared.settings.settings import Settings
 from tests.service.org.conftest import SignedIn
+from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.issuer import Issuer
 
@@ -44,6 +46,31 @@ async def test_from_nothing_to_a_key_that_works_and_back(signed_in: SignedIn) ->
     for stopped in (key, rotated):
         await signed_in.until(stopped, 401)
     assert await signed_in.works(await signed_in.key()) == 200, "after all keys were revoked another one can be issued"
+
+
+def test_revoking_all_keys_beside_a_rotation_leaves_none_that_works(settings: Settings) -> None:
+    api_key(settings)
+    revoked: list[Any] = []
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute("SELECT organization_id::text FROM api_keys").fetchone()
+        assert row is not None
+        rotation = (row[0], "new", b"hash", 60, None, "tests")
+        assert connection.execute(SQL.rotate_key, rotation).fetchone() is not None
+
+        def revoke() -> None:
+            with connect(settings.database_url, application="revocation") as other:
+                revoked.extend(other.execute(SQL.revoke_keys, (row[0], None, "tests")).fetchall())
+
+        revoking = threading.Thread(target=revoke)
+        revoking.start()
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))"
+        with connect(settings.database_url, application="tests", autocommit=True) as watching:
+            while revoking.is_alive() and watching.execute(waiting, (connection.info.backend_pid,)).fetchone() == (0,):
+                revoking.join(0.01)
+        connection.commit()
+        revoking.join(30)
+        assert len(revoked) == 2
+        assert connection.execute("SELECT count(*) FROM api_keys WHERE revoked_at IS NULL").fetchone() == (0,)
 
 
 async def test_use_is_reported_by_day_endpoint_outcome_and_key(signed_in: SignedIn) -> None:
@@ -244,6 +271,16 @@ async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> Non
     assert (await signed_in.ask("DELETE", f"/org/invitations/{link['id']}")).status == 204
     with pytest.raises(Problem, match="state-conflict"):
         await acts.accept_invitation(await people.authenticate(signed_in.issuer.token("carol")), secret)
+
+
+async def test_a_member_who_accepts_an_invitation_keeps_their_role_and_joins_once(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    for role in ("admin", "viewer"):
+        await signed_in.join("bob", role)
+    members = (await signed_in.ask("GET", "/org/members")).json["data"]
+    assert sorted(member["role"] for member in members) == ["admin", "owner"]
+    entries = (await signed_in.ask("GET", "/org/audit")).json["data"]
+    assert [entry["subject"] for entry in entries if entry["act"] == "member.joined"] == ["admin"]
 
 
 # Plans and limits of people: no person gives themselves a paid plan, or makes organizations or calls without end.

@@ -150,7 +150,7 @@ def test_a_sweep_waits_for_a_cut(settings: Settings) -> None:
     with store.writing(key_of("f" * 64)) as file:
         file.write(b"a file whose release is being cut")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as cutting:
-        cutting.execute("SELECT pg_advisory_lock(7166002)")
+        cutting.execute("SELECT pg_advisory_lock(7166003)")
         with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
             assert expire(connection, store, log, orphan_seconds=-1) == 0
     assert store.size(key_of("f" * 64))

@@ -93,6 +93,27 @@ async def test_events_are_replayed_by_id_and_by_range(edge: Edge, settings: Sett
         assert (await replay()).status == 400
 
 
+async def test_a_replay_ends_with_the_event_that_it_is_of(edge: Edge, settings: Settings, key: str) -> None:
+    """A webhook that has a replay is claimed; there would be nothing to send, and it would be claimed again, for ever."""
+    with receiver() as there:
+        made = await hook(edge, key, there.url)
+        happen(settings, key, 1, 2)
+        assert await send(settings) == 2
+        for event in (await edge.get("/events", key=key)).json["data"]:
+            body = json.dumps({"event": event["id"]}).encode()
+            assert (await edge.ask("POST", f"/webhooks/{made['id']}/replays", key=key, body=body)).status == 202
+        execute(settings, "UPDATE event_log SET at = now() - interval '31 days' WHERE data ->> 'n' = '1'")
+        with connect(settings.worker_database_url, application="tests") as connection:
+            connection.execute(RETENTION.delete_old_events, (30,))
+        assert await send(settings) == 1
+        assert numbers(there.accepted) == [1, 2, 2]
+        due = execute(settings, "SELECT webhook_has_event(w) FROM webhook_endpoints w")
+        # One that was asked for while its event was being deleted ends with the next deletion.
+        execute(settings, "INSERT INTO webhook_replays SELECT id, 1 FROM webhook_endpoints")
+        execute(settings, RETENTION.delete_old_events, 30)
+        assert [due, execute(settings, "SELECT webhook_has_event(w) FROM webhook_endpoints w")] == [[(False,)]] * 2
+
+
 async def test_an_event_that_is_no_longer_kept_is_a_problem_that_names_the_oldest_cursor(
     edge: Edge, settings: Settings, key: str
 ) -> None:
