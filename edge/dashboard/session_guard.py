@@ -74,6 +74,16 @@ class SignedIn:
             raise PageError(404, "You are not a member of an organization yet. Create one, or ask for an invitation.")
         return self.actor
 
+    @property
+    def organization(self) -> str:
+        """The id of the organization that the visitor works in; empty without one."""
+        return self.actor.membership.organization_id if self.actor else ""
+
+    @property
+    def form_token(self) -> str:
+        """The token of the forms on a page: it names the organization that the page shows."""
+        return f"{self.session.csrf}.{self.organization}"
+
 
 Page = Callable[[web.Request, SignedIn], Awaitable[web.StreamResponse]]
 OpenPage = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -112,11 +122,14 @@ class SessionGuard:
 
         return self._guarded(show, to_sign_in)
 
-    def form(self, page: Page) -> OpenPage:
-        """Make a handler for a form of ours, sent from a page of ours."""
+    def form(self, page: Page, *, personal: bool = False) -> OpenPage:
+        """Make a handler for a form of ours, sent from a page of ours.
+
+        Unless it is `personal`, it acts on the organization that its page shows, or on none.
+        """
 
         async def receive(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-            await self._admit(request, visitor, (await form_of(request)).get("csrf", ""))
+            await self._admit(request, visitor, (await form_of(request)).get("csrf", ""), personal=personal)
             return await page(request, visitor)
 
         return self._guarded(receive, _refuse_unsigned)
@@ -126,7 +139,7 @@ class SessionGuard:
 
         async def receive(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
             reader, token = await _first_field(request)
-            await self._admit(request, visitor, token)
+            await self._admit(request, visitor, token, personal=True)
             return await page(request, visitor, reader)
 
         guarded = self._guarded(receive, _refuse_unsigned)
@@ -162,12 +175,21 @@ class SessionGuard:
         staff = person.email_verified and (person.email or "").lower() in self._staff
         return SignedIn(cookie, session, person, Actor(person, membership) if membership else None, staff)
 
-    async def _admit(self, request: web.Request, visitor: SignedIn, token: str) -> None:
-        """Raise PageError unless a form came from a page of the visitor's; count it against the person's limits."""
+    async def _admit(self, request: web.Request, visitor: SignedIn, token: str, *, personal: bool) -> None:
+        """Raise PageError unless a form came from a page of the visitor's; count it against the person's limits.
+
+        The page may be in a tab that was open before another tab switched the organization.
+        """
         origin = request.headers.get("Origin")
-        own = hmac.compare_digest(token.encode(), visitor.session.csrf.encode())
+        csrf, _, organization = token.partition(".")
+        own = hmac.compare_digest(csrf.encode(), visitor.session.csrf.encode())
         if (origin is not None and origin != self._origin) or not own:
             raise PageError(403, "This form could not be verified. Reload the page and try again.")
+        if not personal and organization != visitor.organization:
+            now = (
+                f"You now work in {visitor.actor.membership.name}." if visitor.actor else "You left this organization."
+            )
+            raise PageError(409, f"{now} Open this page again.")
         context = request[CONTEXT]
         await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
 

@@ -437,3 +437,26 @@ async def test_a_form_without_its_id_or_changed_after_it_was_sent_does_nothing(b
     assert await browser.ask("POST", "/dashboard/key/rotation", form) == 303
     assert await browser.ask("POST", "/dashboard/key/rotation", {**form, "grace": "24h"}) == 409
     assert _done(browser) == before + 1
+
+
+async def test_a_form_acts_on_no_organization_but_the_one_that_its_page_shows(browser: Browser) -> None:
+    acme = await member(browser)
+    await browser.ask("GET", "/dashboard/key")
+    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.ask("GET", "/dashboard/key")
+    of_acme = browser.csrf()
+    form = {"csrf": of_acme, "name": "Other", "plan": "brand"}
+    assert await browser.ask("POST", "/dashboard/organizations", form) == 303, "it names no organization"
+    await browser.ask("GET", "/dashboard/key")
+    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    for path in ("/key/revocation", "/key/rotation", "/members/invitations", "/reports"):
+        assert await browser.ask("POST", f"/dashboard{path}", {"csrf": of_acme, "grace": "none"}) == 409, path
+        assert "You now work in Other. Open this page again." in browser.text
+    await browser.ask("GET", "/dashboard/key")
+    assert "/dashboard/key/revocation" in browser.text, "the key of the other organization still works"
+    back = {"csrf": of_acme, "organization": acme}
+    assert await browser.ask("POST", "/dashboard/organizations/choice", back) == 303
+    assert await browser.ask("POST", "/dashboard/key/revocation", {"csrf": of_acme}) == 303
+    await browser.ask("GET", "/dashboard/key")
+    assert "/dashboard/key/revocation" not in browser.text
+    assert await browser.ask("POST", "/dashboard/sign-out", {"csrf": of_acme}) == 303
