@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from aiohttp import BodyPartReader, MultipartReader, web
 from markupsafe import Markup, escape
@@ -55,6 +55,16 @@ class PageError(Exception):
         super().__init__(text)
         self.status = status
         self.text = text
+
+
+class SessionEnded(PageError):
+    """A form, or a part of a page, was requested after the session's end."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            403,
+            "Your session has ended. Sign in in another tab, then go back here: what you typed is still there.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +194,7 @@ class SessionGuard:
         csrf, _, organization = token.partition(".")
         own = hmac.compare_digest(csrf.encode(), visitor.session.csrf.encode())
         if (origin is not None and origin != self._origin) or not own:
-            raise PageError(403, "This form could not be verified. Reload the page and try again.")
+            raise PageError(403, "This form could not be verified. Go back and try again.")
         if not personal and organization != visitor.organization:
             now = (
                 f"You now work in {visitor.actor.membership.name}." if visitor.actor else "You left this organization."
@@ -200,7 +210,7 @@ async def unknown_page(_request: web.Request, _visitor: SignedIn) -> web.StreamR
 
 
 def _refuse_unsigned(request: web.Request) -> web.Response:
-    raise PageError(403, "Your session has ended. Sign in and try again.")
+    raise SessionEnded
 
 
 async def _first_field(request: web.Request) -> tuple[MultipartReader, str]:
@@ -226,11 +236,11 @@ async def form_of(request: web.Request) -> dict[str, str]:
         text = "".join(name + value for name, value in fields)
         text.encode()  # some charsets write halves of characters, which neither the database nor an address takes
     except (ValueError, LookupError):
-        raise PageError(400, "The form could not be read. Reload the page and try again.") from None
+        raise PageError(400, "The form could not be read. Go back and try again.") from None
     except web.HTTPRequestEntityTooLarge:
         raise PageError(413, "The form is too large (64 kB at most). Shorten its fields and submit it again.") from None
     if len(fields) > _FORM_FIELDS_MAX or "\0" in text:
-        raise PageError(400, "The form could not be read. Reload the page and try again.")
+        raise PageError(400, "The form could not be read. Go back and try again.")
     return dict(fields)
 
 
@@ -274,12 +284,13 @@ def see(location: str) -> web.Response:
 
 
 def to_sign_in(request: web.Request) -> web.Response:
-    """Redirect to sign-in and then back to the page with its query; a part of a page redirects the whole page."""
-    if not is_part(request):
-        return see(f"/dashboard/sign-in?next={quote(request.path_qs, safe='')}")
-    page = urlsplit(request.headers.get("HX-Current-URL", ""))
-    back = f"{page.path}?{page.query}" if page.query else page.path
-    return _whole_page(f"/dashboard/sign-in?next={quote(back, safe='')}")
+    """Redirect to sign-in and then back to the page with its query.
+
+    Raises SessionEnded for a part of a page: its page may be a form that is half filled in.
+    """
+    if is_part(request):
+        raise SessionEnded
+    return see(f"/dashboard/sign-in?next={quote(request.path_qs, safe='')}")
 
 
 def moved(request: web.Request, location: str) -> web.Response:
@@ -288,17 +299,13 @@ def moved(request: web.Request, location: str) -> web.Response:
     A merge can be undone, so no browser may keep it.
     """
     if is_part(request):
-        return _whole_page(location)
+        return web.Response(status=204, headers={"HX-Redirect": location, "Cache-Control": "no-store"})
     return web.Response(status=301, headers={"Location": location, "Cache-Control": "no-store"})
 
 
 def is_part(request: web.Request) -> bool:
     """Return whether a script requests a part of its page."""
     return request.headers.get("HX-Request") == "true"
-
-
-def _whole_page(location: str) -> web.Response:
-    return web.Response(status=204, headers={"HX-Redirect": location, "Cache-Control": "no-store"})
 
 
 def _shown(
@@ -329,6 +336,7 @@ def _shown(
         retry=retry if again else None,
         address=request.path_qs,
         signed_in=signed_in or visitor is not None,
+        ended=isinstance(error, SessionEnded),
     )
     if retry is not None:
         response.headers["Retry-After"] = retry
@@ -383,7 +391,7 @@ class OneTimeSecrets:
         form = await form_of(request)
         form_id = form.get("once", "")
         if not _FORM_ID.fullmatch(form_id):
-            raise PageError(400, "This form has expired. Reload the page and try again.")
+            raise PageError(400, "This form has expired. Go back and try again.")
 
         async def act(transaction: Transaction) -> Outcome:
             text = await make(transaction)
@@ -399,7 +407,7 @@ class OneTimeSecrets:
             await self._idempotent.once(owner, f"form {form_id}", digest, act, wait=True)
         except Problem as problem:
             if problem.type.slug == "idempotency-key-reused":
-                raise PageError(409, "This form was already submitted. Reload the page to continue.") from None
+                raise PageError(409, "This form was already submitted. Go back and try again.") from None
             raise
         return see(page)
 

@@ -142,7 +142,7 @@ async def test_a_page_of_the_audit_log_keeps_its_choice(browser: Browser, settin
 # The explorer: what is typed costs nothing, what is entered or opened does; pages; problems of a part of a page.
 
 
-PART = {"HX-Request": "true", "HX-Current-URL": "http://testserver/dashboard/explorer?q=soy+milk"}
+PART = {"HX-Request": "true"}
 
 
 async def test_typing_costs_nothing_and_entering_costs_one_unit(browser: Browser) -> None:
@@ -180,21 +180,11 @@ async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: 
     assert await used(browser) == 0
 
 
-async def test_an_ended_session_takes_the_whole_page_to_sign_in_and_back_to_its_query(browser: Browser) -> None:
-    assert await browser.ask("GET", "/dashboard/explorer/suggestions?q=s", head=PART) == 204
-    location = browser.last.headers["HX-Redirect"]
-    assert location == "/dashboard/sign-in?next=%2Fdashboard%2Fexplorer%3Fq%3Dsoy%2Bmilk"
-    await browser.sign_in(query=location.removeprefix("/dashboard/sign-in"))
-    assert browser.last.headers["Location"] == "/dashboard/explorer?q=soy+milk"
-
-
-async def test_the_address_that_a_part_names_leads_nowhere_else(browser: Browser) -> None:
-    for away in ("https://evil.example/dashboard", "//evil.example/dashboard?q=1", "javascript:alert(1)"):
-        browser.cookies.clear()
-        await browser.ask("GET", "/dashboard/explorer/suggestions?q=s", head={**PART, "HX-Current-URL": away})
-        location = browser.last.headers["HX-Redirect"]
-        await browser.sign_in(query=location.removeprefix("/dashboard/sign-in"))
-        assert re.fullmatch(r"/dashboard(\?q=1)?", browser.last.headers["Location"]), away
+async def test_a_session_that_ends_in_the_middle_leaves_what_was_typed_where_it_is(browser: Browser) -> None:
+    for asked in (("GET", "/dashboard/reports/price?brand=s", None, PART), ("POST", "/dashboard/watches", {"csrf": "x"})):
+        assert await browser.ask(*asked) == 403
+        assert "HX-Redirect" not in browser.last.headers
+        assert 'href="/dashboard/sign-in" target="_blank"' in browser.text
 
 
 async def test_a_record_says_what_its_history_costs_and_loads_it_on_demand(browser: Browser) -> None:
