@@ -60,7 +60,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         _get("/organizations/new", guard.page(person.new_organization)),
         _post("/organizations", guard.form(person.create_organization, personal=True)),
         _post("/organizations/choice", guard.form(person.choose_organization, personal=True)),
-        _get("/invitation", guard.page(person.invitation)),
+        _get("/invitation", guard.page(person.invitation, person.invited)),
         _post("/invitation", guard.form(person.accept_invitation, personal=True)),
         _get("/explorer", guard.page(explorer.explorer), searches),
         _get("/explorer/suggestions", guard.page(explorer.suggestions)),

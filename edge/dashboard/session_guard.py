@@ -122,15 +122,15 @@ class SessionGuard:
 
         return handler
 
-    def page(self, page: Page) -> OpenPage:
-        """Make a handler for signed-in visitors; others are sent to sign in first."""
+    def page(self, page: Page, unsigned: Callable[[web.Request], web.Response] | None = None) -> OpenPage:
+        """Make a handler for signed-in visitors; others are sent to sign in first, or see the page `unsigned`."""
 
         async def show(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
             if any("\0" in value for value in request.query.values()):
                 raise PageError(400, "This address contains a NUL character. Remove `%00` from it.")
             return await page(request, visitor)
 
-        return self._guarded(show, to_sign_in)
+        return self._guarded(show, unsigned or to_sign_in)
 
     def form(self, page: Page, *, personal: bool = False) -> OpenPage:
         """Make a handler for a form of ours, sent from a page of ours.

@@ -450,3 +450,12 @@ async def test_a_form_acts_on_no_organization_but_the_one_that_its_page_shows(br
     await browser.ask("GET", "/dashboard/key")
     assert "/dashboard/key/revocation" not in browser.text
     assert await browser.ask("POST", "/dashboard/sign-out", {"csrf": of_acme}) == 303
+
+
+async def test_an_invitation_opened_before_the_sign_in_keeps_its_fragment_on_a_page_of_ours(browser: Browser) -> None:
+    assert await browser.ask("GET", "/dashboard/invitation") == 200
+    assert 'href="/dashboard/sign-in?next=/dashboard/invitation"' in browser.text and "Join" not in browser.text
+    await browser.sign_in(query="?next=/dashboard/invitation")
+    assert browser.last.headers["Location"] == "/dashboard/invitation"
+    await browser.ask("GET", "/dashboard/invitation")
+    assert "Join organization" in browser.text
