@@ -181,7 +181,10 @@ async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: 
 
 
 async def test_a_session_that_ends_in_the_middle_leaves_what_was_typed_where_it_is(browser: Browser) -> None:
-    for asked in (("GET", "/dashboard/reports/price?brand=s", None, PART), ("POST", "/dashboard/watches", {"csrf": "x"})):
+    for asked in (
+        ("GET", "/dashboard/reports/price?brand=s", None, PART),
+        ("POST", "/dashboard/watches", {"csrf": "x"}),
+    ):
         assert await browser.ask(*asked) == 403
         assert "HX-Redirect" not in browser.last.headers
         assert 'href="/dashboard/sign-in" target="_blank"' in browser.text
@@ -459,3 +462,15 @@ async def test_an_invitation_opened_before_the_sign_in_keeps_its_fragment_on_a_p
     assert browser.last.headers["Location"] == "/dashboard/invitation"
     await browser.ask("GET", "/dashboard/invitation")
     assert "Join organization" in browser.text
+
+
+async def test_a_viewer_of_an_organization_whose_plan_suffices_reads_that_the_role_is_why(
+    browser: Browser, settings: Settings
+) -> None:
+    await member(browser)
+    execute(settings, "UPDATE organizations SET plan = 'institutional'")
+    execute(settings, "UPDATE members SET role = 'viewer'")
+    browser.edge.forget_accounts()
+    browser.edge.resources.users.invalidate()
+    assert await order(browser) == 403
+    assert "Your role (viewer) has read-only access here" in browser.text
