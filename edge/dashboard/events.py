@@ -77,6 +77,8 @@ def read_form(form: dict[str, str]) -> dict[str, Any]:
     given: dict[str, Any] = {"condition": condition}
     for field in fields_of(condition):
         text = form.get(field.name, "").strip()
+        if field.name == "currency":
+            text = text.upper()
         if text:
             given[field.name] = _number(text) if field.name in ("days", "percent") else text
     try:
