@@ -253,7 +253,7 @@ async def test_a_field_of_another_report_is_refused_and_nothing_is_charged(brows
 async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(browser: Browser) -> None:
     organization = await member(browser)
     await browser.ask("GET", "/dashboard/reports?kind=cohorts")
-    form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": 'no"such', "currency": "hkd", "from": "2026-07-01"}
+    form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": 'no"such', "currency": "hk", "from": "2026-07-01"}
     assert await browser.ask("POST", "/dashboard/reports", form) == 400
     assert "three-letter currency code" in fault(browser, "currency")
     assert 'value="no&#34;such"' in browser.text and 'value="2026-07-01"' in browser.text
