@@ -18,6 +18,10 @@ def acting_of(visitor: SignedIn) -> Actor:
     return Actor(actor.membership.organization_id, actor.person.name, actor.person.id)
 
 
+def _read_only(role: str) -> str:
+    return f"Your role ({role}) has read-only access here. Ask an owner or admin to make changes."
+
+
 class PlanRights:
     """The acts that the plan of the visitor's organization and the visitor's role allow together."""
 
@@ -33,7 +37,7 @@ class PlanRights:
         if plan.rank < BRAND:
             return f"The {plan.title} plan does not include this. Upgrade the organization's plan."
         if not may(membership.role, right):
-            return f"Your role ({membership.role}) has read-only access here. Ask an owner or admin to make changes."
+            return _read_only(membership.role)
         return None
 
     async def require(self, visitor: SignedIn, right: str) -> None:
@@ -60,6 +64,9 @@ class PageBilling:
         """Return the person as a caller. Raises PageError where the plan's rank is below `rank_min`."""
         plan, actor = await self.plan(visitor), visitor.actor
         if plan.rank < rank_min:
+            role = actor.membership.role if actor else None
+            if role is not None and not may(role, "call"):
+                raise PageError(403, _read_only(role))
             raise PageError(403, f"The {plan.title} plan does not include this. Use an organization on a higher plan.")
         return Principal("bearer", visitor.person.id, plan, actor.membership.organization_id if actor else None)
 

@@ -29,7 +29,7 @@ from shared.printable import isolated
 
 CARDS: dict[Condition, tuple[str, str]] = {
     "below": ("Below an amount", "The lowest price of an item's newest day is below the amount."),
-    "new-low": ("A new low", "An item's price is lower than on every one of the days before."),
+    "new-low": ("A new low", "An item's price is lower than on any of the days before."),
     "returned": ("Offered again", "An item is back after at least n days without a price."),
     "index-moved": ("Prices moved", "Prices of the same items changed by more than a percentage within a month."),
 }
@@ -77,6 +77,8 @@ def read_form(form: dict[str, str]) -> dict[str, Any]:
     given: dict[str, Any] = {"condition": condition}
     for field in fields_of(condition):
         text = form.get(field.name, "").strip()
+        if field.name == "currency":
+            text = text.upper()
         if text:
             given[field.name] = _number(text) if field.name in ("days", "percent") else text
     try:

@@ -14,7 +14,7 @@ from edge.analytics.envelope import Day
 from edge.analytics.report_declarations import REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names, question_of
 from edge.dashboard.session_guard import PageError
-from edge.http.parameters import WholeNumber, fields_by_name, in_our_words
+from edge.http.parameters import CurrencyCode, WholeNumber, fields_by_name, in_our_words
 from edge.http.problems import Problem
 from shared.analytics.results import MEDIA_TYPES
 
@@ -74,7 +74,7 @@ _SENTENCES = {
 }
 # The list that completes a field: its name below /dashboard/completions.
 _COMPLETED = {"brand": "brand", "slug": "brand", "category": "category", "code": "category", "channel": "channel"}
-_SEVERAL = "; repeat for more: any of them"
+_SEVERAL = "; repeat to select several"
 _OWN_FIELDS = frozenset({"kind", "format", "csrf"})
 
 
@@ -158,6 +158,8 @@ def _given(form: dict[str, str], report: Report) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for name in question_names(report.form.query):
         values = [part.strip() for part in form.get(_FIELDS.get(name, name), "").split(",") if part.strip()]
+        if isinstance(known[name], CurrencyCode):
+            values = [value.upper() for value in values]
         if values:
             given[name] = values if isinstance(known[name], fields.List) else values[0]
     return given
@@ -173,9 +175,7 @@ def _field(name: str, field: fields.Field[Any]) -> Field:
         control = "date"
     elif isinstance(inner, WholeNumber):
         control = "number"
-    sentence = _SENTENCES.get(name) or str(field.metadata.get("description", "")).removesuffix(_SEVERAL).removesuffix(
-        "; repeat for more"
-    )
+    sentence = _SENTENCES.get(name) or str(field.metadata.get("description", "")).removesuffix(_SEVERAL)
     several, default = several and not choices, field.load_default
     return Field(
         _FIELDS.get(name, name),

@@ -73,7 +73,7 @@ _BULK_MAX = 10_000
 _DECISIONS = {"accept": "accepted", "reject": "rejected", "undo": "taken back"}
 _SKIPPED_MAX = 500
 _RECENT = 10
-_NO_SAMPLE = PageError(400, "This sample or decision does not exist. Reload the page.")
+_NO_SAMPLE = PageError(400, "This sample or decision does not exist. Go back and try again.")
 
 
 class MatchPages:
@@ -137,7 +137,7 @@ class MatchPages:
         person, scope = _person(visitor)
         values = (*iids, decision, *person, sample and require_uuid(sample, _NO_SAMPLE))
         if not await self._database.fetch(SQL.decide, *values, scope=scope):
-            raise PageError(404, "This pair no longer exists. Reload the page.")
+            raise PageError(404, "This pair no longer exists. Go back and try again.")
         return see(_address(filters, sample, _skipped(form.get("skip", "0"))))
 
     async def decide_all(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -149,7 +149,7 @@ class MatchPages:
             if not await self._database.fetch(
                 SQL.undo_all, require_uuid(batch, _NO_SAMPLE), person_id, name, scope=scope
             ):
-                raise PageError(404, "This decision no longer exists. Reload the page.")
+                raise PageError(404, "This decision no longer exists. Go back and try again.")
             return see(PAGE)
         decision, filters = form.get("decision", ""), _filters(form)
         if decision not in ("accept", "reject"):

@@ -273,6 +273,10 @@ class PersonPages:
         """The page that an invitation's link opens; its script puts the fragment into the form."""
         return render(request, "invitation.html", visitor)
 
+    def invited(self, request: web.Request) -> web.Response:
+        """The same for a visitor who signs in first: a redirect would lose the fragment at the provider's form."""
+        return render(request, "invitation.html", None)
+
     async def accept_invitation(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Join the organization."""
         secret = (await form_of(request)).get("secret", "")[:100]

@@ -209,8 +209,13 @@ class ReportPages:
         report = REPORTS_BY_KIND.get(kind)
         listed = rows[: charts.ROWS_MAX]
         # Pictures have groups of all rows; of the other fields only those in the table are named.
-        groups = [{name: row[name] for name in ("brand", "category") if name in row} for row in rows]
+        groups: list[dict[str, Any]] = [
+            {name: row[name] for name in ("brand", "category") if name in row} for row in rows
+        ]
         names = await names_in(self._database, [parameters, *listed, *groups])
+        # A list of all brands or categories comes a page at a time; `total` counts the whole list.
+        paged = "brand" if report and report.path_parameter == "slug" else "category"
+        on_page = len({group.get(paged) for group in groups})
         reading = Reading(Periods.of(parameters, meta), meta.get("units", {}), names)
         return {
             "order": order,
@@ -219,6 +224,7 @@ class ReportPages:
             "table": table_of(listed, reading, report.columns if report else (), columns),
             "answer": answer_of(kind, parameters, rows, reading) if meta and report else None,
             "meta": meta,
+            "on_page": on_page if on_page < meta.get("total", 0) else None,
             "report": report,
             **await drawn(report.picture if report else Picture(), rows, reading),
         }

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from aiohttp import BodyPartReader, MultipartReader, web
 from markupsafe import Markup, escape
@@ -57,6 +57,16 @@ class PageError(Exception):
         self.text = text
 
 
+class SessionEnded(PageError):
+    """A form, or a part of a page, was requested after the session's end."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            403,
+            "Your session has ended. Sign in in another tab, then go back here: what you typed is still there.",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class SignedIn:
     """A signed-in visitor. `actor` is None for a person of no organization; `staff` reviews matches."""
@@ -73,6 +83,16 @@ class SignedIn:
         if self.actor is None:
             raise PageError(404, "You are not a member of an organization yet. Create one, or ask for an invitation.")
         return self.actor
+
+    @property
+    def organization(self) -> str:
+        """The id of the organization that the visitor works in; empty without one."""
+        return self.actor.membership.organization_id if self.actor else ""
+
+    @property
+    def form_token(self) -> str:
+        """The token of the forms on a page: it names the organization that the page shows."""
+        return f"{self.session.csrf}.{self.organization}"
 
 
 Page = Callable[[web.Request, SignedIn], Awaitable[web.StreamResponse]]
@@ -102,21 +122,24 @@ class SessionGuard:
 
         return handler
 
-    def page(self, page: Page) -> OpenPage:
-        """Make a handler for signed-in visitors; others are sent to sign in first."""
+    def page(self, page: Page, unsigned: Callable[[web.Request], web.Response] | None = None) -> OpenPage:
+        """Make a handler for signed-in visitors; others are sent to sign in first, or see the page `unsigned`."""
 
         async def show(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
             if any("\0" in value for value in request.query.values()):
                 raise PageError(400, "This address contains a NUL character. Remove `%00` from it.")
             return await page(request, visitor)
 
-        return self._guarded(show, to_sign_in)
+        return self._guarded(show, unsigned or to_sign_in)
 
-    def form(self, page: Page) -> OpenPage:
-        """Make a handler for a form of ours, sent from a page of ours."""
+    def form(self, page: Page, *, personal: bool = False) -> OpenPage:
+        """Make a handler for a form of ours, sent from a page of ours.
+
+        Unless it is `personal`, it acts on the organization that its page shows, or on none.
+        """
 
         async def receive(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-            await self._admit(request, visitor, (await form_of(request)).get("csrf", ""))
+            await self._admit(request, visitor, (await form_of(request)).get("csrf", ""), personal=personal)
             return await page(request, visitor)
 
         return self._guarded(receive, _refuse_unsigned)
@@ -126,7 +149,7 @@ class SessionGuard:
 
         async def receive(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
             reader, token = await _first_field(request)
-            await self._admit(request, visitor, token)
+            await self._admit(request, visitor, token, personal=True)
             return await page(request, visitor, reader)
 
         guarded = self._guarded(receive, _refuse_unsigned)
@@ -162,12 +185,21 @@ class SessionGuard:
         staff = person.email_verified and (person.email or "").lower() in self._staff
         return SignedIn(cookie, session, person, Actor(person, membership) if membership else None, staff)
 
-    async def _admit(self, request: web.Request, visitor: SignedIn, token: str) -> None:
-        """Raise PageError unless a form came from a page of the visitor's; count it against the person's limits."""
+    async def _admit(self, request: web.Request, visitor: SignedIn, token: str, *, personal: bool) -> None:
+        """Raise PageError unless a form came from a page of the visitor's; count it against the person's limits.
+
+        The page may be in a tab that was open before another tab switched the organization.
+        """
         origin = request.headers.get("Origin")
-        own = hmac.compare_digest(token.encode(), visitor.session.csrf.encode())
+        csrf, _, organization = token.partition(".")
+        own = hmac.compare_digest(csrf.encode(), visitor.session.csrf.encode())
         if (origin is not None and origin != self._origin) or not own:
-            raise PageError(403, "This form could not be verified. Reload the page and try again.")
+            raise PageError(403, "This form could not be verified. Go back and try again.")
+        if not personal and organization != visitor.organization:
+            now = (
+                f"You now work in {visitor.actor.membership.name}." if visitor.actor else "You left this organization."
+            )
+            raise PageError(409, f"{now} Open this page again.")
         context = request[CONTEXT]
         await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
 
@@ -178,7 +210,7 @@ async def unknown_page(_request: web.Request, _visitor: SignedIn) -> web.StreamR
 
 
 def _refuse_unsigned(request: web.Request) -> web.Response:
-    raise PageError(403, "Your session has ended. Sign in and try again.")
+    raise SessionEnded
 
 
 async def _first_field(request: web.Request) -> tuple[MultipartReader, str]:
@@ -204,11 +236,11 @@ async def form_of(request: web.Request) -> dict[str, str]:
         text = "".join(name + value for name, value in fields)
         text.encode()  # some charsets write halves of characters, which neither the database nor an address takes
     except (ValueError, LookupError):
-        raise PageError(400, "The form could not be read. Reload the page and try again.") from None
+        raise PageError(400, "The form could not be read. Go back and try again.") from None
     except web.HTTPRequestEntityTooLarge:
         raise PageError(413, "The form is too large (64 kB at most). Shorten its fields and submit it again.") from None
     if len(fields) > _FORM_FIELDS_MAX or "\0" in text:
-        raise PageError(400, "The form could not be read. Reload the page and try again.")
+        raise PageError(400, "The form could not be read. Go back and try again.")
     return dict(fields)
 
 
@@ -252,12 +284,13 @@ def see(location: str) -> web.Response:
 
 
 def to_sign_in(request: web.Request) -> web.Response:
-    """Redirect to sign-in and then back to the page with its query; a part of a page redirects the whole page."""
-    if not is_part(request):
-        return see(f"/dashboard/sign-in?next={quote(request.path_qs, safe='')}")
-    page = urlsplit(request.headers.get("HX-Current-URL", ""))
-    back = f"{page.path}?{page.query}" if page.query else page.path
-    return _whole_page(f"/dashboard/sign-in?next={quote(back, safe='')}")
+    """Redirect to sign-in and then back to the page with its query.
+
+    Raises SessionEnded for a part of a page: its page may be a form that is half filled in.
+    """
+    if is_part(request):
+        raise SessionEnded
+    return see(f"/dashboard/sign-in?next={quote(request.path_qs, safe='')}")
 
 
 def moved(request: web.Request, location: str) -> web.Response:
@@ -266,17 +299,13 @@ def moved(request: web.Request, location: str) -> web.Response:
     A merge can be undone, so no browser may keep it.
     """
     if is_part(request):
-        return _whole_page(location)
+        return web.Response(status=204, headers={"HX-Redirect": location, "Cache-Control": "no-store"})
     return web.Response(status=301, headers={"Location": location, "Cache-Control": "no-store"})
 
 
 def is_part(request: web.Request) -> bool:
     """Return whether a script requests a part of its page."""
     return request.headers.get("HX-Request") == "true"
-
-
-def _whole_page(location: str) -> web.Response:
-    return web.Response(status=204, headers={"HX-Redirect": location, "Cache-Control": "no-store"})
 
 
 def _shown(
@@ -307,6 +336,7 @@ def _shown(
         retry=retry if again else None,
         address=request.path_qs,
         signed_in=signed_in or visitor is not None,
+        ended=isinstance(error, SessionEnded),
     )
     if retry is not None:
         response.headers["Retry-After"] = retry
@@ -361,7 +391,7 @@ class OneTimeSecrets:
         form = await form_of(request)
         form_id = form.get("once", "")
         if not _FORM_ID.fullmatch(form_id):
-            raise PageError(400, "This form has expired. Reload the page and try again.")
+            raise PageError(400, "This form has expired. Go back and try again.")
 
         async def act(transaction: Transaction) -> Outcome:
             text = await make(transaction)
@@ -377,7 +407,7 @@ class OneTimeSecrets:
             await self._idempotent.once(owner, f"form {form_id}", digest, act, wait=True)
         except Problem as problem:
             if problem.type.slug == "idempotency-key-reused":
-                raise PageError(409, "This form was already submitted. Reload the page to continue.") from None
+                raise PageError(409, "This form was already submitted. Go back and try again.") from None
             raise
         return see(page)
 

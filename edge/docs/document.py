@@ -60,12 +60,13 @@ def links_of(operation: str, status: str, tags: Sequence[str] = ()) -> dict[str,
 DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 
 Free calls accept a public token in `X-Service-Public-Token`: the anonymous token, or your own after a free sign-up.
-Errors are problem documents (RFC 9457). `RateLimit` and `RateLimit-Policy` state the limits; 304, redirects, refusals
-and our own errors are not counted. Every response includes `X-Request-Id`. `x-units` is the price of a call in units.
+Errors are problem documents (RFC 9457). `RateLimit` and `RateLimit-Policy` state the limits. Counted are 200, 202, 206,
+300, and 404 for a well-formed IID or identifier; 304, redirects, other refusals and our own errors are not. Every
+response includes `X-Request-Id`. `x-units` is the price of a call in units.
 `POST /mcp` (Model Context Protocol) is not described here: it lists its own tools."""
 _TAGS = {
     "index": "For every plan, also without sign-up: look up items by IID or another identifier, search, list brands, "
-    "categories and channels. Each call counts towards the daily limit.",
+    "categories and channels. Each 200, 300, and 404 for an IID or identifier counts towards the daily limit.",
     "reports": "Paid analytics: prices, price indices, insights, footprints. A call returns a stored result "
     "immediately; otherwise it waits for the job (`Prefer: wait=0` to `wait=30`, 10 s by default) before it returns "
     "202. Equal requests share one job.",

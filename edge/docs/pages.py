@@ -110,9 +110,7 @@ class Docs:
             guides=guides,
             commands=install_commands(self._settings.base_url).values(),
         )
-        page = PAGES.text(
-            "docs.html", page=render(text), token=self._settings.anonymous_token, base_url=self._settings.base_url
-        )
+        page = PAGES.text("docs.html", page=render(text), token=self._settings.anonymous_token)
         return _Page(Representation.of(page, HTML), Representation.of(text, MARKDOWN))
 
 

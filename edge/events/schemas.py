@@ -92,7 +92,9 @@ class NewWatch(Parameters):
     )
     amount = fields.Str(
         load_default=None,
-        validate=validate.Regexp(r"\A[0-9]{1,12}(\.[0-9]{1,4})?\Z"),
+        validate=validate.Regexp(
+            r"\A[0-9]{1,12}(\.[0-9]{1,4})?\Z", error="must be a number with a point, such as 12.50"
+        ),
         metadata={"pattern": r"^(?!0+(\.0+)?$)[0-9]{1,12}(\.[0-9]{1,4})?$", "example": "12.50"},
     )
     currency = CurrencyCode(None)

@@ -318,7 +318,7 @@ class ProblemDetails:
                 context.problem_slug = problem.type.slug
                 if rule.fails_as is not None:
                     return rule.fails_as(problem, request)
-                for_person = rule.page or isinstance(error, web.HTTPNotFound)
+                for_person = rule.page or problem.type.slug == "not-found"
                 if for_person and wants_html(request):
                     return self._page(problem, context)
                 return self.answer(problem, context)
@@ -327,7 +327,7 @@ class ProblemDetails:
 
     def _page(self, problem: Problem, context: Context) -> web.Response:
         """Make the answer to a person whose browser followed a wrong link, or sent a form that no page has read."""
-        not_found = problem.type.slug == "not-found"
+        not_found = problem.detail == CATALOGUE["not-found"].meaning
         answer = PAGES.page(
             "problem.html",
             title=problem.type.title,

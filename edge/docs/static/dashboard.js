@@ -12,12 +12,14 @@ async function copy(button) {
   }
 }
 
-function takeInvitation(form) {
-  // The secret is in the fragment, which no server sees; over a sign-in it waits in this tab.
+function takeInvitation(place) {
+  // The secret is in the fragment, which no server sees; over a sign-in or a reload it waits in this tab until it is sent.
   const given = location.hash.slice(1) || sessionStorage.getItem("invitation") || "";
-  form.elements.secret.value = given;
+  sessionStorage.setItem("invitation", given);
   history.replaceState(null, "", location.pathname);
-  sessionStorage.removeItem("invitation");
+  if (place.tagName !== "FORM") return;
+  place.elements.secret.value = given;
+  place.addEventListener("submit", () => sessionStorage.removeItem("invitation"));
 }
 
 function showLocalTimes(root) {

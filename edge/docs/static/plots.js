@@ -18,7 +18,9 @@ function dayOf(at, long) {
 }
 
 function compact(value) {
-  return new Intl.NumberFormat("en", { maximumFractionDigits: 6, maximumSignificantDigits: 6 }).format(value);
+  // Of larger values significant digits would round away units.
+  const digits = Math.abs(value) < 100_000 ? { maximumSignificantDigits: 6 } : { maximumFractionDigits: 2 };
+  return new Intl.NumberFormat("en", digits).format(value);
 }
 
 function stacked(series) {

@@ -3,7 +3,7 @@
 
 function cellValue(row, column) {
   const cell = row.cells[column], time = cell?.querySelector("time");
-  const text = time ? time.dateTime : (cell?.textContent.trim() ?? "");
+  const text = cell?.dataset.value ?? (time ? time.dateTime : (cell?.textContent.trim() ?? ""));
   const number = Number(text.replaceAll(",", "").replace(/ ?%$/, ""));
   return text !== "" && !Number.isNaN(number) ? number : text;
 }
@@ -49,6 +49,7 @@ function prepareTables(root) {
   for (const table of root.querySelectorAll("table[data-page]:not([data-ready])")) {
     table.dataset.ready = "";
     [...table.tHead.rows[0].cells].forEach((header, column) => {
+      if (header.querySelector(".hidden")) return;  // a column of acts has no order
       const button = document.createElement("button");
       button.type = "button";
       button.className = "sort";

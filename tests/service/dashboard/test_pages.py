@@ -142,7 +142,7 @@ async def test_a_page_of_the_audit_log_keeps_its_choice(browser: Browser, settin
 # The explorer: what is typed costs nothing, what is entered or opened does; pages; problems of a part of a page.
 
 
-PART = {"HX-Request": "true", "HX-Current-URL": "http://testserver/dashboard/explorer?q=soy+milk"}
+PART = {"HX-Request": "true"}
 
 
 async def test_typing_costs_nothing_and_entering_costs_one_unit(browser: Browser) -> None:
@@ -180,21 +180,14 @@ async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: 
     assert await used(browser) == 0
 
 
-async def test_an_ended_session_takes_the_whole_page_to_sign_in_and_back_to_its_query(browser: Browser) -> None:
-    assert await browser.ask("GET", "/dashboard/explorer/suggestions?q=s", head=PART) == 204
-    location = browser.last.headers["HX-Redirect"]
-    assert location == "/dashboard/sign-in?next=%2Fdashboard%2Fexplorer%3Fq%3Dsoy%2Bmilk"
-    await browser.sign_in(query=location.removeprefix("/dashboard/sign-in"))
-    assert browser.last.headers["Location"] == "/dashboard/explorer?q=soy+milk"
-
-
-async def test_the_address_that_a_part_names_leads_nowhere_else(browser: Browser) -> None:
-    for away in ("https://evil.example/dashboard", "//evil.example/dashboard?q=1", "javascript:alert(1)"):
-        browser.cookies.clear()
-        await browser.ask("GET", "/dashboard/explorer/suggestions?q=s", head={**PART, "HX-Current-URL": away})
-        location = browser.last.headers["HX-Redirect"]
-        await browser.sign_in(query=location.removeprefix("/dashboard/sign-in"))
-        assert re.fullmatch(r"/dashboard(\?q=1)?", browser.last.headers["Location"]), away
+async def test_a_session_that_ends_in_the_middle_leaves_what_was_typed_where_it_is(browser: Browser) -> None:
+    for asked in (
+        ("GET", "/dashboard/reports/price?brand=s", None, PART),
+        ("POST", "/dashboard/watches", {"csrf": "x"}),
+    ):
+        assert await browser.ask(*asked) == 403
+        assert "HX-Redirect" not in browser.last.headers
+        assert 'href="/dashboard/sign-in" target="_blank"' in browser.text
 
 
 async def test_a_record_says_what_its_history_costs_and_loads_it_on_demand(browser: Browser) -> None:
@@ -260,7 +253,7 @@ async def test_a_field_of_another_report_is_refused_and_nothing_is_charged(brows
 async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(browser: Browser) -> None:
     organization = await member(browser)
     await browser.ask("GET", "/dashboard/reports?kind=cohorts")
-    form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": 'no"such', "currency": "hkd", "from": "2026-07-01"}
+    form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": 'no"such', "currency": "hk", "from": "2026-07-01"}
     assert await browser.ask("POST", "/dashboard/reports", form) == 400
     assert "three-letter currency code" in fault(browser, "currency")
     assert 'value="no&#34;such"' in browser.text and 'value="2026-07-01"' in browser.text
@@ -437,3 +430,47 @@ async def test_a_form_without_its_id_or_changed_after_it_was_sent_does_nothing(b
     assert await browser.ask("POST", "/dashboard/key/rotation", form) == 303
     assert await browser.ask("POST", "/dashboard/key/rotation", {**form, "grace": "24h"}) == 409
     assert _done(browser) == before + 1
+
+
+async def test_a_form_acts_on_no_organization_but_the_one_that_its_page_shows(browser: Browser) -> None:
+    acme = await member(browser)
+    await browser.ask("GET", "/dashboard/key")
+    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.ask("GET", "/dashboard/key")
+    of_acme = browser.csrf()
+    form = {"csrf": of_acme, "name": "Other", "plan": "brand"}
+    assert await browser.ask("POST", "/dashboard/organizations", form) == 303, "it names no organization"
+    await browser.ask("GET", "/dashboard/key")
+    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    for path in ("/key/revocation", "/key/rotation", "/members/invitations", "/reports"):
+        assert await browser.ask("POST", f"/dashboard{path}", {"csrf": of_acme, "grace": "none"}) == 409, path
+        assert "You now work in Other. Open this page again." in browser.text
+    await browser.ask("GET", "/dashboard/key")
+    assert "/dashboard/key/revocation" in browser.text, "the key of the other organization still works"
+    back = {"csrf": of_acme, "organization": acme}
+    assert await browser.ask("POST", "/dashboard/organizations/choice", back) == 303
+    assert await browser.ask("POST", "/dashboard/key/revocation", {"csrf": of_acme}) == 303
+    await browser.ask("GET", "/dashboard/key")
+    assert "/dashboard/key/revocation" not in browser.text
+    assert await browser.ask("POST", "/dashboard/sign-out", {"csrf": of_acme}) == 303
+
+
+async def test_an_invitation_opened_before_the_sign_in_keeps_its_fragment_on_a_page_of_ours(browser: Browser) -> None:
+    assert await browser.ask("GET", "/dashboard/invitation") == 200
+    assert 'href="/dashboard/sign-in?next=/dashboard/invitation"' in browser.text and "Join" not in browser.text
+    await browser.sign_in(query="?next=/dashboard/invitation")
+    assert browser.last.headers["Location"] == "/dashboard/invitation"
+    await browser.ask("GET", "/dashboard/invitation")
+    assert "Join organization" in browser.text
+
+
+async def test_a_viewer_of_an_organization_whose_plan_suffices_reads_that_the_role_is_why(
+    browser: Browser, settings: Settings
+) -> None:
+    await member(browser)
+    execute(settings, "UPDATE organizations SET plan = 'institutional'")
+    execute(settings, "UPDATE members SET role = 'viewer'")
+    browser.edge.forget_accounts()
+    browser.edge.resources.users.invalidate()
+    assert await order(browser) == 403
+    assert "Your role (viewer) has read-only access here" in browser.text

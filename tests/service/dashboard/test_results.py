@@ -8,6 +8,7 @@ import pytest
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import member, order
+from tests.support.database import execute
 from tests.support.outages import refusing
 from tests.support.reports import queued
 from tests.support.servers import Contents
@@ -58,6 +59,17 @@ async def test_a_report_of_nothing_says_that_nothing_was_charged(browser: Browse
         '<strong class="figure">0 prices</strong> were observed from <span class="day">2030-01-01</span>'
         in browser.text
     )
+
+
+async def test_a_page_of_a_list_says_how_long_the_list_is(browser: Browser, settings: Settings) -> None:
+    await member(browser)
+    assert await order(browser, "", kind="brand-insights") == 303
+    job = str(browser.last.headers["Location"])
+    [queued_job] = await asyncio.to_thread(queued, settings)
+    execute(settings, "UPDATE jobs SET parameters = jsonb_set(parameters, '{limit}', '1')")
+    assert await asyncio.to_thread(run, settings, queued_job) == "succeeded"
+    assert await browser.ask("GET", job) == 200
+    assert re.search(r"1 of [2-9] brands; the API pages through the rest", browser.text)
 
 
 async def test_columns_are_chosen_by_the_address_without_a_script(browser: Browser, settings: Settings) -> None:

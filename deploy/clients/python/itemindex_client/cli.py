@@ -205,8 +205,8 @@ def _verify(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps({name: manifest[name] for name in ("dataset", "data_version", "rows", "bytes")}))
     else:
-        count = len(manifest["files"])
-        print(f"{_safe(manifest['dataset'])} {manifest['data_version']}: signature and {count} files are as published")
+        count, name = len(manifest["files"]), f"{_safe(manifest['dataset'])} {manifest['data_version']}"
+        print(f"{name}: signature and {count} {'file' if count == 1 else 'files'} are as published")
 
 
 def _one(record: Mapping[str, Any], *, as_json: bool) -> None:
