@@ -91,9 +91,13 @@ _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 _GROUP_SECONDS = 3.0
 
 
+# What Celery, gunicorn and PostgreSQL, the server too, would take in place of a part's settings.
+_OF_OTHER_PROGRAMS = ("CELERY_", "GUNICORN_", "PGCLIENTENCODING", "PGDATESTYLE", "PGTZ")
+
+
 def environment_of_parts() -> dict[str, str]:
-    """Return this process's environment without what Celery and gunicorn would take in place of a part's settings."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("CELERY_", "GUNICORN_"))}
+    """Return this process's environment without what is meant for other programs."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_OF_OTHER_PROGRAMS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

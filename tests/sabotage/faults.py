@@ -510,10 +510,9 @@ FAST_PATH_FAULTS = (
     fault(
         "a part takes the broker of another program's Celery",
         "deploy/local/process.py",
-        '(("CELERY_", "GUNICORN_"))',
-        '("GUNICORN_")',
-        "tests/unit/test_processes.py"
-        "::test_a_program_gets_no_settings_that_celery_or_gunicorn_would_take_from_variables",
+        '= ("CELERY_", ',
+        "= (",
+        "tests/unit/test_processes.py::test_a_program_gets_no_settings_that_other_programs_would_take_from_variables",
     ),
     fault(
         "vowel signs cut the words of other scripts",
