@@ -9,7 +9,7 @@ import json
 import struct
 import uuid
 import zlib
-from collections import OrderedDict
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from email.utils import format_datetime
 from functools import partial
@@ -26,6 +26,7 @@ from edge.http.context import CONTEXT, principal_of
 from edge.http.json import unstored_json
 from edge.http.parameters import PATH
 from edge.http.problems import CONTENT_TYPE, Problem
+from edge.http.representation import MadeByKey
 from edge.http.routing import operation
 from edge.http.stream import etag_of
 from shared.bulk.schema import RELEASED, ReleaseFile
@@ -297,8 +298,7 @@ class IcebergMetadata:
 
     def __init__(self, repository: ReleaseRepository, kept_max: int = _KEPT_MAX) -> None:
         self._repository = repository
-        self._kept_max = kept_max
-        self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
+        self._kept = MadeByKey[bytes](kept_max)
 
     async def table(self, dataset: str) -> dict[str, Any]:
         """Return a table's metadata. Raises `dataset-not-found` where it has no release yet."""
@@ -323,20 +323,16 @@ class IcebergMetadata:
         return Made(content, {"ETag": etag, "Content-Type": media_type, "Last-Modified": modified})
 
     async def _avro_file(self, release: Release, name: str) -> bytes:
-        # A restored database may give a number a second time, at another moment.
-        key = (release.dataset, release.data_version, release.created_at, name)
-        content = self._kept.get(key)
-        if content is not None:
-            self._kept.move_to_end(key)
-        else:
+        async def prepare() -> Callable[[], bytes]:
             files = await self._repository.files(release.dataset, release.data_version)
-            content = manifest(release, files)
-            if name == MANIFEST_LIST:
-                content = manifest_list(release, len(content), len(files))
-            self._kept[key] = content
-            if len(self._kept) > self._kept_max:
-                self._kept.popitem(last=False)
-        return content
+            return partial(_avro_content, release, name, files)
+
+        return await self._kept.get((*release.identity, name), prepare)
+
+
+def _avro_content(release: Release, name: str, files: list[ReleaseFile]) -> bytes:
+    content = manifest(release, files)
+    return content if name == MANIFEST else manifest_list(release, len(content), len(files))
 
 
 _ENDPOINTS = (

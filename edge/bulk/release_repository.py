@@ -39,6 +39,11 @@ class Release(NamedTuple):
     signature: dict[str, str] | None
     since: int | None = None
 
+    @property
+    def identity(self) -> tuple[str, int, datetime]:
+        """What no other release has; a restored database may give a number a second time, at another moment."""
+        return self.dataset, self.data_version, self.created_at
+
 
 class ReleaseRepository:
     """Finds datasets, releases and files; one that does not exist is the problem `dataset-not-found`."""

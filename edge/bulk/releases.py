@@ -1,8 +1,8 @@
 """GET /index/datasets, their releases, a release's manifest and its files."""
 
+from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
-from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -23,7 +23,7 @@ from edge.http.context import organization_of
 from edge.http.json import unstored_json
 from edge.http.lists import Paginator, envelope
 from edge.http.parameters import PATH, QUERY
-from edge.http.representation import MadeOnce, Representation, cacheable
+from edge.http.representation import MadeByKey, Representation, cacheable
 from edge.http.routing import operation
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import MEDIA_TYPE, RELEASED
@@ -54,7 +54,7 @@ class Datasets:
         self._lists = lists
         self._version = version
         # Anyone may ask for them, and one of a thousand files takes some ten milliseconds.
-        self._descriptions: dict[tuple[Any, ...], MadeOnce[Representation]] = {}
+        self._descriptions = MadeByKey[Representation](_DESCRIPTIONS_KEPT_MAX)
 
     @_operation("listDatasets", answers={200: (schemas.DatasetList, "All datasets")})
     async def list(self, request: web.Request) -> web.StreamResponse:
@@ -120,15 +120,13 @@ class Datasets:
         """
         path = request[PATH]
         release = await self._repository.release(path["name"], path["release"])
-        key = (release.dataset, release.data_version, release.created_at, path["form"])
-        if key not in self._descriptions:
+
+        async def prepare() -> Callable[[], Representation]:
             files = await self._repository.files(release.dataset, release.data_version)
             profile = await self._repository.profile(release)
-            make = partial(_description, path["form"], described(self._signer, release, files, profile))
-            if len(self._descriptions) >= _DESCRIPTIONS_KEPT_MAX:
-                del self._descriptions[next(iter(self._descriptions))]
-            self._descriptions[key] = MadeOnce(make)
-        return (await self._descriptions[key].get()).respond(request)
+            return partial(_description, path["form"], described(self._signer, release, files, profile))
+
+        return (await self._descriptions.get((*release.identity, path["form"]), prepare)).respond(request)
 
     async def keys(self, request: web.Request) -> web.StreamResponse:
         """Answer with the public keys that check signatures of manifests, as a JSON Web Key Set (RFC 7517)."""

@@ -4,7 +4,8 @@ import asyncio
 import gzip
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -97,6 +98,23 @@ class MadeOnce(Generic[T]):
         if self._task is None or (self._task.done() and self._task.exception() is not None):
             self._task = asyncio.create_task(asyncio.to_thread(self._make))
         return await asyncio.shield(self._task)
+
+
+class MadeByKey(Generic[T]):
+    """Values that threads make, each when its key is first requested; the `kept_max` requested last are kept."""
+
+    def __init__(self, kept_max: int) -> None:
+        self._kept_max = kept_max
+        self._kept: OrderedDict[Hashable, MadeOnce[T]] = OrderedDict()
+
+    async def get(self, key: Hashable, prepare: Callable[[], Awaitable[Callable[[], T]]]) -> T:
+        """Return the value of a key; where it is not kept, `prepare` reads what it is made of and returns its maker."""
+        if key not in self._kept:
+            self._kept.setdefault(key, MadeOnce(await prepare()))  # a concurrent request may have been faster
+            if len(self._kept) > self._kept_max:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return await self._kept[key].get()
 
 
 def accepts_gzip(request: web.Request) -> bool:
