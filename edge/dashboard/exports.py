@@ -114,7 +114,7 @@ class ExportPages:
         form = await form_of(request)
         once = form.get("once", "")
         if not _ONCE.fullmatch(once):
-            raise PageError(400, "The form is incomplete. Go back and try again.")
+            raise PageError(400, "The form is incomplete. Open its page again.")
         columns = [str(name) for name in (await request.post()).getall("columns", [])]
         try:
             order = await self._prepare(principal, _body(form, columns), f"dashboard-{once}")

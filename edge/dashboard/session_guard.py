@@ -391,7 +391,7 @@ class OneTimeSecrets:
         form = await form_of(request)
         form_id = form.get("once", "")
         if not _FORM_ID.fullmatch(form_id):
-            raise PageError(400, "This form has expired. Go back and try again.")
+            raise PageError(400, "This form has expired. Open its page again.")
 
         async def act(transaction: Transaction) -> Outcome:
             text = await make(transaction)
@@ -407,7 +407,7 @@ class OneTimeSecrets:
             await self._idempotent.once(owner, f"form {form_id}", digest, act, wait=True)
         except Problem as problem:
             if problem.type.slug == "idempotency-key-reused":
-                raise PageError(409, "This form was already submitted. Go back and try again.") from None
+                raise PageError(409, "This form was already submitted. Open its page again.") from None
             raise
         return see(page)
 
