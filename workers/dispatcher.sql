@@ -10,8 +10,8 @@ SELECT pg_advisory_xact_lock(7166001);
 -- Organizations with fewer jobs dispatched or running go first, so one organization's backlog cannot delay another's first
 -- job, and none gets more than its plan's running jobs. At most $2 messages of a queue stay unclaimed at the broker, in the
 -- order in which they were sent. Internal jobs have no owner and no limit. A job that was sent $1 seconds ago and not
--- claimed is due again: the broker may have lost the message, which its queue's length tells. Those unclaimed are counted once
--- for each queue: counted for each job that waits, 10,000 of them took 18 s.
+-- claimed is due again: the broker may have lost the message, which its queue's length tells. Messages are counted once for
+-- each queue: counted for each job that waits, 10,000 jobs take 18 s.
 WITH dispatched AS (
     SELECT o.organization_id, count(*) AS jobs FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
     WHERE j.state = 'running' OR (j.state = 'queued' AND j.relayed_at IS NOT NULL) GROUP BY 1),

@@ -1,6 +1,6 @@
 -- phase: expand
--- Whoever is a member already keeps their role when they accept an invitation, so the audit log no longer says that they
--- joined with the role of the invitation. The invitation is used up as before.
+-- A member who accepts an invitation keeps the role that they have; the audit log says `member.joined` only where a member
+-- was added. The invitation is used up either way.
 
 CREATE OR REPLACE FUNCTION accept_invitation(p_hash bytea, p_person uuid) RETURNS TABLE (organization_id text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
