@@ -329,13 +329,13 @@ def test_a_number_that_is_used_again_belongs_to_a_new_worker(machine: _Machine) 
 # What the embedded stack makes once is complete or not there, whenever its first start was killed.
 
 
-KILLED = "import pathlib, os, sys; pathlib.Path(sys.argv[2], 'PG_VERSION').touch(); os.kill(os.getpid(), 9)"
+KILLED = '#!/bin/sh\ntouch "$2/PG_VERSION"\nkill -9 $$\n'
 
 
 def test_a_database_whose_making_was_killed_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths, real = Paths.below(tmp_path), postgres.binary
     script = tmp_path / "initdb"
-    script.write_text(f"#!{sys.executable}\n{KILLED}")
+    script.write_text(KILLED)
     script.chmod(0o755)
     monkeypatch.setattr(postgres, "identity", lambda: ([], None))
     monkeypatch.setattr(postgres, "binary", lambda name: str(script))
