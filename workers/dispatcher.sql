@@ -176,6 +176,19 @@ UPDATE event_log_deleted SET up_to = last.number FROM last WHERE up_to < last.nu
 -- As long as the events that they are of.
 DELETE FROM webhook_attempts WHERE at < statement_timestamp() - make_interval(days => $1);
 
+-- name: delete_old_answers
+-- To requests of people with an Idempotency-Key: an edge repeats one for a day.
+DELETE FROM idempotent_requests WHERE created_at <= statement_timestamp() - interval '24 hours';
+
+-- name: delete_old_answers_of_organizations
+-- As `delete_old_answers`.
+DELETE FROM idempotent_organization_requests WHERE created_at <= statement_timestamp() - interval '24 hours';
+
+-- name: delete_old_invitations
+-- They hold addresses of people who may never have joined. Accepted, withdrawn or expired for $1 days.
+DELETE FROM invitations
+WHERE least(accepted_at, revoked_at, expires_at) < statement_timestamp() - make_interval(days => $1);
+
 -- name: delete_old_rejects
 -- $1: days. The counts by reason stay with the load.
 DELETE FROM rejects r USING loads l WHERE l.id = r.load_id AND l.started_at < statement_timestamp() - make_interval(days => $1);

@@ -12,13 +12,7 @@ SELECT request_sha256 = $3 AS same, status, sealed_body FROM idempotent_requests
 WHERE person_id = $1::uuid AND key_sha256 = $2 AND created_at > statement_timestamp() - interval '24 hours';
 
 -- name: remember
--- In the transaction of the act itself, so that there is never one without the other. Answers older than a day are
--- deleted on the way, a hundred at a time: more than are added, so the table stays as large as one day's use.
-WITH expired AS (
-    DELETE FROM idempotent_requests WHERE (person_id, key_sha256) IN (
-        SELECT person_id, key_sha256 FROM idempotent_requests
-        WHERE created_at <= statement_timestamp() - interval '24 hours' AND (person_id, key_sha256) <> ($1::uuid, $2::bytea)
-        ORDER BY created_at LIMIT 100 FOR UPDATE SKIP LOCKED))
+-- In the transaction of the act itself, so that there is never one without the other. The dispatcher deletes it after a day.
 INSERT INTO idempotent_requests (person_id, key_sha256, request_sha256, status, sealed_body)
 VALUES ($1::uuid, $2::bytea, $3, $4, $5)
 ON CONFLICT (person_id, key_sha256) DO UPDATE
@@ -32,11 +26,6 @@ WHERE organization_id = $1::uuid AND key_sha256 = $2 AND created_at > statement_
 
 -- name: remember_of_organization
 -- As `remember`.
-WITH expired AS (
-    DELETE FROM idempotent_organization_requests WHERE (organization_id, key_sha256) IN (
-        SELECT organization_id, key_sha256 FROM idempotent_organization_requests
-        WHERE created_at <= statement_timestamp() - interval '24 hours' AND (organization_id, key_sha256) <> ($1::uuid, $2::bytea)
-        ORDER BY created_at LIMIT 100 FOR UPDATE SKIP LOCKED))
 INSERT INTO idempotent_organization_requests (organization_id, key_sha256, request_sha256, status, sealed_body)
 VALUES ($1::uuid, $2::bytea, $3, $4, $5)
 ON CONFLICT (organization_id, key_sha256) DO UPDATE

@@ -2265,9 +2265,9 @@ CREATE POLICY edge_audit ON public.audit FOR SELECT TO itemindex_edge USING ((or
 
 CREATE POLICY edge_event_log ON public.event_log FOR SELECT TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) OR ((organization_id IS NULL) AND (( SELECT public.context_organization() AS context_organization) IS NOT NULL))));
 
-CREATE POLICY edge_idempotent_organization_requests ON public.idempotent_organization_requests TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) OR (created_at <= (statement_timestamp() - '24:00:00'::interval)))) WITH CHECK ((organization_id = ( SELECT public.context_organization() AS context_organization)));
+CREATE POLICY edge_idempotent_organization_requests ON public.idempotent_organization_requests TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization))) WITH CHECK ((organization_id = ( SELECT public.context_organization() AS context_organization)));
 
-CREATE POLICY edge_idempotent_requests ON public.idempotent_requests TO itemindex_edge USING (((person_id = ( SELECT public.context_person() AS context_person)) OR (created_at <= (statement_timestamp() - '24:00:00'::interval)))) WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
+CREATE POLICY edge_idempotent_requests ON public.idempotent_requests TO itemindex_edge USING ((person_id = ( SELECT public.context_person() AS context_person))) WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
 
 CREATE POLICY edge_invitations ON public.invitations FOR SELECT TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization)));
 
@@ -2366,6 +2366,12 @@ ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.webhook_replays ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY worker_event_log ON public.event_log TO itemindex_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_idempotent_organization_requests ON public.idempotent_organization_requests TO itemindex_worker USING ((created_at <= (statement_timestamp() - '24:00:00'::interval)));
+
+CREATE POLICY worker_idempotent_requests ON public.idempotent_requests TO itemindex_worker USING ((created_at <= (statement_timestamp() - '24:00:00'::interval)));
+
+CREATE POLICY worker_invitations ON public.invitations TO itemindex_worker USING ((LEAST(accepted_at, revoked_at, expires_at) < statement_timestamp()));
 
 CREATE POLICY worker_job_orders ON public.job_orders TO itemindex_worker USING (true) WITH CHECK (true);
 
@@ -2596,9 +2602,15 @@ GRANT SELECT(read_at) ON TABLE public.feeds TO itemindex_edge;
 
 GRANT SELECT(loaded_at) ON TABLE public.feeds TO itemindex_edge;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_organization_requests TO itemindex_edge;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.idempotent_organization_requests TO itemindex_edge;
+GRANT DELETE ON TABLE public.idempotent_organization_requests TO itemindex_worker;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_requests TO itemindex_edge;
+GRANT SELECT(created_at) ON TABLE public.idempotent_organization_requests TO itemindex_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.idempotent_requests TO itemindex_edge;
+GRANT DELETE ON TABLE public.idempotent_requests TO itemindex_worker;
+
+GRANT SELECT(created_at) ON TABLE public.idempotent_requests TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.identifiers_derived TO itemindex_worker;
 
@@ -2623,6 +2635,13 @@ GRANT SELECT ON TABLE public.indicators TO itemindex_worker;
 GRANT SELECT ON TABLE public.indicators TO itemindex_analytics;
 
 GRANT SELECT ON TABLE public.invitations TO itemindex_edge;
+GRANT DELETE ON TABLE public.invitations TO itemindex_worker;
+
+GRANT SELECT(expires_at) ON TABLE public.invitations TO itemindex_worker;
+
+GRANT SELECT(accepted_at) ON TABLE public.invitations TO itemindex_worker;
+
+GRANT SELECT(revoked_at) ON TABLE public.invitations TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.item_claims TO itemindex_edge;
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from shared.db.connect import connect
 from shared.jobs.contract import JOB_KINDS, SEARCH_INDEX
+from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from workers.analytics.reports.publish import Make, Replica, ReportHandler
-from workers.dispatcher import Refunds
+from workers.dispatcher import Refunds, delete_old
 from workers.handlers import job_handlers
 from workers.ingest.feeds import FeedRunner
 from workers.jobs.context import Services, build_services
@@ -57,6 +58,12 @@ def settle_refunds(settings: Settings, *, dies: bool = False) -> int:
             connection.rollback()
     refunds.close()
     return settled
+
+
+def sweep(settings: Settings) -> None:
+    """Delete what has served its time, as the dispatcher does every ten minutes."""
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        delete_old(connection, DirectoryStore(settings.results_dir), Log("tests"))
 
 
 def worker(settings: Settings, handlers: Handlers | None = None, **changed: Any) -> JobRunner:

@@ -28,6 +28,7 @@ from tests.service.org.conftest import SignedIn
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
 from tests.support.issuer import Issuer, SigningKey
+from tests.support.workers import sweep
 
 # ID tokens at the edge: accepted where the contract says, through rotations and outages, and cheap to refuse.
 
@@ -304,6 +305,7 @@ async def test_the_stored_answer_shows_no_key_and_is_gone_after_a_day(signed_in:
         connection.execute("UPDATE idempotent_requests SET created_at = now() - interval '25 hours'")
         assert (await signed_in.ask("POST", "/org/api-key", head={"Idempotency-Key": "kept"})).status == 409
         assert (await signed_in.ask("POST", ROTATIONS, head={"Idempotency-Key": "next"})).status == 201
+        sweep(signed_in.edge.settings)
         assert connection.execute("SELECT count(*) FROM idempotent_requests").fetchone() == (1,)
 
 

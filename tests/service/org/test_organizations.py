@@ -26,7 +26,9 @@ from shared.settings.settings import Settings
 from tests.service.org.conftest import SignedIn
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
+from tests.support.database import execute
 from tests.support.issuer import Issuer
+from tests.support.workers import sweep
 
 # Organizations: who may do what, one key at a time, and every act in the audit log.
 
@@ -271,6 +273,28 @@ async def test_an_invitation_is_for_one_address_once(signed_in: SignedIn) -> Non
     assert (await signed_in.ask("DELETE", f"/org/invitations/{link['id']}")).status == 204
     with pytest.raises(Problem, match="state-conflict"):
         await acts.accept_invitation(await people.authenticate(signed_in.issuer.token("carol")), secret)
+
+
+async def test_a_month_after_its_end_an_invitation_is_deleted_with_its_address(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    await signed_in.join("bob", "viewer")
+    for name in ("carol", "dan", "eve"):
+        body = {"email": f"{name}@example.org", "role": "viewer"}
+        made = (await signed_in.ask("POST", "/org/invitations", body=body)).json
+        if name == "carol":
+            assert (await signed_in.ask("DELETE", f"/org/invitations/{made['id']}")).status == 204
+    settings = signed_in.edge.settings
+    ended = {"bob": "accepted_at", "carol": "revoked_at", "dan": "expires_at"}
+    for name, column in ended.items():
+        move = f"UPDATE invitations SET {column} = now() - interval '29 days' WHERE email = $1"
+        execute(settings, move, f"{name}@example.org")
+    sweep(settings)
+    assert len(execute(settings, "SELECT email FROM invitations")) == 4
+    for name, column in ended.items():
+        move = f"UPDATE invitations SET {column} = now() - interval '31 days' WHERE email = $1"
+        execute(settings, move, f"{name}@example.org")
+    sweep(settings)
+    assert execute(settings, "SELECT email FROM invitations") == [("eve@example.org",)]
 
 
 async def test_a_member_who_accepts_an_invitation_keeps_their_role_and_joins_once(signed_in: SignedIn) -> None:

@@ -26,7 +26,7 @@ from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.command import Run
 from tests.support.database import execute
-from tests.support.workers import RecordedMessages, services_of, worker
+from tests.support.workers import RecordedMessages, services_of, sweep, worker
 from workers.dispatcher import SQL as RETENTION
 from workers.dispatcher import Dispatcher
 
@@ -364,6 +364,7 @@ async def test_after_a_day_a_key_is_free_and_its_answer_is_deleted(edge: Edge, s
     assert (await call(edge, key, "POST", "/webhooks", HOOK)).json["id"] == first.json["id"]
     execute(settings, "UPDATE idempotent_organization_requests SET created_at = now() - interval '25 hours'")
     assert (await call(edge, key, "POST", "/webhooks", HOOK, "next")).status == 201
+    sweep(settings)
     assert execute(settings, "SELECT count(*) FROM idempotent_organization_requests") == [(1,)]
 
 
