@@ -187,7 +187,7 @@ class OutageDrill:
         """Wait until every call is answered as usual again."""
         ends = time.monotonic() + _HEAL_SECONDS_MAX
         while time.monotonic() < ends:
-            if self._all_up() and all(front.call(call) in call.usual for call in listed):
+            if self._all_up() and all(front.call(call)[0] in call.usual for call in listed):
                 return True
             time.sleep(0.2)
         return False
@@ -246,7 +246,7 @@ def _bounded(fault: Fault, served: int) -> Seen:
 
 def _refused(fault: Fault, front: Front, limited: Call) -> Seen:
     """Ask until the small plan's day is used up: it ends at its limit, whatever the fault did to the counting."""
-    statuses = [front.call(limited) for _ in range(_LIMIT + 1)]
+    statuses = [front.call(limited)[0] for _ in range(_LIMIT + 1)]
     most = 2 * _LIMIT if fault.counting == "twice" else _LIMIT
     exact = _LIMIT <= limited.answered <= most or fault.counting not in ("exact", "twice")
     remark = f"{limited.answered} served of {_LIMIT}" + ("" if statuses[-1] == 429 else ", never refused")

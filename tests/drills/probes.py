@@ -80,7 +80,7 @@ class Front:
     def ask(
         self, method: str, path: str, head: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
     ) -> tuple[int, bytes]:
-        """Return status and body; status 0 where there was no answer at all, which is never right."""
+        """Return status and body; status 0 and the reason where there was no whole answer, which is never right."""
         line = http.client.HTTPConnection(
             "127.0.0.1", self._port, timeout=ANSWER_SECONDS_MAX, source_address=(source, 0)
         )
@@ -89,8 +89,8 @@ class Front:
             answer = line.getresponse()
             self._check_wait(answer.status, answer.getheader("Retry-After"))
             return answer.status, answer.read()
-        except (OSError, http.client.HTTPException):
-            return 0, b""
+        except (OSError, http.client.HTTPException) as error:
+            return 0, repr(error).encode()
         finally:
             line.close()
 
@@ -100,19 +100,22 @@ class Front:
         if wait is None or not wait.isdecimal() or not 1 <= int(wait) <= _WAIT_SECONDS_MAX:
             self.wrong_waits.append(f"{status} {wait!r}")
 
-    def call(self, call: Call) -> int:
-        """Ask once."""
-        status, _ = self.ask("GET", call.path(), call.head, source=call.source)
+    def call(self, call: Call) -> tuple[int, bytes]:
+        """Ask once; return as `ask` does."""
+        status, body = self.ask("GET", call.path(), call.head, source=call.source)
         call.answered += status == 200
-        return status
+        return status, body
 
     def ask_on(self, call: Call, seen: Seen, allowed: frozenset[int], end: threading.Event) -> None:
         """Ask until the end, and note what came."""
         while not end.wait(call.pause_seconds or self._pause_seconds):
             began = time.monotonic()
-            status = self.call(call)
-            seen.slowest_seconds = max(seen.slowest_seconds, time.monotonic() - began)
+            status, body = self.call(call)
+            took = time.monotonic() - began
+            seen.slowest_seconds = max(seen.slowest_seconds, took)
             seen.statuses[status] += 1
+            if status not in allowed:
+                seen.remark = f"{status} after {took:.2f} s: {body[:300].decode(errors='replace')}"
         on_time = seen.slowest_seconds <= ANSWER_SECONDS_MAX
         seen.kept = bool(seen.statuses) and on_time and set(seen.statuses) <= allowed
 
