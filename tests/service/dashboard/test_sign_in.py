@@ -460,7 +460,7 @@ async def test_the_store_of_sessions_holds_no_id_token_that_could_be_used(browse
 async def test_a_name_is_text_on_every_page(browser: Browser) -> None:
     await browser.sign_in()
     await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "name": '<i>Acme</i> & "co"', "plan": "free"}
+    form = {"csrf": browser.csrf(), "once": browser.once(), "name": '<i>Acme</i> & "co"', "plan": "free"}
     assert await browser.ask("POST", "/dashboard/organizations", form) == 303
     for page in ("/dashboard", "/dashboard/key", "/dashboard/members"):
         assert await browser.ask("GET", page) == 200
@@ -488,7 +488,11 @@ async def test_another_organizations_objects_are_absent(browser: Browser) -> Non
     await browser.sign_in("ada")
     await browser.ask("GET", "/dashboard/organizations/new")
     assert (
-        await browser.ask("POST", "/dashboard/organizations", {"csrf": browser.csrf(), "name": "Acme", "plan": "brand"})
+        await browser.ask(
+            "POST",
+            "/dashboard/organizations",
+            {"csrf": browser.csrf(), "once": browser.once(), "name": "Acme", "plan": "brand"},
+        )
         == 303
     )
     await browser.ask("GET", "/dashboard/members")
@@ -497,7 +501,11 @@ async def test_another_organizations_objects_are_absent(browser: Browser) -> Non
     other = Browser(browser.edge, browser.issuer)
     await other.sign_in("eve")
     await other.ask("GET", "/dashboard/organizations/new")
-    await other.ask("POST", "/dashboard/organizations", {"csrf": other.csrf(), "name": "Other", "plan": "brand"})
+    await other.ask(
+        "POST",
+        "/dashboard/organizations",
+        {"csrf": other.csrf(), "once": other.once(), "name": "Other", "plan": "brand"},
+    )
     await other.ask("GET", "/dashboard/members")
     assert await other.ask("POST", "/dashboard/members/removals", {"csrf": other.csrf(), "person": found[1]}) == 404
     [(acme,)] = execute(browser.edge.settings, "SELECT id FROM organizations WHERE name = 'Acme'")
@@ -508,7 +516,11 @@ async def test_another_organizations_objects_are_absent(browser: Browser) -> Non
 async def test_no_secret_appears_in_any_output(browser: Browser, capfd: pytest.CaptureFixture[str]) -> None:
     await browser.sign_in()
     await browser.ask("GET", "/dashboard/organizations/new")
-    await browser.ask("POST", "/dashboard/organizations", {"csrf": browser.csrf(), "name": "Acme", "plan": "brand"})
+    await browser.ask(
+        "POST",
+        "/dashboard/organizations",
+        {"csrf": browser.csrf(), "once": browser.once(), "name": "Acme", "plan": "brand"},
+    )
     await browser.ask("GET", "/dashboard/key")
     await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
     await browser.ask("GET", "/dashboard/key")
