@@ -22,6 +22,7 @@ from shared.events.webhooks import RETRY_SECONDS
 from shared.index.iid import canonical_uuid
 from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, QUEUES, refund_arguments
 from shared.objects.directory import ResultStore
+from shared.organizations.accounts import BRAND
 from shared.redis.connect import connect_store
 from shared.settings.settings import Settings, settings_or_exit
 from shared.telemetry import metrics
@@ -305,7 +306,7 @@ class Dispatcher:
         """Send a message where a webhook has something due that no worker sends: one a second at most."""
         if now < self._next_delivery:
             return
-        [[due]] = connection.execute(SQL.webhooks_due).fetchall()
+        [[due]] = connection.execute(SQL.webhooks_due, (BRAND,)).fetchall()
         if due:
             self._next_delivery = now + _DELIVERY_PAUSE_SECONDS
             with contextlib.suppress(StoreUnavailable):  # the next sweep tries again

@@ -113,9 +113,10 @@ FROM settled WHERE id = ANY($2::uuid[]) GROUP BY account, charged_day, endpoint
 ON CONFLICT (account, day, credential, endpoint, outcome) DO UPDATE SET units = usage.units + excluded.units;
 
 -- name: webhooks_due
--- Whether a webhook has an event to send that no worker holds.
+-- Whether a webhook has an event to send that no worker holds; $1 as for `claim` (workers/events/webhooks.sql).
 SELECT EXISTS (
     SELECT FROM webhook_endpoints w
+    JOIN organizations o ON o.id = w.organization_id AND o.state = 'active' JOIN plans p ON p.name = o.plan AND p.rank >= $1
     WHERE w.disabled_at IS NULL AND w.due_at <= statement_timestamp()
       AND (w.lease_until IS NULL OR w.lease_until < statement_timestamp())
       AND webhook_has_event(w));

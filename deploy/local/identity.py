@@ -84,6 +84,8 @@ def application(kept: dict[str, Any], port: int, origin: str) -> Any:
                 "FORCE_HTTPS": False,
                 "JAVASCRIPT": False,
                 "THEME": str(_THEME),
+                # People who could change their address would take an operator's (STAFF), or another one's invitations.
+                "ACL": {"DEFAULT": {"PERMISSIONS": ["use_oidc"], "WRITE": []}},
             },
             "CANAILLE_OIDC": {"ACTIVE_JWKS": [kept["jwk"]]},
         },

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule, operat
 from edge.http.stream import ResultBody
 from edge.jobs.handlers import RESULT_PROBLEMS
 from edge.jobs.schemas import Job
-from edge.jobs.service import JobOrders, JobSerializer, JobSpec, Order, failure, optimistic_order
+from edge.jobs.service import JobOrders, JobSerializer, JobSpec, JoinedOrderEnded, Order, failure, optimistic_order
 from edge.quota.billing import Billing, Charge
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
@@ -45,7 +46,8 @@ _PAID_UNITS = 1
 class Quote:
     """A request and its present cost; `result` is set if a job `job_id` has computed it.
 
-    The result and its price stay what they are until `until`, in seconds since 1970.
+    The result and its price stay what they are until `until`, in seconds since 1970. `joins`: it costs nothing because
+    the organization has paid for the job that it waits for.
     """
 
     spec: JobSpec
@@ -53,6 +55,7 @@ class Quote:
     result: Manifest | None
     job_id: str | None
     until: float
+    joins: bool
 
 
 class ReportService:
@@ -98,16 +101,20 @@ class ReportService:
         known = await self._database.fetch_row(SQL.known, *values, scope=scope)
         assert known is not None
         manifest = manifest_from(json.loads(known["result"])) if known["result"] else None
-        if known["empty"] or (known["waiting"] and manifest is None):
-            units = 0  # there is nothing to pay for, or the organization has paid for the job that it waits for
+        joins = known["waiting"] and manifest is None and not known["empty"]
+        if known["empty"] or joins:
+            units = 0  # there is nothing to pay for, or it was paid before
         elif known["paid_until"] is not None:
             units = _PAID_UNITS
         else:
             units = kind.units_cached if known["stored"] else kind.units  # stored in any format: the same rows
-        return Quote(spec, units, manifest, known["job_id"], _unchanged_until(kind, known))
+        return Quote(spec, units, manifest, known["job_id"], _unchanged_until(kind, known), joins)
 
     async def respond(self, request: web.Request, quote: Quote, charge: Charge) -> web.StreamResponse:
-        """Respond with the result, with the job that computes it, or with the problem of a job that failed."""
+        """Respond with the result, with the job that computes it, or with the problem of a job that failed.
+
+        Raises JoinedOrderEnded where the quote does not hold any more.
+        """
         kind = quote.spec.kind.name
         if quote.result is not None:
             metrics.report_answers.labels(kind, "stored").inc()
@@ -126,7 +133,8 @@ class ReportService:
     async def _order(self, request: web.Request, quote: Quote, charge: Charge) -> Order:
         """Submit the job, wait for it as long as the request prefers, and return the order as it is then."""
         principal = principal_of(request)
-        submitting = self._orders.submit(principal, quote.spec, charge, request[CONTEXT].span.traceparent)
+        traceparent = request[CONTEXT].span.traceparent
+        submitting = self._orders.submit(principal, quote.spec, charge, traceparent, joins=quote.joins)
         submitted = await charge.pay_for(submitting)
         wait = wait_seconds(request.headers.get("Prefer"))
         try:
@@ -288,8 +296,10 @@ def _handler(report: Report, endpoint: Endpoint, reports: ReportService, billing
         if request[QUERY]["dry_run"]:
             await billing.count_call(context)
             return estimate(await reports.prepare(request, report.kind, parameters))
-        quote = await reports.prepare(request, report.kind, parameters)
-        charge = await billing.charge(context, quote.units)
-        return await charge.settle(reports.respond(request, quote, charge))
+        while True:
+            quote = await reports.prepare(request, report.kind, parameters)
+            charge = await billing.charge(context, quote.units)
+            with suppress(JoinedOrderEnded):
+                return await charge.settle(reports.respond(request, quote, charge))
 
     return show

@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 import msgspec
 from aiohttp import web
 
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
+from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render
 from edge.http.parameters import whole_number
-from edge.storage.database import Database, Scope
+from edge.storage.database import Database, Transaction
 from shared.articles import SQL, Filters
 from shared.index.iid import canonical_iid, require_uuid
 from shared.text import fold
@@ -77,10 +77,14 @@ _NO_SAMPLE = PageError(400, "This sample or decision does not exist. Go back and
 
 
 class MatchPages:
-    """The handlers; for operators alone."""
+    """The handlers; for operators alone.
 
-    def __init__(self, database: Database) -> None:
+    A decision that was noted twice would have to be undone twice.
+    """
+
+    def __init__(self, database: Database, secret: OneTimeSecrets) -> None:
         self._database = database
+        self._once = secret.once
 
     async def review(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Show the most probable pair that waits, after those that were skipped, and the last decisions.
@@ -134,34 +138,36 @@ class MatchPages:
         if decision not in _DECISIONS or None in iids:
             raise PageError(400, "Choose a pair and a decision.")
         filters, sample = _filters(form), form.get("sample") or None
-        person, scope = _person(visitor)
-        values = (*iids, decision, *person, sample and require_uuid(sample, _NO_SAMPLE))
-        if not await self._database.fetch(SQL.decide, *values, scope=scope):
-            raise PageError(404, "This pair no longer exists. Go back and try again.")
-        return see(_address(filters, sample, _skipped(form.get("skip", "0"))))
+        values = (*iids, decision, *_person(visitor), sample and require_uuid(sample, _NO_SAMPLE))
+
+        async def note(transaction: Transaction) -> None:
+            if not await transaction.fetch(SQL.decide, *values):
+                raise PageError(404, "This pair no longer exists. Go back and try again.")
+
+        return await self._once(request, visitor, _address(filters, sample, _skipped(form.get("skip", "0"))), note)
 
     async def decide_all(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Note one decision on all pairs that the filters choose, or that a former one is undone."""
         _operator(visitor)
         form = await form_of(request)
-        (person_id, name), scope = _person(visitor)
-        if batch := form.get("batch"):
-            if not await self._database.fetch(
-                SQL.undo_all, require_uuid(batch, _NO_SAMPLE), person_id, name, scope=scope
-            ):
-                raise PageError(404, "This decision no longer exists. Go back and try again.")
-            return see(PAGE)
+        person, batch = _person(visitor), form.get("batch")
         decision, filters = form.get("decision", ""), _filters(form)
-        if decision not in ("accept", "reject"):
+        if not batch and decision not in ("accept", "reject"):
             raise PageError(400, "Choose a decision.")
-        waiting = await self._database.fetch(SQL.waiting, _BULK_MAX, *filters)
-        if form.get("count") != str(len(waiting)):
-            raise PageError(409, "The pairs have changed since the page was shown. Go back and review them again.")
-        ends = [pair["left_id"] for pair in waiting], [pair["right_id"] for pair in waiting]
-        chosen = msgspec.json.encode(filters.chosen).decode()
-        values = (*ends, decision, person_id, name, str(uuid.uuid4()), chosen)
-        await self._database.fetch(SQL.decide_all, *values, scope=scope)
-        return see(PAGE)
+
+        async def undo(transaction: Transaction) -> None:
+            if not await transaction.fetch(SQL.undo_all, require_uuid(batch or "", _NO_SAMPLE), *person):
+                raise PageError(404, "This decision no longer exists. Go back and try again.")
+
+        async def note(transaction: Transaction) -> None:
+            waiting = await transaction.fetch(SQL.waiting, _BULK_MAX, *filters)
+            if form.get("count") != str(len(waiting)):
+                raise PageError(409, "The pairs have changed since the page was shown. Go back and review them again.")
+            ends = [pair["left_id"] for pair in waiting], [pair["right_id"] for pair in waiting]
+            chosen = msgspec.json.encode(filters.chosen).decode()
+            await transaction.fetch(SQL.decide_all, *ends, decision, *person, str(uuid.uuid4()), chosen)
+
+        return await self._once(request, visitor, PAGE, undo if batch else note)
 
     async def _sides(self, *iids: str) -> dict[str, Any]:
         """Return both records. Raises PageError where one was removed since the pair was read."""
@@ -180,10 +186,10 @@ def _operator(visitor: SignedIn) -> None:
         raise PageError(403, "This page is for operators of the service only.")
 
 
-def _person(visitor: SignedIn) -> tuple[tuple[str, str], Scope]:
-    """Return who decides, by id and name, and the scope in which the decision is noted."""
+def _person(visitor: SignedIn) -> tuple[str, str]:
+    """Return who decides, by id and name."""
     person = visitor.person
-    return (person.id, (person.name or person.email or person.id)[:300]), Scope(person=person.id)
+    return person.id, (person.name or person.email or person.id)[:300]
 
 
 def _filters(given: Mapping[str, str]) -> Filters:

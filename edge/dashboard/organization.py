@@ -13,6 +13,7 @@ from edge.dashboard.usage import plot_by_day
 from edge.organizations.handlers import invitation_link
 from edge.organizations.service import Actor, AuditFilter, OrganizationService, as_dicts, usage_range
 from edge.quota.page import windows_of
+from edge.storage.database import Transaction
 from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, INVITABLE, ROLES, Plan, may
 from shared.organizations.credentials import KEY_PREFIX
 
@@ -256,10 +257,16 @@ class PersonPages:
         name = form.get("name", "").strip()
         if not 1 <= len(name) <= 200 or not name.isprintable():
             return await self._form(request, visitor, form, "Enter a name of 1 to 200 printable characters.")
-        made = await self._acts.create(visitor.person, name, form.get("plan", ""))
+        plan = form.get("plan", "")
+
+        async def make(transaction: Transaction) -> None:
+            made = await self._acts.within(transaction).create(visitor.person, name, plan)
+            await self._sessions.choose(visitor.cookie, visitor.session, made.id)
+
+        page = _KEY_PAGE if self._plans_at_once or plan == "free" else HOME_PAGE
+        response = await self._secret.once(request, visitor, page, make)
         self._notices.wake()
-        await self._sessions.choose(visitor.cookie, visitor.session, made.id)
-        return see("/dashboard" if made.requested_plan else "/dashboard/key")
+        return response
 
     async def choose_organization(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Work in another organization of the visitor's."""
@@ -280,6 +287,9 @@ class PersonPages:
     async def accept_invitation(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Join the organization."""
         secret = (await form_of(request)).get("secret", "")[:100]
-        joined = await self._acts.accept_invitation(visitor.person, secret)
-        await self._sessions.choose(visitor.cookie, visitor.session, joined)
-        return see("/dashboard")
+
+        async def join(transaction: Transaction) -> None:
+            joined = await self._acts.within(transaction).accept_invitation(visitor.person, secret)
+            await self._sessions.choose(visitor.cookie, visitor.session, joined)
+
+        return await self._secret.once(request, visitor, HOME_PAGE, join)

@@ -1,6 +1,7 @@
 """Pages of the analytics: the report builder with its price, and the jobs that it makes."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
@@ -34,7 +35,7 @@ from edge.http.context import CONTEXT
 from edge.http.parameters import whole_number
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody
-from edge.jobs.service import Order, failure
+from edge.jobs.service import JoinedOrderEnded, Order, failure
 from edge.quota.billing import Charge
 from edge.storage.database import Database
 from shared.analytics.results import MEDIA_TYPES
@@ -85,8 +86,11 @@ class ReportPages:
                 raise
             faults = FormFaults(_faults(error, _fields(given)))
             return await self._form(request, visitor, given, faults, 403 if _refused(error) else 400)
-        charge = await self._billing.charge(request, principal, quote.units)
-        return await charge.settle(self._submit(request, principal, quote, charge))
+        while True:
+            charge = await self._billing.charge(request, principal, quote.units)
+            with suppress(JoinedOrderEnded):
+                return await charge.settle(self._submit(request, principal, quote, charge))
+            quote = await self._quote(principal, form)
 
     async def _form(
         self, request: web.Request, visitor: SignedIn, given: dict[str, str], faults: FormFaults, status: int = 200
@@ -200,7 +204,8 @@ class ReportPages:
     async def _submit(
         self, request: web.Request, principal: Principal, quote: Quote, charge: Charge
     ) -> web.StreamResponse:
-        submitting = self._orders.submit(principal, quote.spec, charge, request[CONTEXT].span.traceparent)
+        traceparent = request[CONTEXT].span.traceparent
+        submitting = self._orders.submit(principal, quote.spec, charge, traceparent, joins=quote.joins)
         return see(f"/dashboard/jobs/{(await charge.pay_for(submitting)).order_id}")
 
     async def _shown(self, order: Order, columns: list[str]) -> dict[str, Any]:

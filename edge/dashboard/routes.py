@@ -36,7 +36,7 @@ def routes(services: Services) -> tuple[Route, ...]:
     rights = PlanRights(resources.credentials)
     watches = WatchPages(resources.database, services.watches, secret, rights)
     webhooks = WebhookPages(services, secret, rights)
-    events, matches = EventPages(services.events), MatchPages(resources.database)
+    events, matches = EventPages(services.events), MatchPages(resources.database, secret)
     uploads = UploadPages(resources.database, resources.results, settings.upload_bytes_max)
     searches = "dashboard-explorer"
     return (

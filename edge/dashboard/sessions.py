@@ -155,13 +155,13 @@ class Sessions:
         person = await self._ask("GET", keys.provider_session(digest_of(sid)))
         return person.decode() if isinstance(person, bytes) else None
 
-    async def obey_once(self, notice: str, seconds: int) -> bool:
-        """Return whether a logout token is new; it is remembered for as long as it could be repeated."""
-        return await self._is_first(keys.logout_notice(digest_of(notice)), seconds)
+    async def was_obeyed(self, notice: str) -> bool:
+        """Return whether a logout token is one that was obeyed."""
+        return await self._ask("GET", keys.logout_notice(digest_of(notice))) is not None
 
-    async def forget_notice(self, notice: str) -> None:
-        """Forget a logout token that could not be obeyed, so that its repetition is obeyed."""
-        await self._ask("DEL", keys.logout_notice(digest_of(notice)))
+    async def note_obeyed(self, notice: str, seconds: int) -> None:
+        """Remember a logout token that was obeyed, for as long as it could be repeated."""
+        await self._ask("SET", keys.logout_notice(digest_of(notice)), 1, "EX", seconds)
 
     def is_of(self, session: ListedSession, cookie: str) -> bool:
         """Return whether a listed session is the one of this cookie."""

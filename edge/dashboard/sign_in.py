@@ -267,12 +267,10 @@ class SignOutPages:
             notice = await self._users.logout_notice(text)
         except InvalidToken:
             raise Problem("invalid-request", "The logout token is not valid.") from None
-        if await self._sessions.obey_once(notice.id, 2 * LIFETIME_SECONDS_MAX):
-            try:
-                await self._obey(notice)
-            except StoreUnavailable:  # the provider repeats the token after a 503; it must not count as obeyed then
-                await self._sessions.forget_notice(notice.id)
-                raise
+        if not await self._sessions.was_obeyed(notice.id):
+            await self._obey(notice)
+            # Afterwards: the provider repeats a token that was not answered, which must not count as obeyed then.
+            await self._sessions.note_obeyed(notice.id, 2 * LIFETIME_SECONDS_MAX)
         return web.Response(headers={"Cache-Control": "no-store"})
 
     async def _obey(self, notice: LogoutNotice) -> None:

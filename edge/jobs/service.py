@@ -139,6 +139,10 @@ class SubmittedOrder(NamedTuple):
     new: bool
 
 
+class JoinedOrderEnded(Exception):
+    """The order that a call was to join for nothing has ended meanwhile; nothing was ordered."""
+
+
 class JobOrders:
     """Reads and changes orders, always within one organization: another organization's order does not exist here."""
 
@@ -149,11 +153,18 @@ class JobOrders:
         self.waiters = waiters
 
     async def submit(
-        self, principal: Principal, spec: JobSpec, charge: Charge, traceparent: str | None = None
+        self,
+        principal: Principal,
+        spec: JobSpec,
+        charge: Charge,
+        traceparent: str | None = None,
+        *,
+        joins: bool = False,
     ) -> SubmittedOrder:
         """Order a job: a new one, or the equal one that exists. Raises the problem of `queue_full_problem`.
 
-        A new job continues the trace of this request; an existing one keeps its own.
+        With `joins` nothing was charged, because the organization waits for the job already: raises JoinedOrderEnded
+        where it does not any more. A new job continues the trace of this request; an existing one keeps its own.
         After StoreUnavailable the order may exist or not.
         """
         kind, limit = spec.kind, principal.plan.jobs_queued
@@ -181,10 +192,12 @@ class JobOrders:
             fetch = transaction.fetch
             await fetch(SQL.lock, principal.organization_id)
             rows = await fetch(SQL.submit, *values)
+            new = bool(rows) and rows[0]["charge_id"] == charge.charge_id
+            if joins and new:  # raised inside the transaction: no order is placed that nobody has paid for
+                raise JoinedOrderEnded
         if not rows:
             raise await queue_full_problem(self._database, self._waiting_max, principal, charge.account)
-        [row] = rows
-        return SubmittedOrder(row["id"], row["job_id"], row["charge_id"] == charge.charge_id)
+        return SubmittedOrder(rows[0]["id"], rows[0]["job_id"], new)
 
     async def find(self, organization_id: str | None, order_id: str) -> Order:
         """Return an order. Raises JobNotFound, also where it is another organization's."""

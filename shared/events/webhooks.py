@@ -6,7 +6,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterable, Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from shared.organizations.sealing import seal, sealing_key, unseal
@@ -18,6 +18,9 @@ from shared.organizations.sealing import seal, sealing_key, unseal
 
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
+# Not public, whatever the version of Python knows: protocol assignments (RFC 6890), documentation (RFC 9637), and the
+# address at which every machine of Azure reaches its host.
+_SPECIAL = (IPv4Network("192.0.0.0/24"), IPv6Network("3fff::/20"), IPv4Network("168.63.129.16/32"))
 _NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NAME_CHARACTERS_MAX = 253
 # A last label of this form makes `inet_aton` and browsers read the whole name as an IPv4 address.
@@ -35,7 +38,7 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
             return is_public(wrapped)
         if address not in _GLOBAL_UNICAST:
             return False
-    return address.is_global and not address.is_multicast
+    return address.is_global and not address.is_multicast and not any(address in network for network in _SPECIAL)
 
 
 def url_fault(url: str, *, private_allowed: bool, plain_allowed: bool = False) -> str | None:

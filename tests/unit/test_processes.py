@@ -400,6 +400,10 @@ def provider() -> Any:
 
 def code_of(provider: Any, name: str, nonce: str) -> str:
     """Sign in as a person, and return the code with which the browser is sent back."""
+    return _signed_in(provider, name, nonce)[1]
+
+
+def _signed_in(provider: Any, name: str, nonce: str) -> tuple[Any, str]:
     browser = provider.test_client()
     challenge = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
     asked = {
@@ -418,7 +422,13 @@ def code_of(provider: Any, name: str, nonce: str) -> str:
         page = browser.post(page.request.path, data={"csrf_token": tokens[0], field: text})
         while page.status_code in (302, 303) and not page.headers["Location"].startswith(ORIGIN):
             page = browser.get(page.headers["Location"])
-    return parse_qs(urlsplit(page.headers["Location"]).query)["code"][0]
+    return browser, parse_qs(urlsplit(page.headers["Location"]).query)["code"][0]
+
+
+def test_nobody_changes_the_address_that_makes_them_an_operator(provider: Any) -> None:
+    browser, _ = _signed_in(provider, "grace", "nonce")
+    assert browser.get("/profile/grace").status_code == 404
+    assert browser.get("/", follow_redirects=True).status_code == 200
 
 
 def test_codes_that_are_redeemed_in_any_order_name_their_own_people(provider: Any) -> None:

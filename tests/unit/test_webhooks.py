@@ -46,6 +46,10 @@ def test_an_address_inside_a_network_is_not_public() -> None:
         "64:ff9b:1::a00:1",
         "2001:db8::1",
         "2001:0:7f00:1::1",
+        "192.0.0.192",
+        "3fff::1",
+        "168.63.129.16",
+        "::ffff:168.63.129.16",
     ):
         assert not is_public(ip_address(address)), address
         literal = f"[{address}]" if ":" in address else address

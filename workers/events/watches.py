@@ -14,6 +14,7 @@ from shared.db.copy_binary import EPOCH, HEADER, TRAILER, TableLayout
 from shared.db.queries import load_queries
 from shared.events.types import HYSTERESIS
 from shared.money import to_text
+from shared.organizations.accounts import BRAND
 from workers.analytics.rollups.aggregates import Items, copied_out
 from workers.analytics.rollups.codec import Array, Entries, Stratum, starts_of
 from workers.analytics.rollups.outliers import ByStratum, partition
@@ -355,6 +356,7 @@ def _find_moves(connection: Connection, months: Collection[date]) -> None:
 
 
 def _report(connection: Connection) -> int:
+    connection.execute(SQL.not_entitled, (BRAND,))
     fired = connection.execute(SQL.fired).fetchall()
     if fired:
         connection.execute(SQL.remember)

@@ -199,6 +199,12 @@ FROM watch_members m JOIN {table} o ON o.item_id = m.item_id
 WHERE NOT c.is_known AND m.n = c.n AND o.kind = c.kind
   AND (c.currency IS NULL OR o.currency = c.currency) AND o.day <= c.since;
 
+-- name: not_entitled
+-- Nothing is reported to an organization that is suspended, or whose plan has no watches ($1: the lowest rank with them); nor is it
+-- remembered as reported.
+DELETE FROM watch_confirmed f USING watches w, organizations o, plans p
+WHERE w.id = f.watch_id AND o.id = w.organization_id AND p.name = o.plan AND (o.state <> 'active' OR p.rank < $1);
+
 -- name: fired
 -- What is reported, with its watch and its article. An article without any day before its span is new: it is neither back nor at
 -- its low of so many days.

@@ -21,6 +21,7 @@ from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import load_queries
 from shared.events.types import event_document
 from shared.events.webhooks import RETRY_SECONDS, is_public, key_of, opened_secret, signature_headers
+from shared.organizations.accounts import BRAND
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log, trace_of
 
@@ -254,7 +255,7 @@ class _Deliverer:
         if not free:
             return []
         with self._lock:
-            rows = self._connection.execute(SQL.claim, (self._lease_seconds, free)).fetchall()
+            rows = self._connection.execute(SQL.claim, (self._lease_seconds, free, BRAND)).fetchall()
         return [Endpoint(*row) for row in rows]
 
     def _drain(self, endpoint: Endpoint) -> int:

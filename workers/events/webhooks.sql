@@ -1,8 +1,10 @@
 -- name: claim
 -- Endpoints that have something to send and that no worker holds, those without failures first: a bad one never keeps a good one
--- waiting. $1: seconds of the lease, $2: how many.
+-- waiting. Those of an organization that is suspended, or whose plan has no webhooks any more, wait. $1: seconds of the lease,
+-- $2: how many, $3: the lowest rank of plans with webhooks.
 UPDATE webhook_endpoints e SET lease_no = lease_no + 1, lease_until = statement_timestamp() + make_interval(secs => $1)
 FROM (SELECT w.id FROM webhook_endpoints w
+      JOIN organizations o ON o.id = w.organization_id AND o.state = 'active' JOIN plans p ON p.name = o.plan AND p.rank >= $3
       WHERE w.disabled_at IS NULL AND w.due_at <= statement_timestamp()
         AND (w.lease_until IS NULL OR w.lease_until < statement_timestamp())
         AND webhook_has_event(w)

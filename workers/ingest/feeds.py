@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from email.message import Message
@@ -38,7 +38,7 @@ from workers.ingest.load import load
 from workers.ingest.mapping import Mapping, parse
 from workers.ingest.preview import Preview, Previewer
 from workers.provenance import standing
-from workers.provenance.undo import undo
+from workers.provenance.undo import UndoneBefore, undo
 
 SQL = load_queries(__file__, "feeds.sql")
 
@@ -94,6 +94,8 @@ class UploadRunner:
                 state = "loaded" if upload.step == "undo" and upload.load_id else "refused"
                 values = (state, None, str(error).replace("\0", "\ufffd"), None)
             connection.execute(SQL.finish, (upload.id, upload.attempt, *values))
+            if values[0] == "loaded":  # only now: a load whose end could not be noted is tried again with the file
+                self._store.remove(upload_key(upload.id))
             return str(values[0])
 
     def fail(self, upload_id: str, reason: str) -> None:
@@ -126,8 +128,8 @@ class UploadRunner:
         refuse_second_file(mapping)
         if upload.step == "load":
             summary = load(self._settings, mapping, [path], report)
-            self._store.remove(upload_key(upload.id))
-            return "loaded", _account(summary, dry_run=False), summary.load_id
+            undoable = summary.load_id if summary.state == "committed" else None
+            return "loaded", _account(summary, dry_run=False), undoable
         previewer = Previewer(mapping, shown=ROWS_SHOWN, unpacked_bytes_max=bytes_max, report_progress=report)
         if mapping.factors:
             previewer.of_factors([path])
@@ -161,7 +163,8 @@ class UploadRunner:
             raise LoadRefused("nothing was loaded of this file")
         with connect(self._settings.database_url, application="undo") as connection:
             standing.lock(connection)
-            undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
+            with suppress(UndoneBefore):  # by the command, or by an attempt whose end could not be noted
+                undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
 
 
 class _Progress:

@@ -26,6 +26,10 @@ class NothingToUndo(ItemIndexError):
     """There is no such event, it was undone before, or it is older than the numbering of events."""
 
 
+class UndoneBefore(NothingToUndo):
+    """The event was undone before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Extent:
     """The effects of undoing an event: observations that hold by it, other claims of it, items, factors, rates."""
@@ -91,7 +95,7 @@ def _find(connection: Connection, named: str) -> _Event:
     if row[0] == 0:
         raise NothingToUndo("what was loaded before loads were numbered cannot be undone")
     if row[3] is not None:
-        raise NothingToUndo(f"it was undone on {row[3]:%Y-%m-%d}")
+        raise UndoneBefore(f"it was undone on {row[3]:%Y-%m-%d}")
     return _Event(row[0], row[1], row[2], row[4])
 
 

@@ -39,7 +39,7 @@ async def member(browser: Browser) -> str:
     """Sign in and create an organization; return its id."""
     await browser.sign_in()
     await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "name": "Acme", "plan": "brand"}
+    form = {"csrf": browser.csrf(), "once": browser.once(), "name": "Acme", "plan": "brand"}
     assert await browser.ask("POST", "/dashboard/organizations", form) == 303
     with connect(browser.edge.settings.database_url, application="tests") as connection:
         row = connection.execute("SELECT id::text FROM organizations").fetchone()

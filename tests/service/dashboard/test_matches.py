@@ -1,5 +1,6 @@
 """Operators decide in the dashboard which items are one article; other people do not see the queue."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -42,12 +43,17 @@ async def browser(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
             yield Browser(edge, issuer)
 
 
+def sent(browser: Browser) -> dict[str, str]:
+    """The fields of a form that every page of the queue has, and others have not."""
+    return {"csrf": browser.csrf(), "once": browser.once() if 'name="once"' in browser.text else ""}
+
+
 async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
     await browser.sign_in("grace")
     assert await browser.ask("GET", PAGE) == 403
     await browser.ask("GET", "/dashboard")
     assert "/dashboard/matches" not in browser.text
-    form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept"}
+    form = {**sent(browser), "left": A, "right": B, "decision": "accept"}
     assert await browser.ask("POST", DECISIONS, form) == 403
     assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
@@ -55,7 +61,7 @@ async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
 async def test_a_bulk_decision_is_for_operators_alone(browser: Browser) -> None:
     await browser.sign_in("grace")
     await browser.ask("GET", "/dashboard")
-    form = {"csrf": browser.csrf(), "decision": "accept", "count": "1"}
+    form = {**sent(browser), "decision": "accept", "count": "1"}
     assert await browser.ask("POST", f"{PAGE}/bulk", form) == 403
     assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
@@ -74,7 +80,7 @@ async def test_two_records_are_shown_side_by_side_with_what_agrees_and_differs(b
 async def test_a_form_that_names_no_pair_is_refused(browser: Browser, left: str, decision: str, status: int) -> None:
     await browser.sign_in()
     await browser.ask("GET", PAGE)
-    form = {"csrf": browser.csrf(), "left": left, "right": B, "decision": decision}
+    form = {**sent(browser), "left": left, "right": B, "decision": decision}
     assert await browser.ask("POST", DECISIONS, form) == status
     assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
@@ -82,16 +88,34 @@ async def test_a_form_that_names_no_pair_is_refused(browser: Browser, left: str,
 async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(browser: Browser) -> None:
     await browser.sign_in()
     await browser.ask("GET", PAGE)
-    form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept", "skip": "0"}
+    form = {**sent(browser), "left": A, "right": B, "decision": "accept", "skip": "0"}
     assert await browser.ask("POST", DECISIONS, form) == 303
     assert execute(browser.edge.settings, "SELECT decision, person, applied_at FROM match_reviews") == [
         ("accept", "Ada", None)
     ]
     await browser.ask("GET", PAGE)
     assert "No pairs to review" in browser.text and "not applied yet" in browser.text
-    assert await browser.ask("POST", DECISIONS, {**form, "csrf": browser.csrf(), "decision": "undo"}) == 303
+    assert await browser.ask("POST", DECISIONS, {**form, **sent(browser), "decision": "undo"}) == 303
     await browser.ask("GET", PAGE)
     assert re.search(r'data-key="y"', browser.text)
+
+
+async def test_decisions_whose_form_is_sent_twice_are_noted_once(browser: Browser) -> None:
+    async def twice(path: str, page: str = PAGE, **fields: str) -> int:
+        await browser.ask("GET", page)
+        form = {**sent(browser), **fields}
+        twins = [replace(browser, cookies=dict(browser.cookies)) for _ in range(3)]
+        assert set(await asyncio.gather(*(twin.ask("POST", path, form) for twin in twins))) == {303}
+        [[noted]] = execute(browser.edge.settings, "SELECT count(*) FROM match_reviews")
+        return int(noted)
+
+    await browser.sign_in()
+    assert await twice(DECISIONS, left=A, right=B, decision="accept") == 1
+    assert await twice(DECISIONS, left=A, right=B, decision="undo") == 2
+    bulk = {"decision": "reject", "source": "shop_a", "count": "1"}
+    assert await twice(f"{PAGE}/bulk", f"{PAGE}?source=shop_a", **bulk) == 3
+    [[batch]] = execute(browser.edge.settings, "SELECT batch_id::text FROM match_reviews WHERE batch_id IS NOT NULL")
+    assert await twice(f"{PAGE}/bulk", batch=batch) == 4
 
 
 async def test_a_pair_whose_item_is_removed_meanwhile_is_not_an_error_of_the_page(
@@ -119,22 +143,22 @@ async def test_pairs_are_filtered_sampled_and_decided_in_bulk_and_the_bulk_is_un
     [sample] = re.findall(r"sample=([0-9a-f-]{36})", browser.text)
     await browser.ask("GET", f"{PAGE}?source=shop_a&sample={sample}")
     assert "0 of 50 decided in the random sample" in browser.text
-    form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept", "source": "shop_a", "sample": sample}
+    form = {**sent(browser), "left": A, "right": B, "decision": "accept", "source": "shop_a", "sample": sample}
     assert await browser.ask("POST", DECISIONS, form) == 303
     await browser.ask("GET", f"{PAGE}?source=shop_a&sample={sample}")
     assert "1 accepted, 100.0 % (95 % Wilson interval 20.7 to 100.0 %)" in browser.text
-    assert await browser.ask("POST", DECISIONS, {**form, "csrf": browser.csrf(), "decision": "undo"}) == 303
+    assert await browser.ask("POST", DECISIONS, {**form, **sent(browser), "decision": "undo"}) == 303
     await browser.ask("GET", f"{PAGE}?source=shop_a")
-    bulk = {"csrf": browser.csrf(), "decision": "reject", "source": "shop_a", "count": "1"}
+    bulk = {**sent(browser), "decision": "reject", "source": "shop_a", "count": "1"}
     assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, "count": "2"}) == 409
     await browser.ask("GET", f"{PAGE}?source=shop_a")
-    assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, "csrf": browser.csrf()}) == 303
+    assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, **sent(browser)}) == 303
     settings = browser.edge.settings
     [(batch, filters)] = execute(settings, "SELECT batch_id::text, batch FROM match_reviews WHERE batch_id IS NOT NULL")
     assert filters == {"source": "shop_a"}
     await browser.ask("GET", PAGE)
     assert "1 pair in bulk" in browser.text
-    assert await browser.ask("POST", f"{PAGE}/bulk", {"csrf": browser.csrf(), "batch": batch}) == 303
+    assert await browser.ask("POST", f"{PAGE}/bulk", {**sent(browser), "batch": batch}) == 303
     assert execute(settings, "SELECT decision FROM match_reviews WHERE batch_id::text = $1 ORDER BY id", batch) == [
         ("reject",),
         ("undo",),

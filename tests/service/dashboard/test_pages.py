@@ -265,7 +265,7 @@ async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(bro
 async def test_an_organization_without_a_name_is_asked_again_with_the_plan_kept(browser: Browser) -> None:
     await browser.sign_in()
     await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "name": " ", "plan": "brand"}
+    form = {"csrf": browser.csrf(), "once": browser.once(), "name": " ", "plan": "brand"}
     assert await browser.ask("POST", "/dashboard/organizations", form) == 400
     assert "1 to 200" in fault(browser, "name")
     assert re.search(r'value="brand" checked', browser.text)
@@ -361,7 +361,7 @@ FORMS = {
 async def _prepared(browser: Browser, path: str) -> tuple[str, dict[str, str]]:
     await browser.sign_in()
     await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "name": "Acme", "plan": "brand"}
+    form = {"csrf": browser.csrf(), "once": browser.once(), "name": "Acme", "plan": "brand"}
     assert await browser.ask("POST", "/dashboard/organizations", form) == 303
     if path == "/dashboard/key/rotation":
         await browser.ask("GET", "/dashboard/key")
@@ -411,6 +411,32 @@ async def test_a_form_that_is_sent_twice_at_once_is_one_act(browser: Browser, pa
     assert len(set(re.findall(SECRETS, browser.text))) == 1
 
 
+async def test_an_organization_is_created_and_an_invitation_accepted_once_however_often_the_form_is_sent(
+    browser: Browser,
+) -> None:
+    async def twice(visitor: Browser, page: str, form: dict[str, str]) -> None:
+        await visitor.ask("GET", page)
+        form = {"csrf": visitor.csrf(), "once": visitor.once(), **form}
+        twins = [replace(visitor, cookies=dict(visitor.cookies)) for _ in range(4)]
+        path = page.removesuffix("/new")
+        assert set(await asyncio.gather(*(twin.ask("POST", path, form) for twin in twins))) == {303}
+        assert len({twin.last.headers["Location"] for twin in twins}) == 1
+
+    await browser.sign_in()
+    await twice(browser, "/dashboard/organizations/new", {"name": "Acme", "plan": "brand"})
+    assert execute(browser.edge.settings, "SELECT count(*) FROM organizations") == [(1,)]
+    await browser.ask("GET", "/dashboard/members")
+    form = {"csrf": browser.csrf(), "once": browser.once(), "email": "bob@example.org", "role": "viewer"}
+    assert await browser.ask("POST", "/dashboard/members/invitations", form) == 303
+    await browser.ask("GET", "/dashboard/members")
+    [secret] = set(re.findall(r"/dashboard/invitation#([A-Za-z0-9_-]{43})", browser.text))
+    invited = Browser(browser.edge, browser.issuer)
+    await invited.sign_in("bob")
+    await twice(invited, "/dashboard/invitation", {"secret": secret})
+    await invited.ask("GET", "/dashboard")
+    assert "Acme" in invited.text
+
+
 async def test_a_one_time_secret_is_of_no_use_to_another_session_or_the_store(browser: Browser) -> None:
     page, form = await _prepared(browser, "/dashboard/key")
     await browser.ask("POST", "/dashboard/key", form)
@@ -438,7 +464,7 @@ async def test_a_form_acts_on_no_organization_but_the_one_that_its_page_shows(br
     await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
     await browser.ask("GET", "/dashboard/key")
     of_acme = browser.csrf()
-    form = {"csrf": of_acme, "name": "Other", "plan": "brand"}
+    form = {"csrf": of_acme, "once": browser.once(), "name": "Other", "plan": "brand"}
     assert await browser.ask("POST", "/dashboard/organizations", form) == 303, "it names no organization"
     await browser.ask("GET", "/dashboard/key")
     await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})

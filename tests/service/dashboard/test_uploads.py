@@ -299,6 +299,42 @@ async def test_a_file_that_is_gone_is_asked_for_again(browser: Browser) -> None:
     assert state(browser) == "refused" and "upload it again" in browser.text
 
 
+async def test_a_load_and_its_undoing_whose_ends_could_not_be_noted_are_noted_when_they_are_tried_again(
+    browser: Browser,
+) -> None:
+    settings = browser.edge.settings
+    execute(
+        settings,
+        "CREATE FUNCTION cut_off() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'cut off' USING ERRCODE = '57P01'; END $$",
+    )
+
+    async def cut_off_at(ended: str, page: str, wanted: str, mapping: str = "") -> None:
+        execute(
+            settings,
+            f"CREATE TRIGGER cut_off BEFORE UPDATE ON uploads FOR EACH ROW WHEN (NEW.state = '{ended}') "
+            "EXECUTE FUNCTION cut_off()",
+        )
+        await act(browser, page, wanted, mapping)
+        assert state(browser) == "running"
+        execute(settings, "DROP TRIGGER cut_off ON uploads")
+        await serve(browser)
+        await browser.ask("GET", page)
+        assert state(browser) == ended and 'role="alert"' not in browser.text
+
+    await browser.sign_in()
+    page = await uploaded(browser)
+    await act(browser, page, "preview", MAPPING)
+    await act(browser, page, "load", MAPPING)
+    await cut_off_at("undone", page, "undo")
+    assert execute(settings, "SELECT count(*) FROM observations") == [(0,)]
+    page = await uploaded(browser)
+    await act(browser, page, "preview", MAPPING)
+    await cut_off_at("loaded", page, "load", MAPPING)
+    assert execute(settings, "SELECT count(*) FROM observations") == [(5,)]
+    assert "Undo this load" not in browser.text and objects(browser) == []
+
+
 async def test_files_and_rows_are_deleted_after_their_time(browser: Browser) -> None:
     await browser.sign_in()
     await uploaded(browser)

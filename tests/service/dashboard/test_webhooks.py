@@ -187,7 +187,11 @@ async def test_another_organization_finds_no_webhook(browser: Browser) -> None:
     other = Browser(browser.edge, browser.issuer)
     await other.sign_in("bob")
     await other.ask("GET", "/dashboard/organizations/new")
-    await other.ask("POST", "/dashboard/organizations", {"csrf": other.csrf(), "name": "Other", "plan": "brand"})
+    await other.ask(
+        "POST",
+        "/dashboard/organizations",
+        {"csrf": other.csrf(), "once": other.once(), "name": "Other", "plan": "brand"},
+    )
     await other.ask("GET", PAGE)
     assert "No webhooks yet" in other.text
     form = {"csrf": other.csrf(), "once": other.once(), "after": "0"}

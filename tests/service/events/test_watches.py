@@ -11,6 +11,7 @@ from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
+from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from workers.provenance.standing import lock
@@ -189,6 +190,21 @@ async def test_a_paused_watch_reports_nothing_and_a_deleted_one_is_gone(shop: Sh
     assert [watch["id"] for watch in (await shop.edge.get("/watches", key=shop.key)).json["data"]] == [made.json["id"]]
     assert (await shop.edge.ask("DELETE", at, key=shop.key)).status == 204
     assert (await shop.edge.get(at, key=shop.key)).status == 404
+
+
+async def test_nothing_is_reported_while_the_organization_is_suspended_or_its_plan_has_no_watches(shop: Shop) -> None:
+    article = await iid(shop)
+    await shop.watch(target="article", code=article, condition="below", amount="10.00", currency="HKD")
+    await shop.watch(target="article", code=article, condition="returned", days=30)
+    await asyncio.to_thread(execute, shop.settings, "UPDATE organizations SET state = 'suspended'")
+    await shop.load(_row("2026-09-03", "9.90"))
+    await asyncio.to_thread(execute, shop.settings, "UPDATE organizations SET plan = 'free', state = 'active'")
+    await shop.load(_row("2026-09-04", "9.80"))
+    await asyncio.to_thread(execute, shop.settings, "UPDATE organizations SET plan = 'brand'")
+    shop.edge.forget_accounts()
+    assert await shop.fired() == []
+    await shop.load(_row("2026-09-05", "9.70"))
+    assert [(event["condition"], event["price"]) for event in await shop.fired()] == [("below", "9.70")]
 
 
 async def test_another_organization_sees_neither_watch_nor_event(shop: Shop) -> None:

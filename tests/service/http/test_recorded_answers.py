@@ -744,7 +744,7 @@ async def organizations(asker: Asker) -> None:
     visitor = Browser(asker.edge, asker.issuer)
     await visitor.sign_in("bob")
     await visitor.ask("GET", "/dashboard/invitation")
-    form = {"csrf": visitor.csrf(), "secret": invited.json["link"].partition("#")[2]}
+    form = {"csrf": visitor.csrf(), "once": visitor.once(), "secret": invited.json["link"].partition("#")[2]}
     assert await visitor.ask("POST", "/dashboard/invitation", form) == 303
     asker.edge.resources.users.invalidate()
     members = await ask("all", f"{org}/members", ada)

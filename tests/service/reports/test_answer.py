@@ -95,6 +95,27 @@ async def test_asking_again_while_it_runs_joins_and_costs_nothing_more(
     assert await edge.used(key) == 10
 
 
+async def test_a_job_that_is_cancelled_while_another_call_joins_it_is_paid_when_it_is_ordered_anew(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    first = (await edge.get(COHORT, key=key, head=ASYNC)).json
+    with connect(settings.database_url, application="orders") as holder:
+        # The lock of `submit` (orders.sql): the call has its quote, and has not ordered yet.
+        holder.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(organization_id::text, 7166002)) FROM job_orders WHERE id = $1",
+            (first["id"],),
+        )
+        joining = asyncio.create_task(edge.get(COHORT, key=key, head=ASYNC))
+        blocked = "SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()"
+        while not holder.execute(blocked).fetchall():
+            await asyncio.sleep(0.01)
+        assert (await edge.ask("DELETE", f"/jobs/{first['id']}", key=key)).json["state"] == "cancelled"
+    second = (await joining).json
+    assert (second["state"], second["cost_units"]) == ("queued", 10)
+    assert second["id"] != first["id"]
+    assert await edge.used(key) == 20  # until the dispatcher refunds the first
+
+
 async def test_many_at_once_are_one_job_and_one_price(edge: Edge, settings: Settings, key: str) -> None:
     answers = await asyncio.gather(*(edge.get(COHORT, key=key, head=ASYNC) for _ in range(4)))
     assert {answer.status for answer in answers} <= {202, 429}  # a second's units may be used up; the day's are exact

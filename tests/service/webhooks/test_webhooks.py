@@ -148,6 +148,28 @@ async def test_a_dispatcher_orders_what_is_due_and_a_worker_sends_it(edge: Edge,
         assert numbers(there.accepted) == [1, 2]
 
 
+async def test_events_wait_while_the_organization_is_suspended_or_its_plan_has_no_webhooks(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    messages = RecordedMessages()
+
+    def is_due() -> bool:
+        messages.sent.clear()
+        with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+            Dispatcher(services_of(settings, messages=messages)).order_deliveries(connection, 1_000.0)
+        return bool(messages.sent)
+
+    with receiver() as there:
+        await hook(edge, key, there.url)
+        happen(settings, key, 1, 1)
+        assert await asyncio.to_thread(is_due)
+        for plan, state in (("institutional", "suspended"), ("free", "active")):
+            execute(settings, "UPDATE organizations SET plan = $1, state = $2", plan, state)
+            assert (await asyncio.to_thread(is_due), await send(settings), there.calls) == (False, 0, []), plan
+        execute(settings, "UPDATE organizations SET plan = 'brand'")
+        assert (await asyncio.to_thread(is_due), await send(settings), numbers(there.accepted)) == (True, 1, [1])
+
+
 async def test_an_address_that_cannot_be_called_is_refused(edge: Edge, key: str) -> None:
     for url in ("ftp://example.org/", "https://a:b@example.org/", "https://example.org/#x", "https://", "no address"):
         refused = await edge.ask("POST", "/webhooks", key=key, body=json.dumps({"url": url}).encode())
