@@ -20,7 +20,7 @@ from shared.errors import StoreUnavailable
 from shared.events.types import KEPT_DAYS
 from shared.events.webhooks import RETRY_SECONDS
 from shared.index.iid import canonical_uuid
-from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, QUEUES, refund_arguments
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, JOB_KINDS, QUEUES, refund_arguments
 from shared.objects.directory import ResultStore
 from shared.redis.connect import connect_store
 from shared.settings.settings import Settings, settings_or_exit
@@ -227,6 +227,11 @@ class Dispatcher:
         self._failures = 0
         self._held: dict[str, int] = {}
         self.stopping = False
+        # There from the beginning, as 0: Prometheus sees no increase in a counter that begins with its first loss.
+        for kind in JOB_KINDS:
+            metrics.jobs_lost.labels(kind)
+            metrics.results_lost.labels(kind)
+            metrics.jobs_finished.labels(kind, "failed")
 
     @property
     def healthy(self) -> bool:
