@@ -420,7 +420,7 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    serve_metrics(settings, lambda: dispatcher.healthy)
+    settings_or_exit(lambda: serve_metrics(settings, lambda: dispatcher.healthy))
     touch_while(lambda: dispatcher.healthy, settings.heartbeat_file)
     metrics.processes.labels("dispatcher", settings.revision).set(1)
     metrics.store_up.labels("broker").set(1)

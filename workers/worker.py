@@ -404,7 +404,7 @@ class Worker:
         if self._progress.watched:
             return
         self._progress.watched = True
-        serve_metrics(self._settings, lambda: self._progress.healthy)
+        settings_or_exit(lambda: serve_metrics(self._settings, lambda: self._progress.healthy))
         watch(self._progress, lambda: _pool_of(sender.controller), self._settings.heartbeat_file)
 
     def _begin_process(self, **given: Any) -> None:
