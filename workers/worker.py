@@ -406,6 +406,7 @@ class Worker:
         self._progress.watched = True
         settings_or_exit(lambda: serve_metrics(self._settings, lambda: self._progress.healthy))
         watch(self._progress, lambda: _pool_of(sender.controller), self._settings.heartbeat_file)
+        Log("worker", level=self._settings.log_level).info("started", revision=self._settings.revision)
 
     def _begin_process(self, **given: Any) -> None:
         # There is a process for each core: threads of numpy's would wait for those of the other processes, and a price
