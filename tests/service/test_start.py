@@ -10,10 +10,13 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 
 from edge.startup import checked_settings
+from shared.db.connect import connect
 from shared.errors import ConfigurationError
 from shared.objects.shared_directories import faults, places
 from shared.settings.settings import Settings
@@ -74,6 +77,24 @@ def test_a_missing_setting_is_one_line_through_gunicorn(settings: Settings, tmp_
     code, printed = start("gunicorn", replace(settings, state_url="", signing_secret=""), tmp_path)
     (line,) = printed.splitlines()
     assert (code, line.startswith("itemindex: STATE_URL, SIGNING_SECRET must be set")) == (1, True)
+
+
+def test_a_database_without_a_schema_is_one_line_that_says_what_to_run(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"empty_{uuid4().hex}"
+    urls = ("database_url", "edge_database_url", "worker_database_url")
+    empty = {url.upper(): urlsplit(getattr(settings, url))._replace(path=f"/{name}").geturl() for url in urls}
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        try:
+            for command in ("edge", "dispatcher", "worker", "feeds run", "matches apply --watch", "loads list"):
+                code, out, error = runner(settings, capsys)(*command.split(), **{**settings.environment(), **empty})
+                (line,) = (out + error).splitlines()[-1:]
+                assert code == 1 and line.startswith("itemindex: the database has no schema"), (command, line)
+                assert "run `itemindex migrate`" in line and "Traceback" not in out + error
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def test_an_address_of_postgresql_that_cannot_be_read_is_one_line_without_its_password(
