@@ -6,7 +6,7 @@ from typing import Any
 
 from edge.startup import check_role, checked_settings, watch_workers
 from shared.processes import imports_for_good, without_pandas
-from shared.settings.settings import settings_or_exit
+from shared.settings.settings import convert, settings_or_exit
 from shared.telemetry.http_server import serve_metrics
 
 # Settings that must not be used end gunicorn here, with a line for each instead of a worker's traceback.
@@ -25,7 +25,9 @@ control_socket_disable = True
 # Connections that may wait until a worker takes them; edge/server.py asks for the same, nginx.conf sends no more.
 backlog = 4096
 # Longer than the longest stream that a restart must let finish.
-graceful_timeout = int(os.environ.get("EDGE_GRACEFUL_SECONDS", "60"))
+graceful_timeout = settings_or_exit(
+    lambda: convert("EDGE_GRACEFUL_SECONDS", os.environ.get("EDGE_GRACEFUL_SECONDS", "60"), 60)
+)
 # The second net, for a worker that never began to beat; edge/startup.py ends the others within a second.
 timeout = 40
 keepalive = 75
@@ -40,7 +42,7 @@ def on_starting(server: Any) -> None:
 
 def when_ready(server: Any) -> None:
     """Serve the metrics of all processes, and watch the workers: the master is the one process without callers."""
-    serve_metrics(_SETTINGS)
+    settings_or_exit(lambda: serve_metrics(_SETTINGS))
     watch_workers(server, _SETTINGS.heartbeat_file)
 
 

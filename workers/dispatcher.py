@@ -20,7 +20,7 @@ from shared.errors import StoreUnavailable
 from shared.events.types import KEPT_DAYS
 from shared.events.webhooks import RETRY_SECONDS
 from shared.index.iid import canonical_uuid
-from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, QUEUES, refund_arguments
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, JOB_KINDS, QUEUES, refund_arguments
 from shared.objects.directory import ResultStore
 from shared.organizations.accounts import BRAND
 from shared.redis.connect import connect_store
@@ -231,6 +231,11 @@ class Dispatcher:
         self._failures = 0
         self._held: dict[str, int] = {}
         self.stopping = False
+        # There from the beginning, as 0: Prometheus sees no increase in a counter that begins with its first loss.
+        for kind in JOB_KINDS:
+            metrics.jobs_lost.labels(kind)
+            metrics.results_lost.labels(kind)
+            metrics.jobs_finished.labels(kind, "failed")
 
     @property
     def healthy(self) -> bool:
@@ -419,7 +424,7 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    serve_metrics(settings, lambda: dispatcher.healthy)
+    settings_or_exit(lambda: serve_metrics(settings, lambda: dispatcher.healthy))
     touch_while(lambda: dispatcher.healthy, settings.heartbeat_file)
     metrics.processes.labels("dispatcher", settings.revision).set(1)
     metrics.store_up.labels("broker").set(1)

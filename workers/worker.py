@@ -30,7 +30,7 @@ from shared.telemetry.spans import step_from
 from workers.bulk.exports import help_export
 from workers.events.webhooks import deliver
 from workers.handlers import job_handlers
-from workers.jobs.app import UNREADABLE, celery_app, refused
+from workers.jobs.app import REASONS, UNREADABLE, celery_app, refused
 from workers.jobs.context import Job, Services, build_services, span_attributes
 from workers.jobs.job_handler import Handlers, JobContext
 from workers.jobs.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
@@ -356,6 +356,12 @@ class Worker:
         self.celery.task(name=EXECUTE, shared=False)(self._execute)
         self.celery.task(name=HELP_EXPORT, shared=False)(self._help_export)
         self.celery.task(name=DELIVER, shared=False)(self._deliver)
+        # There from the beginning, as 0: Prometheus sees no increase in a counter that begins with its first event.
+        for reason in REASONS:
+            metrics.messages_refused.labels(reason)
+        for kind in JOB_KINDS:
+            metrics.jobs_lost.labels(kind)
+            metrics.jobs_finished.labels(kind, "failed")
 
     def run(self, queues: str | None, processes: int | None, name: str | None) -> int:
         """Take jobs from these queues (comma-separated; None: all) until a signal ends it; return the exit code.
@@ -398,8 +404,9 @@ class Worker:
         if self._progress.watched:
             return
         self._progress.watched = True
-        serve_metrics(self._settings, lambda: self._progress.healthy)
+        settings_or_exit(lambda: serve_metrics(self._settings, lambda: self._progress.healthy))
         watch(self._progress, lambda: _pool_of(sender.controller), self._settings.heartbeat_file)
+        Log("worker", level=self._settings.log_level).info("started", revision=self._settings.revision)
 
     def _begin_process(self, **given: Any) -> None:
         # There is a process for each core: threads of numpy's would wait for those of the other processes, and a price

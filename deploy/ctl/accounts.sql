@@ -44,5 +44,5 @@ SELECT r.rolname FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member
 WHERE m.roleid = (SELECT oid FROM pg_roles WHERE rolname = $1);
 
 -- name: connections_of_login
--- A login with open connections must not be retired: its processes could not reconnect.
+-- A login with open connections must not be retired or given another password: its processes could not reconnect.
 SELECT count(*) FROM pg_stat_activity WHERE usename = $1;

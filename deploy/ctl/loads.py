@@ -221,11 +221,11 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
 
 
 @loads.command(epilog="Example: itemindex loads rejects --json > rejects.json")
-@click.argument("load_id", required=False)
+@click.argument("load_id", metavar="[LOAD]", required=False)
 @limit_option(100, 1_000_000)
 @stored
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the rows that a load rejected: file, line, column, value, reason. Default: the last load."""
+    """List the rows that a LOAD (number or ID) rejected: file, line, column, value, reason. Default: the last load."""
     with connect(settings(data_dir).database_url, application="loads") as connection:
         found = rows_of(connection, SQL.load, load_id)
         if not found:

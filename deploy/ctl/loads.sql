@@ -20,11 +20,13 @@ FROM events e LEFT JOIN loads l ON l.id = e.load_id LEFT JOIN items i ON i.id = 
 WHERE e.no > 0 AND (e.no::text = $1 OR e.load_id::text = $1);
 
 -- name: load
--- The load of this id, or the last one where none is named; with how many rejects it had, and how many are kept.
+-- The load of this id or number, or the last one where none is named; with how many rejects it had, and how many are kept.
 SELECT l.id::text AS load, l.source, l.state, l.started_at,
        l.rows_rejected + coalesce((l.summary ->> 'fields_rejected')::bigint, 0) AS rejected,
        (SELECT count(*) FROM rejects r WHERE r.load_id = l.id) AS kept
-FROM loads l WHERE l.id::text = $1::text OR $1::text IS NULL ORDER BY l.started_at DESC LIMIT 1;
+FROM loads l
+WHERE l.id::text = $1::text OR l.id = (SELECT e.load_id FROM events e WHERE e.no > 0 AND e.no::text = $1) OR $1::text IS NULL
+ORDER BY l.started_at DESC LIMIT 1;
 
 -- name: rejects
 -- What a load could not use, in the order of its files.

@@ -142,8 +142,10 @@ def run(command: click.Command, arguments: list[str] | None = None) -> None:
     except UnicodeEncodeError:
         _fail("an argument is not text in UTF-8")
     except Exception as error:
-        from shared.db.connect import unavailable  # only now: it loads the driver, which `--help` need not wait for
+        from shared.db.connect import lacks_schema, unavailable  # only now: `--help` need not wait for the driver
 
+        if lacks_schema(error):
+            _fail("the database has no schema, or an older one; run `itemindex migrate`, or name another database")
         if not unavailable(error):
             raise
         _fail(f"PostgreSQL is unavailable or accepts no changes now ({type(error).__name__}); try again later.")

@@ -30,6 +30,7 @@ from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.settings.settings import Settings
 from shared.telemetry.http_server import serve_metrics
+from shared.telemetry.log import Log
 from shared.uncertainty.stated import wilson
 from workers.provenance import events
 
@@ -60,6 +61,7 @@ def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
     with connect(chosen.database_url, application="matches", autocommit=True) as listener:
         listener.execute("LISTEN match_reviews")
         serve_metrics(chosen)
+        Log("matches", level=chosen.log_level).info("started", revision=chosen.revision)
         while True:
             count, version = _applied(chosen)
             if count:

@@ -79,9 +79,8 @@ def retire(name: str, data_dir: Path, as_json: bool) -> None:
     with connect(settings(data_dir).database_url, application="secrets") as connection:
         if name not in _logins(connection, "itemindex_edge") + _logins(connection, "itemindex_worker"):
             raise ItemIndexError("there is no such login of the edge's or the workers' role")
-        row = connection.execute(SQL.connections_of_login, (name,)).fetchone()
-        if row and row[0]:
-            raise ItemIndexError(f"{row[0]} connections use this login; restart their parts with the new one first")
+        if connected := _connections(connection, name):
+            raise ItemIndexError(f"{connected} connections use this login; restart their parts with the new one first")
         connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN PASSWORD NULL").format(sql.Identifier(name)))
     report("retired", as_json=as_json, login=name)
 
@@ -142,8 +141,17 @@ def _signing_steps(variable: str, current: str) -> list[Step]:
 def _login_steps(chosen: Settings, variable: str, role: str) -> list[Step]:
     with connect(chosen.database_url, application="secrets") as connection:
         listed = _logins(connection, role)
-        old = urlsplit(getattr(chosen, variable.lower())).username or f"{role}_login"
+        old = urlsplit(getattr(chosen, variable.lower())).username
+        if old not in listed:  # DATABASE_URL where the variable is not set: the owner's
+            raise ItemIndexError(
+                f"{variable} must be set, to the value that its parts have: a login of the role {role}"
+            )
         new = next(name for name in (f"{role}_login", f"{role}_login_2") if name != old)
+        if _connections(connection, new):
+            raise ItemIndexError(
+                f"{new} is in use, and its parts would be refused; finish the rotation that made it, or set "
+                f"{variable} to what its parts have"
+            )
         password = random.token_urlsafe(_SECRET_BYTES)
         make = "ALTER" if new in listed else "CREATE"
         change = sql.SQL(make + " ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(new), sql.Literal(password))
@@ -174,6 +182,11 @@ def _print_steps(steps: list[Step], *, as_json: bool) -> None:
 
 def _logins(connection: Connection, role: str) -> list[str]:
     return [row[0] for row in connection.execute(SQL.logins_of_role, (role,)).fetchall()]
+
+
+def _connections(connection: Connection, login: str) -> int:
+    row = connection.execute(SQL.connections_of_login, (login,)).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _with_login(url: str, login: str, password: str) -> str:

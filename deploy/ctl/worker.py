@@ -10,6 +10,7 @@ from deploy.ctl.console import data_dir_option, settings
 from deploy.local.nginx import PROJECT
 from deploy.local.process import environment_of_parts, worker_command
 from edge.startup import NEEDED
+from shared.db.connect import refuse_empty
 from shared.jobs.contract import QUEUES
 from shared.objects.shared_directories import require_shared
 
@@ -63,6 +64,7 @@ def dispatcher(data_dir: Path) -> None:
 def _become(command: list[str], data_dir: Path, needed: tuple[str, ...], more: dict[str, str] | None = None) -> None:
     chosen = settings(data_dir)
     chosen.require(*needed)
+    refuse_empty(getattr(chosen, needed[0]))
     require_shared(chosen, getattr(chosen, needed[0]))
     environment = {**environment_of_parts(), **chosen.environment(), **(more or {})}
     if chosen.metrics_dir is not None:

@@ -235,6 +235,8 @@ class ClusterClient(RedisClient):
         self._held: deque[PendingCommand] = deque()
         self._stale = asyncio.Event()
         self._background = Background(self._refresh_loop, log)
+        # There from the beginning, as 0: Prometheus sees no increase in a counter that begins with its first failover.
+        self._delays = metrics.store_delayed_commands.labels(name)
 
     @property
     def healthy(self) -> bool:
@@ -317,7 +319,7 @@ class ClusterClient(RedisClient):
             since = now if node is None or node.healthy else node.disconnected_at
             pending.expires = since + self._hold_seconds
             if now < pending.expires:
-                metrics.store_delayed_commands.labels(self.name).inc()
+                self._delays.inc()
         if now >= pending.expires or len(self._held) >= _HELD_MAX:
             self._fail(pending)
         else:

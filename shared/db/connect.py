@@ -15,6 +15,8 @@ _CLASSES = ("08", "28", "40", "53", "57", "58")
 # Read-only (a standby, or a primary that was demoted), a session ended for being idle or too slow, a database that is
 # not there (yet), a lock that was not granted in time.
 _STATES = ("25006", "25P03", "25P04", "3D000", "55P03")
+# A table, a column or a function that is not there.
+_UNDEFINED = ("42P01", "42703", "42883")
 _ROLLED_BACK = "40"
 READ_ONLY = "25006"
 
@@ -48,6 +50,24 @@ def refuse_owner(edge_database_url: str) -> None:
         raise ConfigurationError(
             f"EDGE_DATABASE_URL connects as {row[0]}, who owns the schema; use a login in the role itemindex_edge"
         )
+
+
+def refuse_empty(url: str) -> None:
+    """Raise ConfigurationError where the database has no schema. Returns where PostgreSQL does not answer."""
+    try:
+        with connect(url, application="start") as connection:
+            row = connection.execute(SQL.has_schema).fetchone()
+    except psycopg.Error as error:
+        if unavailable(error):
+            return
+        raise
+    if row is not None and not row[0]:
+        raise ConfigurationError("the database has no schema; run `itemindex migrate` first, as its owner")
+
+
+def lacks_schema(error: BaseException) -> bool:
+    """Return whether an error means that the database has no schema, or one of an earlier version."""
+    return getattr(error, "sqlstate", None) in _UNDEFINED
 
 
 Connection = psycopg.Connection[tuple[Any, ...]]

@@ -10,6 +10,7 @@ from shared.errors import ConfigurationError
 
 _SCHEMES = {"redis+cluster": False, "rediss+cluster": True, "valkey+cluster": False, "valkeys+cluster": True}
 _SERVERS = ("redis", "rediss", "valkey", "valkeys")
+_BROKERS = ("redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp", "memory")
 _PORT = 6379
 
 
@@ -35,6 +36,15 @@ def is_server(url: str) -> bool:
         if parts.scheme == "unix":
             return bool(parts.path) and database.isdecimal()
         return parts.scheme in _SERVERS and parts.port != 0 and (parts.path.strip("/") or database).isdecimal()
+    except ValueError:
+        return False
+
+
+def is_broker(url: str) -> bool:
+    """Return whether it is the URL of a broker: Redis, RabbitMQ (one or several, with `;`), or memory."""
+    try:
+        parts = [urlsplit(one) for one in url.split(";")]
+        return all(part.scheme in _BROKERS and part.port != 0 for part in parts)
     except ValueError:
         return False
 

@@ -2,17 +2,20 @@
 
 import math
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from ipaddress import ip_address, ip_network
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from shared.errors import ConfigurationError
-from shared.redis.urls import broker_beside, is_cluster, is_server
+from shared.redis.urls import broker_beside, is_broker, is_cluster, is_server
+
+Read = TypeVar("Read")
 
 LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 """The values of LOG_LEVEL, from the least severe one."""
@@ -63,6 +66,8 @@ def faults(values: Mapping[str, Any]) -> list[str]:
         *_proxies(values),
         *_addresses(values),
         *_stores(values),
+        *_databases(values),
+        *_accelerated(values),
         *_log_level(values),
     ]
 
@@ -119,12 +124,45 @@ def _stores(values: Mapping[str, Any]) -> Iterator[str]:
         text = values.get(name, "")
         if text and not is_cluster(text) and not is_server(text):
             yield f"{name} is no address of a store; set it like redis://host:6379/0 or unix:///path?db=0"
+    if (broker := values.get("BROKER_URL", "")) and not is_broker(broker):
+        yield "BROKER_URL is no address of a broker; set it like redis://host:6379/1 or amqp://user:password@host//"
+
+
+def _databases(values: Mapping[str, Any]) -> Iterator[str]:
+    for name in (name for name in values if name.endswith(("DATABASE_URL", "POOLER_URL"))):
+        if values[name] and not _is_database(values[name]):
+            yield (
+                f"{name} is no address of PostgreSQL; set it like postgresql://user:password@host:5432/name, with "
+                "/ @ : % # ? in a password as %2F %40 %3A %25 %23 %3F"
+            )
+
+
+def _accelerated(values: Mapping[str, Any]) -> Iterator[str]:
+    location = values.get("X_ACCEL_LOCATION", "")
+    if not location:
+        return
+    if not (location.startswith("/") and location.endswith("/")):
+        yield "X_ACCEL_LOCATION is no location of nginx; set it like /_stored/, with both slashes"
+    if values.get("S3_BUCKET"):
+        yield "X_ACCEL_LOCATION sends files of RESULTS_DIR, but they are in S3_BUCKET; set X_ACCEL_LOCATION to nothing"
 
 
 def _log_level(values: Mapping[str, Any]) -> Iterator[str]:
     level = values.get("LOG_LEVEL", "info")
     if level not in LOG_LEVELS:
         yield f"LOG_LEVEL is {level!r}; set one of {', '.join(LOG_LEVELS)}"
+
+
+def _is_database(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    user, _, hosts = parts.netloc.rpartition("@")
+    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
+    # What a password leaves where none belongs. PostgreSQL's own message would repeat it.
+    misplaced = "@" in user + parts.path or parts.fragment or re.search("%(?![0-9A-Fa-f]{2})", url)
+    return parts.scheme in ("postgresql", "postgres") and not misplaced and all(not p or p.isdecimal() for p in ports)
 
 
 def same_user(one: str, other: str) -> bool:
@@ -514,8 +552,8 @@ class Settings:
         }
 
 
-def settings_or_exit(read: Callable[[], Settings] = Settings.from_environment) -> Settings:
-    """Read the settings of a part that another program imports; end the process with one line for each fault."""
+def settings_or_exit(read: Callable[[], Read] = Settings.from_environment) -> Read:  # type: ignore[assignment]
+    """Read or use settings in a part that another program imports; end the process with one line for each fault."""
     try:
         return read()
     except ConfigurationError as error:

@@ -3,16 +3,20 @@
 import http.server
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 
 from edge.startup import checked_settings
+from shared.db.connect import connect
 from shared.errors import ConfigurationError
 from shared.objects.shared_directories import faults, places
 from shared.settings.settings import Settings
@@ -38,7 +42,9 @@ def start(
 ) -> tuple[int, str]:
     """Start a part as its operator does; return its exit code and what it printed."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    environment = {**kept, **settings.environment(), "EDGE_BIND": f"unix:{folder}/edge.sock", **more, "COLUMNS": "300"}
+    # No stack that runs in this checkout: the doctor would check that one.
+    apart = {"EDGE_BIND": f"unix:{folder}/edge.sock", "ITEMINDEX_DATA_DIR": str(folder), "COLUMNS": "300"}
+    environment = {**kept, **settings.environment(), **apart, **more}
     done = subprocess.run(
         [*prefix, sys.executable, *COMMANDS[command]],
         cwd=PROJECT,
@@ -71,6 +77,58 @@ def test_a_missing_setting_is_one_line_through_gunicorn(settings: Settings, tmp_
     code, printed = start("gunicorn", replace(settings, state_url="", signing_secret=""), tmp_path)
     (line,) = printed.splitlines()
     assert (code, line.startswith("itemindex: STATE_URL, SIGNING_SECRET must be set")) == (1, True)
+
+
+def test_a_database_without_a_schema_is_one_line_that_says_what_to_run(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"empty_{uuid4().hex}"
+    urls = ("database_url", "edge_database_url", "worker_database_url")
+    empty = {url.upper(): urlsplit(getattr(settings, url))._replace(path=f"/{name}").geturl() for url in urls}
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        try:
+            for command in ("edge", "dispatcher", "worker", "feeds run", "matches apply --watch", "loads list"):
+                code, out, error = runner(settings, capsys)(*command.split(), **{**settings.environment(), **empty})
+                (line,) = (out + error).splitlines()[-1:]
+                assert code == 1 and line.startswith("itemindex: the database has no schema"), (command, line)
+                assert "run `itemindex migrate`" in line and "Traceback" not in out + error
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_an_address_of_postgresql_that_cannot_be_read_is_one_line_without_its_password(
+    settings: Settings, tmp_path: Path
+) -> None:
+    for command, name in (
+        ("gunicorn", "EDGE_DATABASE_URL"),
+        ("worker module", "WORKER_DATABASE_URL"),
+        ("dispatcher module", "WORKER_DATABASE_URL"),
+        ("migrate --directories", "DATABASE_URL"),
+    ):
+        code, printed = start(command, settings, tmp_path, **{name: "postgresql://u:hunter%zz2@h/d"})
+        (line,) = printed.splitlines()
+        assert (code, line.startswith(f"itemindex: {name} is no address of PostgreSQL; set it like")) == (1, True), line
+
+
+def test_an_address_of_metrics_that_cannot_be_used_ends_each_part_with_one_line(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        for command in ("gunicorn", "dispatcher module", "worker module"):
+            for given, reason in (("nowhere", " must be host:port"), (listen, f": {listen} cannot be used: ")):
+                code, printed = start(command, settings, tmp_path, METRICS_LISTEN=given)
+                assert code == 1 and f"itemindex: METRICS_LISTEN{reason}" in printed.splitlines()[-1], (
+                    command,
+                    printed,
+                )
+                assert "Traceback" not in printed
+
+
+def test_a_graceful_time_of_an_edge_that_is_no_number_is_one_line(settings: Settings, tmp_path: Path) -> None:
+    code, printed = start("gunicorn", settings, tmp_path, EDGE_GRACEFUL_SECONDS="soon")
+    assert (code, printed) == (1, "itemindex: EDGE_GRACEFUL_SECONDS must be a number\n")
 
 
 def test_an_edge_does_not_start_as_the_owner_of_the_database(

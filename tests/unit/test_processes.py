@@ -31,10 +31,15 @@ from deploy.local.nginx import render
 from deploy.local.paths import Paths, free_port, port_is_free
 from deploy.local.process import Program, ServiceProcess, StackError, end_all_writing_below, group_lives, writing_below
 from edge.startup import BLOCKED_SECONDS, Watchdog
+from edge.storage.monitor import RunMarker
+from edge.storage.redis_cluster import ClusterClient
 from shared.errors import ConfigurationError
 from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, JOB_KINDS, QUEUES
 from shared.settings.settings import Settings
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
 from tests.support.workers import RecordedMessages, services_of
+from workers.dispatcher import Dispatcher
 from workers.handlers import job_handlers
 from workers.jobs.progress import LOOP_SECONDS_MAX, PROCESS_SECONDS_MAX, WorkerProgress, kill_stuck, touch_while
 from workers.worker import Worker
@@ -132,6 +137,26 @@ def test_two_workers_of_one_process_share_no_state() -> None:
     first, second = Worker(SETTINGS, job_handlers), Worker(SETTINGS, job_handlers)
     assert first.celery is not second.celery
     assert first.celery.tasks[EXECUTE] is not second.celery.tasks[EXECUTE]
+
+
+def test_every_counter_whose_increase_an_alert_asks_for_begins_with_0() -> None:
+    # Prometheus sees no increase in a counter that begins with its first event.
+    alerts = Path("deploy/prometheus/alerts.yml").read_text()
+    counters = {getattr(metrics, name) for name in re.findall(r"increase\(itemindex_(\w+)_total", alerts)}
+    labelled = [counter for counter in counters if counter._labelnames]
+    for counter in labelled:
+        counter.clear()
+    log = Log("tests")
+    store = ClusterClient(
+        "redis+cluster://h", name="state", deadline_seconds=1.0, hold_seconds=1.0, acked=True, log=log
+    )
+    RunMarker(store, log)
+    Dispatcher(services_of(SETTINGS, messages=RecordedMessages()))
+    Worker(SETTINGS, job_handlers)
+    for counter in labelled:
+        [family] = counter.collect()
+        values = [sample.value for sample in family.samples if sample.name.endswith("_total")]
+        assert values and not any(values), family.name
 
 
 # The health check: a part that listens and does not answer is not healthy yet.

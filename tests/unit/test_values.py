@@ -153,6 +153,57 @@ def test_an_address_that_is_no_stores_is_refused_without_its_value(text: str) ->
     assert text not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hunter2",
+        "mysql://u@h/d",
+        "postgresql://u:hunter2/x@h/d",
+        "postgresql://u:hunter2@x@h/d",
+        "postgresql://u:hunter2%zz@h/d",
+        "postgresql://u:hunter2#@h/d",
+        "postgresql://u:p@h:hunter2/d",
+        "postgresql://[::1/d",
+    ],
+)
+def test_an_address_that_is_not_postgresqls_is_refused_without_its_value(text: str) -> None:
+    for name in ("DATABASE_URL", "EDGE_POOLER_URL", "BACKUP_DATABASE_URL"):
+        with pytest.raises(ConfigurationError, match=f"^{name} is no address of PostgreSQL; [^;]*$") as raised:
+            Settings.from_environment({name: text})
+        assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://u:p@h/d",
+        "postgres://h",
+        "postgresql://u:p%2Fw%40@[::1]:5432,b:1/d?sslmode=require",
+        "postgresql://u:p:w@/d?host=/run/a@b&port=5432",
+        "postgresql://u:p@%2Frun%2Fpostgresql:5432/d",
+    ],
+)
+def test_an_address_of_postgresql_is_accepted(text: str) -> None:
+    assert Settings.from_environment({"DATABASE_URL": text}).database_url == text
+
+
+def test_an_address_that_celery_cannot_read_is_refused() -> None:
+    for text in ("h:5672", "http://h", "valkey://h/1", "redis://h:port/1", "redis://:pass/word@h/1"):
+        with pytest.raises(ConfigurationError, match="BROKER_URL is no address of a broker"):
+            Settings.from_environment({"BROKER_URL": text})
+    for text in ("amqp://u:p@h//", "amqps://a:5671//;amqps://b:5671//", "rediss://:p@h:6379/1?ssl_cert_reqs=required"):
+        assert Settings.from_environment({"BROKER_URL": text}).broker_url == text
+
+
+def test_nginx_sends_files_of_a_directory_from_a_location_with_both_slashes() -> None:
+    assert Settings.from_environment({"X_ACCEL_LOCATION": "/_stored/"}).x_accel_location == "/_stored/"
+    for text in ("/_stored", "_stored/"):
+        with pytest.raises(ConfigurationError, match="set it like /_stored/"):
+            Settings.from_environment({"X_ACCEL_LOCATION": text})
+    with pytest.raises(ConfigurationError, match="set X_ACCEL_LOCATION to nothing"):
+        Settings.from_environment({"X_ACCEL_LOCATION": "/_stored/", "S3_BUCKET": "items"})
+
+
 def test_each_special_value_that_a_sentence_states_is_accepted() -> None:
     for setting in fields(Settings):
         sentence, name = setting.metadata["sentence"], setting.name.upper()

@@ -39,6 +39,10 @@ class ReconnectingQoS(redis.QoS):
             raise BrokenPipeError(str(error)) from error
 
 
+REASONS = ("no-message", "no-task", "unknown-task", "invalid-task", "unreadable")
+"""Why a message is refused."""
+
+
 def refused(reason: str, error: BaseException | None, bytes_read: int) -> None:
     """Count and log a refused message. Its body is never logged: any client of the broker could have written it."""
     metrics.messages_refused.labels(reason).inc()

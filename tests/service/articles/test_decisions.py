@@ -158,8 +158,11 @@ def test_a_decision_is_applied_by_the_service_that_waits_for_it_and_answers_heal
     listen = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "deploy.ctl.main", "matches", "apply", "--watch"]
     environment = {**os.environ, "DATABASE_URL": settings.database_url, "METRICS_LISTEN": listen}
-    service = subprocess.Popen(command, env=environment)
+    service = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:
+        assert service.stderr is not None
+        started = json.loads(service.stderr.readline())
+        assert (started["part"], started["event"]) == ("matches", "started")
         assert wait_until_healthy({"METRICS_LISTEN": listen}, 60.0)
         note(settings, ids[A], ids[B], "accept")
         deadline = time.monotonic() + 60.0
@@ -169,7 +172,7 @@ def test_a_decision_is_applied_by_the_service_that_waits_for_it_and_answers_heal
         assert service.poll() is None
     finally:
         service.terminate()
-        service.wait(30.0)
+        service.communicate(timeout=30.0)
 
 
 def test_an_article_that_was_withdrawn_stays_so_whichever_source_brings_it_again(

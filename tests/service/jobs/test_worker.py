@@ -268,6 +268,7 @@ def test_no_message_ends_the_worker_and_a_blocked_one_is_unhealthy_and_restarted
     assert CANARY not in "\n".join(lines)
     # Celery warns a worker that runs as root before it asks where to log.
     read = [json.loads(line) for line in lines if line.startswith("{")]
+    assert read[0]["event"] == "started"
     assert sum(line["event"] == "message-refused" for line in read) > 20
     assert broker.llen("maintenance") == 0
     until(worker, lambda: broker.hlen("unacked") == 0)

@@ -382,10 +382,20 @@ def test_a_password_of_the_database_is_rotated_by_a_second_login(settings: Setti
         for connection in (new, old):
             assert connection.execute("SELECT count(*) FROM jobs").fetchone() == (0,)
         assert _run(settings, "secrets", "retire", "itemindex_worker_login_2")[0] == 1, "refused while it is in use"
+        assert _run(settings, "secrets", "rotate", "worker-password")[0] == 1, "the new login is in use already"
     assert _run(settings, "secrets", "retire", "itemindex_worker_login_2")[0] == 0
     with pytest.raises(psycopg.OperationalError):
         connect(url, application="tests")
     assert _run(settings, "secrets", "retire", "postgres")[0] == 1
+
+
+def test_a_password_is_not_rotated_where_only_the_owner_is_known(settings: Settings) -> None:
+    for name, variable in (("edge-password", "EDGE_DATABASE_URL"), ("worker-password", "WORKER_DATABASE_URL")):
+        environment = {"DATABASE_URL": settings.database_url, "EDGE_DATABASE_URL": "", "WORKER_DATABASE_URL": ""}
+        done = CliRunner(env=environment).invoke(cli, ["secrets", "rotate", name])
+        assert done.exit_code == 1 and str(done.exception).startswith(f"{variable} must be set"), done.output
+    for url in (settings.edge_database_url, settings.worker_database_url):
+        connect(url, application="tests").close()
 
 
 def test_the_steps_for_a_signing_secret_can_be_copied(settings: Settings) -> None:
