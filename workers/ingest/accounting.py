@@ -144,10 +144,10 @@ def _changes(summary: Summary) -> str:
         return "nothing; the index already contains all of it"
     outcomes = ("new", "changed", "replaced")
     counted = [
-        f"{summary.counts[f'{kind}_{outcome}']:,} {kind} {outcome}"
-        for kind in ("items", "observations", "impacts", "factors")
+        f"{many(summary.counts[f'{kind}s_{outcome}'], kind)} {outcome}"
+        for kind in ("item", "observation", "impact", "factor")
         for outcome in outcomes
-        if summary.counts.get(f"{kind}_{outcome}")
+        if summary.counts.get(f"{kind}s_{outcome}")
     ]
     return ", ".join(counted) or "the description of the source"
 

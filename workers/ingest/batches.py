@@ -55,3 +55,8 @@ class Batch:
     def rows(self) -> int:
         """How many rows could be read."""
         return len(self.lines)
+
+    @property
+    def rows_in_file(self) -> int:
+        """How many rows the file has for this batch, also those that could not be read; a broken field is no row."""
+        return self.rows + sum(reject.scope == "row" for reject in self.rejects)

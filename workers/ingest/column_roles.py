@@ -17,7 +17,7 @@ from workers.ingest import clean
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import parsed, today
 from workers.ingest.fields import Field
-from workers.ingest.sample import Sample, plain
+from workers.ingest.sample import Row, Sample, plain
 
 # Shares of the cells of a column that decide what it holds.
 MOSTLY = 0.9
@@ -49,7 +49,9 @@ _SHORT_YEARS_DAYS = 15 * 366
 _SERIAL_YEARS = (20_000, 60_000)  # Excel's days from 1954 to 2064
 HABITS = (("", "."), (",", "."), (".", ","), ("", ","), (" ", ","), (" ", "."), ("'", "."), ("'", ","))
 # A point between two letters belongs to the mark of a currency, as in "ر.س".
-_FIGURE = re.compile(r"(?:[\d\s,'’`\u2013\u2014\u066b\u066c，．-]|/-|(?<![^\W\d_])\.|\.(?![^\W\d_]))+")
+_FIGURE = re.compile(r"(?:[\d\s,'’`\u2013\u2014\u2212\u066b\u066c，．-]|/-|(?<![^\W\d_])\.|\.(?![^\W\d_]))+")
+# Bookkeeping writes a negative amount in brackets: "(12.50)".
+_IN_BRACKETS = re.compile(r"\((.*)\)")
 # What Japanese prices say of tax behind the currency.
 _OF_TAX = re.compile(r"[(（]税[^)）]*[)）]")
 _EXPONENT = re.compile(r"(?<=[0-9])[eE][+-]?[0-9]+\b")
@@ -158,6 +160,7 @@ def counted_once(fits: dict[str, int]) -> list[int]:
 
 def mark_of(text: str) -> str:
     """Return what a price states besides its figure: the mark of a currency."""
+    text = _IN_BRACKETS.sub(r"\1", text) if _IN_BRACKETS.fullmatch(text) else text
     mark = _FIGURE.sub("", _EXPONENT.sub("", text)) if any(map(str.isdigit, text)) else ""
     return f"{mark}." if f"{mark}." in MARKS and f"{mark}." in text else mark
 
@@ -193,9 +196,10 @@ def may_be(currencies: Iterable[str]) -> str:
 
 
 def read_numbers(spec: dict[str, Any], texts: list[str]) -> list[str | None]:
-    """Read numbers as a load does."""
+    """Read the numbers of amounts as a load does, which takes none with an exponent for a price."""
     read = clean.numbers(_field(spec), Batch({"": pa.array(texts, pa.string())}, []), Path(), signed=True)
-    return [str(value) if value is not None else None for value in read.values.to_pylist()]
+    values = zip(texts, read.values.to_pylist(), strict=True)
+    return [None if value is None or _EXPONENT.search(text) else str(value) for text, value in values]
 
 
 def free_amounts(spec: dict[str, Any], texts: list[str]) -> list[int | None]:
@@ -313,6 +317,7 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         roles.setdefault("name", described)
     _by_cells(sampled, roles, taken)
     _by_name_alone(sampled, roles, taken)
+    _id_of_members(sampled, roles)
     if "id" not in roles and "name" not in roles and not {"name", "description"} & set(map(role_of, sampled.twice)):
         raise LoadRefused(_no_items(sampled))
     return _fields(sampled, roles)
@@ -348,6 +353,35 @@ def _by_cells(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str
         roles["id"] = whole[:1] or roles.get("name", [])[:1]
     for role in [role for role, columns in roles.items() if not columns]:
         del roles[role]
+
+
+def _id_of_members(sampled: Sample, roles: dict[str, list[str]]) -> None:
+    """Take the id of the members of a list, such as variants, where that of the object would make them one item."""
+    each = f"{sampled.form['each']}." if "each" in sampled.form else ""
+    if not each or not {"id", "price"} <= roles.keys() or not replaced(sampled, [roles["id"][0], *_apart(roles)]):
+        return
+    aliases = dict(role_names())["id"]
+    own = {column: score for column in sampled.columns if (score := name_score(column, aliases))}
+    whole = [
+        column for column in own if column.startswith(each) and len(set(sampled.values(column))) == len(sampled.rows)
+    ]
+    roles["id"] = sorted(whole, key=lambda column: -own[column])[:1] or roles["id"]
+
+
+def _apart(roles: dict[str, list[str]]) -> list[str]:
+    """Return the columns that keep apart the prices of an item."""
+    return [roles[role][0] for role in ("day", "channel", "currency") if role in roles]
+
+
+def replaced(sampled: Sample, columns: list[str]) -> Row | None:
+    """Return the first row that has in these columns what an earlier row has; None where none does."""
+    met = set()
+    for row in sampled.rows:
+        key = tuple(row.get(column) for column in columns)
+        if key in met:
+            return row
+        met.add(key)
+    return None
 
 
 def role_of(column: str) -> str:

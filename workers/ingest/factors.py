@@ -76,7 +76,7 @@ def gather(
     for path, batch in batches:
         rejects = batch.rejects + collect(mapping, path, batch, figures)
         keep(rejects)
-        rows = batch.rows + len(batch.rejects)
+        rows = batch.rows_in_file
         counts["rows"] += rows
         counts["rows_used"] += rows - sum(reject.scope == "row" for reject in rejects)
     return figures

@@ -18,6 +18,13 @@ import pyarrow as pa
 from shared.errors import LoadRefused
 from workers.ingest.text_stream import ByteStream, TextStream
 
+# What is no table, by its first bytes.
+_NO_TABLES = {
+    b"\xfd7zXZ\0": "packed with xz: unpack it first",
+    b"7z\xbc\xaf": "packed with 7-Zip: unpack it first",
+    b"Rar!": "packed with RAR: unpack it first",
+    b"%PDF": "a PDF document: export the table itself, for example as CSV",
+}
 _PARQUET, _ZIP, _OLE = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _TAR_MAGIC_AT, _TAR_MAGIC = 257, b"ustar"
 _TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
@@ -122,12 +129,15 @@ def form_of(name: str, file: BinaryIO, path: Path) -> str:
         return "sheet"
     if head.startswith(_ZIP):
         raise LoadRefused(f"{name}: is an archive within an archive: unpack it first")
+    what = next((what for magic, what in _NO_TABLES.items() if head.startswith(magic)), None)
+    if what:
+        raise LoadRefused(f"{name}: is {what}")
     return ""
 
 
 def form_of_text(name: str, beginning: bytes) -> str:
     """Return the form of a text, UTF-8: `csv`, `ndjson`, `json` or `xml`."""
-    inner = name.lower().removesuffix(".gz").removesuffix(".zst")
+    inner = name.lower().removesuffix(".gz").removesuffix(".zst").removesuffix(".bz2")
     text = beginning.lstrip()
     if inner.endswith(_LINES_OF_JSON):
         return "ndjson"

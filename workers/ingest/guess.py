@@ -38,6 +38,7 @@ from workers.ingest.column_roles import (
     meant_together,
     name_score,
     read_numbers,
+    replaced,
     role_names,
     role_of,
     share_of,
@@ -51,6 +52,8 @@ _PATHS = (" > ", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
 _SLASHES = (" / ", "/")
 _HUNDREDTHS = frozenset("cents cent ct pence centimes centavos centesimi grosze minor".split())
+_UNITS_OF_PRICE = frozenset("preiseinheit priceunit priceunits priceper pricebasis priceunitquantity".split())
+_FORMULA = re.compile(r'="[^"]*"')
 _UNIT_OF_WEIGHT = re.compile(r"(?:^|\W)(kg|кг|g|г|kilogram|gramm?e?s?)(?:\W|$)")
 
 
@@ -141,8 +144,18 @@ class _Writer:
             self._doubt(of, sentence)
         for of, sentence in self.shape.doubts if self.shape else ():
             self._doubt(of, sentence)
+        self._formulas()
         form = self.sampled.form | (self.shape.form if self.shape else {})
         self.lines += [f"{name} = {_toml(value)}" for name, value in form.items()]
+
+    def _formulas(self) -> None:
+        """Say which columns have formulas, by which programs keep a spreadsheet from taking codes for numbers."""
+        for column in self.sampled.columns:
+            texts = list(filter(_FORMULA.fullmatch, self.sampled.values(column)))
+            if texts:
+                spec = {"column": column, "replace": {'="': "", '"': ""}}
+                example = f"{_quoted(column)} has formulas of a spreadsheet, as in {texts[0][:40]}"
+                self._doubt("columns", f"{example}: the field {_toml(spec)} reads what they say")
 
     def _doubt(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> None:
         self.doubts.append(Doubt(of, sentence, choices))
@@ -205,6 +218,7 @@ class _Writer:
             )
         distinct = len(set(cells))
         self._missing("id", spec)
+        self._replaced(spec)
         names: dict[str, str] = {}
         named = dict(self._numbered(item["name"]))
         for place, text in self._numbered(spec):
@@ -216,6 +230,21 @@ class _Writer:
                 )
                 break
         self._line("id", spec, f"{distinct:,} distinct in {many(len(self.sampled.rows), 'row')}" if cells else "")
+
+    def _replaced(self, spec: Any) -> None:
+        """Say that members of a list, such as variants, would replace one another as prices of one item."""
+        observation = self.fields.get("observation", {})
+        if "each" not in self.sampled.form or not _columns(spec) or not observation.get("price"):
+            return
+        apart = [column for key in ("day", "channel", "currency") for column in _columns(observation.get(key, []))]
+        row = replaced(self.sampled, [*_columns(spec), *apart])
+        if row is not None:
+            each, shared = _quoted(self.sampled.form["each"]), _quoted(row.get(_columns(spec)[0], ""))
+            self._doubt(
+                "id",
+                f"several members of {each} have the id {shared} on the same day: the last price replaces the others. "
+                f"If each is an item of its own, its id is a column of {each}",
+            )
 
     def _name(self, spec: Any) -> None:
         item = self.fields["item"]
@@ -589,6 +618,11 @@ class _Writer:
                 )
                 self.lines.append('price = "?"')
                 return "?"
+        for column in self.sampled.columns:
+            units = [text for text in self.sampled.values(column) if text != "1" and text.isdecimal()]
+            if units and plain(column).replace(" ", "") in _UNITS_OF_PRICE:
+                sentence = f'{_quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
+                self._doubt("price", f"{sentence}: the price is loaded as it is written, and is not divided")
         return self._amount_line("price", spec, marks, currency)
 
     def _prices_of(self, column: str, marks: list[str], currency: str | None) -> list[str]:

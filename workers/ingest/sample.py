@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,6 +61,8 @@ class Sample:
     doubts: tuple[str, ...] = ()
     twice: tuple[str, ...] = ()
     """Columns that the header names more than once: no mapping can name them."""
+    header: int = 1
+    """The line that names the columns."""
 
     def values(self, column: str) -> list[str]:
         """Return the cells of a column that are not empty."""
@@ -72,7 +74,8 @@ def sample(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max:
     with opened(path, member, unpacked_bytes_max) as (_, found):
         read = _of_form(found, sheet, unpacked_bytes_max)
     if not read.rows:
-        raise LoadRefused(f"{path.name}: the file has no row")
+        below = f" below line {read.header}, which seems to name the columns" if read.header > 1 else ""
+        raise LoadRefused(f"{path.name}: the file has no row{below}")
     if member:
         read.form["member"] = member
     return read
@@ -115,7 +118,7 @@ def _of_text(name: str, stream: Callable[[str], Peeked]) -> Sample:
     elif form == "json":
         made = _of_json(name, stream)
     elif form == "ndjson":
-        made = _of_objects(_json_lines(raw.decode("utf-8", "replace")), {})
+        made = _of_objects(_json_lines(_beginning(stream(encoding)).decode("utf-8", "replace")), {})
         if not made.rows:
             raise LoadRefused("no line of the file's beginning is a JSON object")
         if len(made.rows) == 1 and not name.endswith((".ndjson", ".jsonl")):  # a whole document on one line
@@ -125,7 +128,7 @@ def _of_text(name: str, stream: Callable[[str], Peeked]) -> Sample:
                 made = document
     else:
         made = _of_csv(_beginning(stream(encoding)).decode("utf-8", "replace"))
-    return Sample(made.columns, made.rows, made.lines, keys | made.form, (*doubts, *made.doubts), made.twice)
+    return replace(made, form=keys | made.form, doubts=(*doubts, *made.doubts))
 
 
 def _beginning(stream: ByteStream) -> bytes:
@@ -137,6 +140,9 @@ def _beginning(stream: ByteStream) -> bytes:
 
 def _encoding(raw: bytes) -> tuple[str, list[str]]:
     """Return the encoding of a text without a byte order mark, and a doubt where it is not UTF-8."""
+    for place, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if raw[place::2].count(0) > len(raw) / 4:  # most characters of a table are ASCII, whose other byte is zero
+            return encoding, [f"encoding: the text has no byte order mark, and seems to be {encoding}: is it?"]
     try:
         raw.decode()
     except UnicodeDecodeError as error:
@@ -161,11 +167,9 @@ def _likeness(text: str, alphabets: tuple[str, ...]) -> float:
 
 
 def _of_parquet(found: Opened) -> Sample:
-    batches = pyarrow.parquet.ParquetFile(found.path).iter_batches(SAMPLE_ROWS)
-    batch = next((one for one in batches if one.num_rows), None)
-    if batch is None:
-        raise LoadRefused("the file has no row")
-    return _of_objects(enumerate(batch.to_pylist(), 1), {}, lists=False)
+    batches = pyarrow.parquet.ParquetFile(found.path).iter_batches(SAMPLE_ROWS)  # each ends with its row group
+    rows = itertools.chain.from_iterable(batch.to_pylist() for batch in batches)
+    return _of_objects(enumerate(rows, 1), {}, lists=False)
 
 
 def _of_json(name: str, stream: Callable[[str], Peeked]) -> Sample:
@@ -360,7 +364,7 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
         doubts.append(
             f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
         )
-    return Sample(columns, kept, lines, form, tuple(doubts), twice)
+    return Sample(columns, kept, lines, form, tuple(doubts), twice, line)
 
 
 def _header_at(rows: list[tuple[int, list[str]]], *, whole_rows: bool) -> int:

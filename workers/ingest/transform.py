@@ -321,7 +321,7 @@ class Transformer:
     def begin(self, batch: Batch, path: Path) -> tuple[Transformed, Iterator[Transformed]]:
         """Shape a batch's observations; its items are cleaned when they are taken, some thousand at a time."""
         if batch.rows == 0:
-            return Transformed(rejects=batch.rejects, rows=len(batch.rejects)), iter(())
+            return Transformed(rejects=batch.rejects, rows=batch.rows_in_file), iter(())
         bad = Faults(batch.rows)
         ids, first_seen, iids = check_items(self._item, batch, path, bad)
         figures = FigureColumns(self._mapping.impacts, batch, path, bad)
@@ -333,7 +333,7 @@ class Transformer:
             self._check_claims(ids, iids, bad)
         good = np.flatnonzero(bad.codes == 0)
         rejects = batch.rejects + bad.rejects(batch, path)
-        result = Transformed(rejects=rejects, rows=batch.rows + len(batch.rejects))
+        result = Transformed(rejects=rejects, rows=batch.rows_in_file)
         result.counts["rows_used"] = len(good)
         figures.count(good, result.counts)
         if not len(good):

@@ -1,5 +1,6 @@
 """A load changes everything it should or nothing, is known again by its inputs, and accounts for every row."""
 
+import bz2
 import gzip
 import json
 import os
@@ -320,6 +321,7 @@ def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: P
     for form, content in {
         "csv.gz": gzip.compress(text.encode()),
         "csv.zst": pa.compress(text.encode(), "zstd", asbytes=True),
+        "csv.bz2": bz2.compress(text[:80].encode()) + bz2.compress(text[80:].encode()),
         "ndjson": lines,
         "ndjson.gz": gzip.compress(lines),
         "parquet": (tmp_path / "shop.parquet").read_bytes(),

@@ -106,7 +106,8 @@ def test_a_load_with_rejects_ends_well_unless_it_is_strict(settings: Settings, t
     assert run(*load, "--dry-run").exit_code == 0
     assert run(*load, "--dry-run", "--strict").exit_code == WITH_REJECTS
     assert run(*load).exit_code == 0
-    assert run(*files(tmp_path, ROWS.replace("10.90", "10.80")), "--strict").exit_code == 0
+    corrected = run(*files(tmp_path, ROWS.replace("10.90", "10.80")), "--strict")
+    assert (corrected.exit_code, "Changed: 1 observation replaced." in corrected.output) == (0, True), corrected.output
 
 
 def test_a_load_states_what_it_joined_and_what_waits(settings: Settings, tmp_path: Path, run: Run) -> None:

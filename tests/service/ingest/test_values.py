@@ -127,6 +127,18 @@ def test_a_mapping_may_let_an_error_cost_only_its_field(settings: Settings, tmp_
     assert dict(summary.field_rejects) == {NO_FIGURE: 1}
 
 
+def test_nan_in_ndjson_costs_its_field_and_is_not_counted_as_a_row(settings: Settings, tmp_path: Path) -> None:
+    row = '{{"id": "{}", "name": "A", "day": "2026-07-01", "shop": {}, "price": {}, "cur": "EUR"}}'
+    lines = [row.format("a", '"N"', "1.50"), row.format("b", '"N"', "NaN"), row.format("c", "[]", "-Infinity")]
+    summary = put(settings, tmp_path, PRICES, "\n".join(lines), "a.ndjson")
+    assert (summary.counts["rows"], summary.counts["rejected"], summary.counts["items_new"]) == (3, 1, 2)
+    assert (summary.counts["observations_new"], summary.counts["observations_absent"]) == (1, 1)
+    assert [(line, column, scope) for _, line, column, _, _, scope in rejected(settings)] == [
+        (2, "price", "field"),
+        (3, "shop", "row"),
+    ]
+
+
 def test_an_impossible_day_is_no_other_day(settings: Settings, tmp_path: Path) -> None:
     text = MAPPING.replace('day = "day"', 'day = { column = "day", format = "%d.%m.%Y" }')
     rows = ROWS.splitlines()[0].replace("2026-07-01", "31.02.2026") + "\n"

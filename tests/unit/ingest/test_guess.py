@@ -262,6 +262,12 @@ def test_a_parquet_file_without_a_row_is_refused(tmp_path: Path) -> None:
         guess(path)
 
 
+def test_columns_of_a_fixed_width_are_not_said_to_be_no_rows(tmp_path: Path) -> None:
+    path = put(tmp_path, "ITEMNO  TEXT        PRICE\n000001  CUP          1.50\n000002  BOLT, HEX    0.10\n")
+    with pytest.raises(LoadRefused, match="no row below line 3, which seems to name the columns"):
+        guess(path)
+
+
 # Faults of real files: each is read right, or is a question to a person; none is guessed silently.
 
 
@@ -299,6 +305,73 @@ def test_the_lines_and_commas_of_quoted_texts_are_no_rows_and_cells(tmp_path: Pa
         rows = "".join(f'{n},Thing {n},"{text}",2.50,EUR\n' for n in range(9))
         found = tried(put(tmp_path, "id,name,text,price,currency\n" + rows), tmp_path)
         assert [item["id"] for item in found.found.items] == [str(n) for n in range(9)]
+
+
+def test_a_negative_amount_is_not_taken_for_one_in_another_currency(tmp_path: Path) -> None:
+    rows = "".join(f"{n},Thing {n},{n}.00,EUR\n" for n in range(1, 8))
+    text = f"sku,name,price,currency\n{rows}8,Back,\u22125.00,EUR\n9,Back too,(6.00),EUR\n"
+    found = tried(put(tmp_path, text), tmp_path)
+    assert [price for _, price, _, _ in found.prices] == [f"{n}.00" for n in range(1, 8)]
+    assert [row["value"] for row in found.found.rejects] == ["\u22125.00", "(6.00)"]
+    assert 'line 9 "\u22125.00"' in found.doubts("price") and found.doubts("currency") == ""
+
+
+def test_an_amount_with_an_exponent_is_said_to_be_rejected(tmp_path: Path) -> None:
+    found = tried(put(tmp_path, "sku,name,price,currency\n1,A,1.50,EUR\n2,B,1.1e0,EUR\n3,C,2.50,EUR\n"), tmp_path)
+    assert 'line 3 "1.1e0"' in found.doubts("price")
+    assert [price for _, price, _, _ in found.prices] == ["1.50", "2.50"]
+
+
+def test_members_of_a_list_with_ids_of_their_own_are_items_of_their_own(tmp_path: Path) -> None:
+    def written(**ids: str) -> Path:
+        sizes = [{"price": "19.00"} | {name: f"{value}-{size}" for name, value in ids.items()} for size in "SM"]
+        (tmp_path / "p.json").write_text(json.dumps({"products": [{"id": 7, "title": "Tee", "variants": sizes}]}))
+        return tmp_path / "p.json"
+
+    found = tried(written(id="V"), tmp_path, currency="EUR")
+    assert [item["id"] for item in found.found.items] == ["V-S", "V-M"]
+    found = tried(written(), tmp_path, currency="EUR")
+    assert 'several members of "variants" have the id "7"' in found.doubts("id")
+
+
+def test_offers_of_several_shops_are_prices_of_one_item(tmp_path: Path) -> None:
+    offers = [{"id": f"o{n}", "seller": f"Shop {n}", "price": f"{n}.50", "priceCurrency": "EUR"} for n in (1, 2)]
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps([{"sku": "P", "title": "Cup", "offers": offers}]))
+    found = tried(path, tmp_path)
+    assert ([item["id"] for item in found.found.items], len(found.prices)) == (["P"], 2)
+    assert found.doubts("id") == ""
+
+
+def test_a_formula_that_keeps_a_code_as_text_is_said(tmp_path: Path) -> None:
+    found = tried(put(tmp_path, 'sku,name,price,currency\n="007",A,1.50,EUR\n="008",B,2.50,EUR\n'), tmp_path)
+    field = found.doubts("columns").partition("the field ")[2].removesuffix(" reads what they say")
+    mapping = parse(found.guess.text.replace('id = "sku"', f"id = {field}"))
+    items = Previewer(mapping, shown=9).of_items([tmp_path / "a.csv"], Transformer(mapping, {})).items
+    assert [item["id"] for item in items] == ["007", "008"]
+
+
+def test_units_to_which_a_price_refers_are_said(tmp_path: Path) -> None:
+    text = "Artikelnummer;Bezeichnung;Preis;Preiseinheit\n1;Schraube;12,50;100\n2;Bohrer;4,50;1\n"
+    found = tried(put(tmp_path, text), tmp_path, currency="EUR")
+    assert '"Preiseinheit" seems to say for how many units a price is, such as "100"' in found.doubts("price")
+    assert "units" not in tried(put(tmp_path, text.replace("100", "1")), tmp_path, currency="EUR").doubts("price")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_text_of_two_bytes_a_character_needs_no_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("sku;name;price;currency\r\n1;Käse;5,00;EUR\r\n".encode(encoding))
+    found = tried(path, tmp_path)
+    assert (found.prices, found.mapping.encoding) == ([("Käse", "5.00", None, "EUR")], encoding)
+    assert "no byte order mark" in found.doubts("encoding")
+
+
+def test_a_sample_of_parquet_has_rows_of_several_row_groups(tmp_path: Path) -> None:
+    table = pa.table({"id": ["1", "2", "3"], "name": ["A", "B", "C"], "ean": [4006381333931, None, 31146262571]})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=1)
+    found = tried(tmp_path / "a.parquet", tmp_path)
+    assert found.found.items[2]["identifiers"] == {"gtin": "00031146262571"}
 
 
 def test_a_file_of_a_known_shape_without_any_price_has_its_items(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import lzma
 import random
 import re
 import tarfile
@@ -737,6 +738,8 @@ def test_an_archive_gives_its_one_file(tmp_path: Path) -> None:
     assert "no file 'x.csv'" in refused(tmp_path, "f.zip", two, 'member = "x.csv"\n')
     assert "is no archive" in refused(tmp_path, "f.csv", rows, 'member = "x.csv"\n')
     assert "an archive within an archive" in refused(tmp_path, "f.zip", archive({"a.zip": two}))
+    assert "is packed with xz: unpack it first" in refused(tmp_path, "f.csv.xz", lzma.compress(b"id,name\n1,A\n"))
+    assert "is a PDF document" in refused(tmp_path, "f.csv", b"%PDF-1.7\n")
 
 
 def cut(content: bytes) -> bytes:

@@ -237,9 +237,9 @@ HEADER = "id,name,ean,day,price,list,co2\n"
 def dry_run(folder: Path, content: str, *options: str, mapping: str = MAPPING) -> Result:
     (folder / "m.toml").write_text(mapping)
     (folder / "a.csv").write_text(content)
-    return CliRunner().invoke(
-        cli, ["ingest", "--mapping", str(folder / "m.toml"), "--dry-run", *options, str(folder / "a.csv")]
-    )
+    # Without a data directory of its own it would try the load on a service that runs in the clone.
+    chosen = ["--mapping", str(folder / "m.toml"), "--dry-run", "--data-dir", str(folder), *options]
+    return CliRunner().invoke(cli, ["ingest", *chosen, str(folder / "a.csv")])
 
 
 def document(result: Result) -> dict[str, Any]:
