@@ -25,6 +25,7 @@ from shared.errors import ConfigurationError, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
 from shared.redis.connect import connect_store
+from shared.search.directory import is_whole
 from shared.search.layout import newest
 from shared.settings.settings import Settings
 from workers.analytics.rollups import layout
@@ -227,8 +228,10 @@ def _store(part: str, url: str, *, must_keep: bool) -> Finding:
 
 def _search(settings: Settings) -> Finding:
     index = newest(settings.search_dir)
+    whole = index is not None and is_whole(settings.search_dir, index)
     text = f"index of data_version {index.data_version}, {index.items:,} items" if index else "no index"
-    return Finding("search index", index is not None, text, "run `itemindex rebuild search`")
+    text += "; files are missing or cut" if index and not whole else ""
+    return Finding("search index", whole, text, "run `itemindex rebuild search`")
 
 
 def _directories(settings: Settings) -> Iterator[Finding]:

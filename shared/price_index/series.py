@@ -327,15 +327,19 @@ def dissimilarity(m: Matched, measure: Links) -> float:
     return distance if np.isfinite(distance) else float("inf")
 
 
+_EQUAL = 1e-12
+
+
 def links(count: int, measure: Callable[[int, int], float]) -> list[int]:
     """Return, for each of `count` periods, the earlier period that it is linked to (the first: itself).
 
-    Of equally similar periods the earliest one is taken.
+    Of equally similar periods the earliest one is taken. Distances that differ by rounding are equal: a single matched
+    item is at the distance 0 or 1e-32, depending on the currency.
     """
     chosen = [0]
     for end in range(1, count):
-        distances = [measure(start, end) for start in range(end)]
-        chosen.append(int(np.argmin(distances)))
+        distances = np.array([measure(start, end) for start in range(end)])
+        chosen.append(int(np.argmax(distances <= distances.min() * (1 + _EQUAL) + _EQUAL)))
     return chosen
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from shared.search import layout
 from shared.search.layout import Manifest, SegmentEntry
-from shared.search.segment import Numbers
+from shared.search.segment import Numbers, read_info
 
 KEPT_VERSIONS = 2
 _UNFINISHED, _MERGING = ".unfinished-", ".merging-"
@@ -70,10 +70,24 @@ def name_segment(directory: Path, folder: Path) -> str:
 
 
 def read_deleted(directory: Path, entry: SegmentEntry) -> Numbers:
-    """Return the sorted numbers of a segment's deleted documents."""
+    """Return the sorted numbers of a segment's deleted documents. Raises OSError or ValueError unless all are there."""
     if entry.deletions is None:
         return _NONE
-    return np.fromfile(directory / layout.DELETIONS / entry.deletions, np.uint32)
+    numbers = np.fromfile(directory / layout.DELETIONS / entry.deletions, np.uint32)
+    if len(numbers) != entry.deleted:
+        raise ValueError("the file of deletions is not as long as it was written")
+    return numbers
+
+
+def is_whole(directory: Path, manifest: Manifest) -> bool:
+    """Return whether each file of an index is there and as long as it was written. What it contains is not read."""
+    try:
+        for entry in manifest.segments:
+            read_info(directory / layout.SEGMENTS / entry.id)
+            read_deleted(directory, entry)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def with_deleted(directory: Path, entry: SegmentEntry, numbers: Numbers) -> SegmentEntry:

@@ -10,6 +10,7 @@ import tantivy
 from numpy.typing import NDArray
 
 from shared.search import layout
+from shared.search.directory import read_deleted
 from shared.search.layout import SegmentEntry
 from shared.search.segment import Numbers, Row, Segment, bits
 
@@ -46,7 +47,7 @@ class LiveSegment:
         self._deleted: NDArray[np.bool_] | None = None
         self._live_row: Row | None = None
         if entry.deletions is not None:
-            self._delete(np.fromfile(directory / layout.DELETIONS / entry.deletions, np.uint32))
+            self._delete(read_deleted(directory, entry))
 
     def _delete(self, numbers: Numbers) -> None:
         self._deleted = np.zeros(self.items, np.bool_)

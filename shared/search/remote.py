@@ -18,7 +18,7 @@ import msgspec
 
 from shared.errors import ResultGone, StoreUnavailable
 from shared.search import layout
-from shared.search.directory import forget_newer, make_durable, prune, sync, unfinished, write, writing
+from shared.search.directory import forget_newer, is_whole, make_durable, prune, sync, unfinished, write, writing
 from shared.search.layout import Manifest, SegmentEntry, SegmentInfo
 
 if TYPE_CHECKING:
@@ -74,7 +74,10 @@ def fetch(objects: "ResultStore", directory: Path) -> bool:
     with writing(directory):
         newest = layout.newest(directory)
         if newest is not None and newest.id == manifest.id:
-            return False
+            if is_whole(directory, newest):
+                return False
+            for folder in (layout.SEGMENTS, layout.DELETIONS):
+                shutil.rmtree(directory / folder, ignore_errors=True)
         try:
             for entry in manifest.segments:
                 _fetch_segment(objects, directory, entry)

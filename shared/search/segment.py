@@ -27,7 +27,7 @@ class Segment:
     """An immutable part of an index. Documents are numbered by (length, IID); a rank is a position by IID alone."""
 
     def __init__(self, folder: Path) -> None:
-        info = msgspec.json.decode((folder / layout.SEGMENT).read_bytes(), type=SegmentInfo)
+        info = read_info(folder)
         self.items = info.items
         self.length_sum, self.description_length_sum = info.length_sum, info.description_length_sum
         self.iids: NDArray[np.bytes_] = np.frombuffer(_map(folder / layout.IIDS), f"S{info.iid_bytes}")
@@ -71,6 +71,19 @@ class Segment:
         """Return the bits of a key, one for each document, where the segment has them."""
         position = self._row_positions.get(key)
         return None if position is None else self._rows[position]
+
+
+def read_info(folder: Path) -> SegmentInfo:
+    """Return the description of a segment.
+
+    Raises OSError or ValueError where a file is missing or not as long as it was written: searches of a file that was
+    cut find too little, or fail.
+    """
+    info = msgspec.json.decode((folder / layout.SEGMENT).read_bytes(), type=SegmentInfo)
+    for name, (size, _) in info.files.items():
+        if (folder / name).stat().st_size != size:
+            raise ValueError(f"{name} is not as long as it was written")
+    return info
 
 
 class Dictionary:

@@ -20,6 +20,7 @@ from shared.db.queries import load_queries
 from shared.objects.directory import ResultStore
 from shared.search import layout, remote
 from shared.search.directory import (
+    is_whole,
     merging,
     name_segment,
     prune,
@@ -611,9 +612,9 @@ def _newest(connection: Connection, directory: Path, report_progress: ReportProg
 
 
 def _former(connection: Connection, directory: Path, identifiers: int | None) -> Manifest | None:
-    """Return the newest manifest if it is of this database, and its identifiers are of these rules."""
+    """Return the newest manifest if it is of this database, its identifiers are of these rules, and it is whole."""
     newest = layout.newest(directory)
-    if newest is None or newest.identifiers != identifiers:
+    if newest is None or newest.identifiers != identifiers or not is_whole(directory, newest):
         return None
     row = connection.execute(SQL.moment, (newest.data_version,)).fetchone()
     return newest if row is not None and row[0] == newest.committed_at else None

@@ -1,5 +1,6 @@
 """From PostgreSQL's items to hits."""
 
+import shutil
 from pathlib import Path
 
 import psycopg
@@ -151,6 +152,16 @@ def test_the_index_of_another_database_is_not_continued(database: str, filled: O
     filled.execute("UPDATE data_versions SET committed_at = committed_at - interval '1 day'")
     make_index(database, updated)
     assert set(before).isdisjoint(segments(updated))
+
+
+@pytest.mark.parametrize("loaded", [1, 2])
+def test_an_index_that_lacks_files_is_built_anew(database: str, filled: Owner, updated: Path, loaded: int) -> None:
+    shutil.rmtree(updated / layout.SEGMENTS / segments(updated)[0])
+    if loaded > 1:
+        filled.execute("UPDATE items SET name = 'Soy Milk', data_version = 2 WHERE id = 2")
+        commit(filled, 2)
+    assert make_index(database, updated) == {"data_version": loaded, "items": 20}
+    assert found(updated, "soy milk") == ["IID-A1", "IID-A2"]
 
 
 def test_many_loads_leave_few_segments_and_all_items(database: str, filled: Owner, updated: Path) -> None:

@@ -413,6 +413,14 @@ def window(start: int, end: int) -> Floats:
     return WINDOWS[start, end]
 
 
+def test_the_currency_does_not_decide_which_of_equally_similar_periods_is_linked() -> None:
+    prices = np.array([[0.4, 1.6, np.nan], [np.nan, 0.4, 0.6], [0.7, np.nan, 5.8]])  # one matched item for each pair
+    quantities = np.array([[3.0, 3.0, 0.0], [0.0, 4.0, 3.0], [4.0, 0.0, 4.0]])
+    for factor in (1, 7.3, 10):
+        scaled = series("fisher", Panel(prices * factor, quantities), output="chained", links="logquadratic")
+        assert scaled == pytest.approx([1, 0.25, 1.75]), factor
+
+
 def test_splice_links_each_further_period_by_its_rule() -> None:
     for splice, fourth, fifth in (
         ("movement", 4 * 6 / 3, 8 * 5 / 4),

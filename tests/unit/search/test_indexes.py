@@ -20,7 +20,7 @@ from shared.errors import StoreUnavailable
 from shared.objects.directory import DirectoryStore
 from shared.search import layout, remote
 from shared.search import scoring as bitmaps
-from shared.search.directory import is_of_former_format, prune, publish
+from shared.search.directory import is_of_former_format, is_whole, prune, publish
 from shared.search.index import SearchIndex
 from shared.search.layout import Manifest
 from shared.search.model import Document, SearchQuery
@@ -56,8 +56,9 @@ def test_an_identifier_of_several_items_is_possible_while_one_of_them_is_left(tm
 def test_a_segment_of_a_former_release_is_opened_without_identifiers(tmp_path: Path) -> None:
     manifest = build(SAMPLE[:10], tmp_path, 1)
     folder = tmp_path / layout.SEGMENTS / manifest.segments[0].id
-    description = (folder / layout.SEGMENT).read_text()
-    (folder / layout.SEGMENT).write_text(description.replace(f'"{layout.IDENTIFIERS}"', '"of_later_releases"'))
+    description = msgspec.json.decode((folder / layout.SEGMENT).read_bytes(), type=layout.SegmentInfo)
+    del description.files[layout.IDENTIFIERS]
+    (folder / layout.SEGMENT).write_bytes(msgspec.json.encode(description))
     assert len(Segment(folder).identifiers) == 0
     assert manifest.identifiers is None
 
@@ -146,6 +147,26 @@ def test_only_the_newest_versions_are_kept(tmp_path: Path) -> None:
     assert [path.name for path in layout.manifests(tmp_path)] == ["10.0.json", "9.0.json"]
     segments = [f"segments/{manifest.segments[0].id}" for manifest in kept]
     assert names(tmp_path) == sorted(["10.0.json", "9.0.json", "segments", *segments])
+
+
+def test_an_index_is_not_opened_where_a_file_is_missing_or_cut(
+    tmp_path: Path, with_deletions: tuple[Path, Manifest]
+) -> None:
+    folder, manifest = with_deletions
+    shutil.copytree(folder, tmp_path / "index")
+    paths = [path for path in (tmp_path / "index").rglob("*/*") if path.is_file() and path.stat().st_size]
+    assert len(paths) > 30
+    for path in paths:
+        content = path.read_bytes()
+        for left in (content[:-8], content[: len(content) // 2], b"", None):
+            path.unlink()
+            if left is not None:
+                path.write_bytes(left)
+            assert not is_whole(tmp_path / "index", manifest), path
+            with pytest.raises((OSError, ValueError)):
+                SearchIndex(tmp_path / "index", manifest)
+        path.write_bytes(content)
+    assert is_whole(tmp_path / "index", manifest)
 
 
 def test_an_index_of_another_format_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,6 +305,15 @@ def test_a_file_damaged_in_transfer_is_not_used(tmp_path: Path, store: Directory
         assert iids(tmp_path / "edge", "chocolate") != []
         path.write_bytes(content)
     assert remote.fetch(store, tmp_path / "edge")
+
+
+def test_a_file_that_was_cut_here_is_fetched_again(tmp_path: Path, store: DirectoryStore, built: Manifest) -> None:
+    remote.fetch(store, tmp_path / "edge")
+    hits = next((tmp_path / "edge").rglob(layout.HITS))
+    hits.write_bytes(hits.read_bytes()[:-1])
+    assert remote.fetch(store, tmp_path / "edge")
+    assert iids(tmp_path / "edge", "IID-") == iids(tmp_path / "worker", "IID-") != []
+    assert not remote.fetch(store, tmp_path / "edge")
 
 
 def test_a_file_that_is_gone_leaves_the_former_index(tmp_path: Path, store: DirectoryStore, built: Manifest) -> None:
