@@ -20,6 +20,10 @@ _CHALLENGES = {
     "api-key": 'ApiKey realm="item-index"',
     "bearer": 'Bearer realm="item-index"',
 }
+_FORMS = {
+    "api-key": "`Authorization: ApiKey …` with the key of your organization",
+    "bearer": "`Authorization: Bearer …` with an ID token",
+}
 
 
 class Authentication:
@@ -30,9 +34,8 @@ class Authentication:
     ) -> None:
         self._credentials = credentials
         self._users = users
-        self._hint = (
-            f"Send `{PUBLIC_TOKEN_FIELD}: {anonymous_token}`, or sign up at {sign_up_url} for a token of your own."
-        )
+        self._anonymous_token = anonymous_token
+        self._sign_up_url = sign_up_url
 
     def middleware(self) -> Any:
         """Return the aiohttp middleware."""
@@ -56,7 +59,9 @@ class Authentication:
         if rule.key_as_bearer and kind == "bearer" and credential.startswith(KEY_PREFIX):
             kind = "api-key"
         if kind is None:
-            raise self._unauthorized(rule, "missing-credentials", f"This call requires a credential. {self._hint}")
+            raise self._unauthorized(
+                rule, "missing-credentials", f"This call requires a credential. {self._hint(rule)}"
+            )
         if kind == "bearer":
             principal = await self._signed_in(credential, rule, context)
         else:
@@ -94,6 +99,14 @@ class Authentication:
         )
         names = {"required_plan": required.name if required else None, "current_plan": plan.name}
         raise Problem("insufficient-plan", detail, extra=names)
+
+    def _hint(self, rule: Rule) -> str:
+        """Return how to send a credential that the rule accepts; a token on a paid call would only be refused next."""
+        if "public-token" in rule.accepts:
+            token = f"{PUBLIC_TOKEN_FIELD}: {self._anonymous_token}"
+            return f"Send `{token}`, or sign up at {self._sign_up_url} for a token of your own."
+        forms = " or ".join(_FORMS[kind] for kind in sorted(rule.accepts))
+        return f"Send {forms}. Sign up at {self._sign_up_url}."
 
     def _unauthorized(self, rule: Rule, slug: str, detail: str) -> Problem:
         kinds = [*sorted(rule.accepts, reverse=True), *(["bearer"] if rule.key_as_bearer else [])]

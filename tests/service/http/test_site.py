@@ -178,6 +178,15 @@ async def test_without_a_credential_the_anonymous_token_is_named(edge: Edge, set
     assert edge.settings.anonymous_token in answer.json["detail"]
 
 
+@pytest.mark.parametrize(
+    ("path", "form"), [("/", "ApiKey"), ("/index/cohorts?brand=vita", "ApiKey"), ("/org", "Bearer")]
+)
+async def test_without_a_credential_a_call_names_one_that_it_accepts(edge: Edge, path: str, form: str) -> None:
+    detail = (await edge.get(path, anonymous=False)).json["detail"]
+    assert f"`Authorization: {form} …`" in detail
+    assert "X-Service-Public-Token" not in detail
+
+
 async def test_a_bearer_token_is_refused_until_an_issuer_is_configured(edge: Edge) -> None:
     answer = await edge.get("/index/brands", anonymous=False, head={"Authorization": "Bearer abc.def.ghi"})
     assert answer.status == 401

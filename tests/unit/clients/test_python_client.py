@@ -344,7 +344,7 @@ def test_a_search_on_the_command_line_takes_filters_and_pages_of_a_size_that_is_
     assert asked == ["q=milk&limit=50&brand=vitasoy"]
 
 
-@pytest.mark.parametrize("name", ["prices.csv", "../prices.csv"])
+@pytest.mark.parametrize("name", ["prices.csv", "items_changes-00001.csv.gz", "../prices.csv"])
 def test_an_export_on_the_command_line_is_filtered_and_downloaded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:

@@ -205,6 +205,13 @@ test("a download continues where it stopped and is checked", async () => {
   assert.doesNotMatch(await readFile(join(target, "manifest.json"), "utf8"), /secret/);
 });
 
+test("a release of every dataset is one, also of those whose names have an underscore", async () => {
+  for (const dataset of ["items", "training_pairs", "items_changes"]) {
+    const { client } = answering([json({ ...manifest(file), dataset })]);
+    assert.equal((await client.release(dataset)).manifest.dataset, dataset);
+  }
+});
+
 test("names of a manifest never lead out of the folder, and the key goes to no other server", async () => {
   for (const wrong of [manifest({ ...file, name: "../x.parquet" }), { ...manifest(file), dataset: "../up" }]) {
     await assert.rejects(answering([json(wrong)]).client.release("items"), itemindex.DownloadFailed);

@@ -23,7 +23,7 @@ _BACKOFF_SECONDS, _BACKOFF_SECONDS_MAX = 0.2, 5.0
 _BLOCK_BYTES = 1 << 18
 # A name is the server's: nothing of it may lead out of the folder.
 _NAME = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
-_EXPORTED_NAME = re.compile(r"[a-z0-9-]{1,80}(\.[a-z0-9]{1,8}){1,2}", re.ASCII)
+_EXPORTED_NAME = re.compile(r"[a-z0-9_-]{1,80}(\.[a-z0-9]{1,8}){1,2}", re.ASCII)
 _DATASET = re.compile(r"[a-z_-]{1,40}", re.ASCII)
 _SIGNED = ("dataset", "schema", "data_version", "created_at", "rows", "bytes", "files")
 _SIGNED_OF_FILE = ("name", "rows", "bytes", "sha256", "min_key", "max_key")

@@ -2,7 +2,7 @@
 import { DownloadFailed } from "./errors.js";
 // A name is the server's: nothing of it may lead out of a folder.
 const FILE = /^[a-z0-9-]{1,80}\.parquet$/;
-const DATASET = /^[a-z-]{1,40}$/;
+const DATASET = /^[a-z_-]{1,40}$/;
 export class Release {
     manifest;
     #http;

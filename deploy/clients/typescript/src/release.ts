@@ -6,7 +6,7 @@ import type { ReleaseFile, ReleaseManifest } from "./schemas.ts";
 
 // A name is the server's: nothing of it may lead out of a folder.
 const FILE = /^[a-z0-9-]{1,80}\.parquet$/;
-const DATASET = /^[a-z-]{1,40}$/;
+const DATASET = /^[a-z_-]{1,40}$/;
 
 export class Release {
   readonly manifest: ReleaseManifest;
