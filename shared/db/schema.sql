@@ -365,7 +365,9 @@ BEGIN
     INSERT INTO event_log (organization_id, type, data) VALUES (NEW.organization_id, 'webhook.disabled',
         jsonb_build_object('webhook', NEW.id, 'reason', NEW.disabled_reason));
     IF context_organization() IS NULL THEN
-        PERFORM write_audit(NEW.organization_id, NULL, 'the service', 'webhook.disabled', NEW.id::text);
+        PERFORM write_audit(NEW.organization_id, NULL,
+            CASE WHEN pg_has_role(session_user, current_user, 'MEMBER') THEN 'an operator' ELSE 'the service' END,
+            'webhook.disabled', NEW.id::text);
     END IF;
     RETURN NULL;
 END $$;

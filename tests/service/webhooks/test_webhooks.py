@@ -257,6 +257,7 @@ async def test_what_counts_as_a_failure(edge: Edge, settings: Settings, key: str
         assert [one["outcome"] for one in await attempts(edge, key, talkative)] == ["answer-too-large"]
         shown = (await edge.get(f"/webhooks/{gone['id']}", key=key)).json
         assert (shown["state"], shown["disabled_reason"]) == ("disabled", "The receiver answered 410 Gone.")
+        assert execute(settings, "SELECT actor FROM audit WHERE act = 'webhook.disabled'") == [("the service",)]
         hurry(settings)
         strict = replace(settings, webhook_private_addresses=False)
         before = len(redirecting.calls)
