@@ -24,8 +24,17 @@ from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule, operat
 from edge.http.stream import ResultBody
 from edge.jobs.handlers import RESULT_PROBLEMS
 from edge.jobs.schemas import Job
-from edge.jobs.service import JobOrders, JobSerializer, JobSpec, JoinedOrderEnded, Order, failure, optimistic_order
-from edge.quota.billing import Billing, Charge
+from edge.jobs.service import (
+    JobOrders,
+    JobSerializer,
+    JobSpec,
+    JoinedOrderEnded,
+    Order,
+    SubmittedOrder,
+    failure,
+    optimistic_order,
+)
+from edge.quota.billing import COUNTED, Billing, Charge
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
 from shared.analytics.exchange import SQL as EXCHANGE
@@ -118,7 +127,12 @@ class ReportService:
         kind = quote.spec.kind.name
         if quote.result is not None:
             metrics.report_answers.labels(kind, "stored").inc()
-            return await self._stream(request, quote, quote.result, cached=True, units=quote.units, job_id=quote.job_id)
+            stored = await self._stream(
+                request, quote, quote.result, cached=True, units=quote.units, job_id=quote.job_id
+            )
+            if quote.units > _PAID_UNITS and stored.status in COUNTED:
+                await self._remember(request, quote, charge, stored)
+            return stored
         order = await self._order(request, quote, charge)
         manifest, failed = order.manifest, failure(order)
         how = "made" if manifest is not None else "failed" if failed is not None else "accepted"
@@ -132,15 +146,26 @@ class ReportService:
 
     async def _order(self, request: web.Request, quote: Quote, charge: Charge) -> Order:
         """Submit the job, wait for it as long as the request prefers, and return the order as it is then."""
-        principal = principal_of(request)
-        traceparent = request[CONTEXT].span.traceparent
-        submitting = self._orders.submit(principal, quote.spec, charge, traceparent, joins=quote.joins)
-        submitted = await charge.pay_for(submitting)
+        submitted = await self._submit(request, quote, charge)
         wait = wait_seconds(request.headers.get("Prefer"))
         try:
-            return await self._orders.wait(principal.organization_id, submitted, wait)
+            return await self._orders.wait(organization_of(request), submitted, wait)
         except StoreUnavailable:  # the order is committed and will be computed, so an error would be wrong
             return optimistic_order(submitted.order_id, quote.spec, charge.units)
+
+    async def _remember(self, request: web.Request, quote: Quote, charge: Charge, stored: web.StreamResponse) -> None:
+        """Order the stored result: by its order the organization has paid for it, as the one that had it computed."""
+        try:
+            await self._submit(request, quote, charge)
+        except BaseException:
+            if isinstance(stored, stream.Stream):
+                stored.discard()
+            raise
+
+    async def _submit(self, request: web.Request, quote: Quote, charge: Charge) -> SubmittedOrder:
+        traceparent = request[CONTEXT].span.traceparent
+        submitting = self._orders.submit(principal_of(request), quote.spec, charge, traceparent, joins=quote.joins)
+        return await charge.pay_for(submitting)
 
     async def _stream(
         self, request: web.Request, quote: Quote, manifest: Manifest, *, cached: bool, units: int, job_id: str | None

@@ -1,7 +1,7 @@
 """Pairs of items that wait for an operator: two records side by side, accept, reject, undo."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
@@ -98,6 +98,7 @@ class MatchPages:
         choosing = bool(filters.chosen or sample)
         limit = _BULK_MAX + 1 if choosing else skipped + 1
         waiting = await self._database.fetch(SQL.waiting, limit, *filters)
+        pairs = _named(waiting[:_BULK_MAX]) if choosing else None
         if sample:
             waiting.sort(key=lambda pair: blake2b(f"{sample}/{pair['left_id']}/{pair['right_id']}".encode()).digest())
         pair = waiting[skipped] if len(waiting) > skipped else None
@@ -116,6 +117,7 @@ class MatchPages:
             filters=filters,
             evidence_kinds=_EVIDENCE,
             choosing=choosing,
+            pairs=pairs,
             count=min(len(waiting), _BULK_MAX),
             more=len(waiting) > _BULK_MAX,
             sample=sample,
@@ -161,7 +163,7 @@ class MatchPages:
 
         async def note(transaction: Transaction) -> None:
             waiting = await transaction.fetch(SQL.waiting, _BULK_MAX, *filters)
-            if form.get("count") != str(len(waiting)):
+            if form.get("pairs") != _named(waiting):
                 raise PageError(409, "The pairs have changed since the page was shown. Go back and review them again.")
             ends = [pair["left_id"] for pair in waiting], [pair["right_id"] for pair in waiting]
             chosen = msgspec.json.encode(filters.chosen).decode()
@@ -179,6 +181,12 @@ class MatchPages:
             for iid in iids
         ]
         return {"items": items, "lines": compare(*items)}
+
+
+def _named(pairs: Sequence[Any]) -> str:
+    """Return a text by which a form says which pairs its page has counted: as many may wait later, and not the same."""
+    ends = sorted((pair["left_id"], pair["right_id"]) for pair in pairs)
+    return blake2b(repr(ends).encode(), digest_size=16).hexdigest()
 
 
 def _operator(visitor: SignedIn) -> None:

@@ -1,5 +1,6 @@
 """Pages about the visitor and the visitor's organization: token, overview, key, members, audit log; and their forms."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -15,7 +16,7 @@ from edge.organizations.service import Actor, AuditFilter, OrganizationService, 
 from edge.quota.page import windows_of
 from edge.storage.database import Transaction
 from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, INVITABLE, ROLES, Plan, may
-from shared.organizations.credentials import KEY_PREFIX
+from shared.organizations.credentials import KEY_PREFIX, parse
 
 _AUDIT_ROWS = 100
 HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"
@@ -73,12 +74,13 @@ class OrganizationPages:
     async def key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The key's state and its forms; a new key is shown once."""
         actor, new_key = visitor.acting, await self._secret.take(visitor, _KEY_PAGE)
+        keys = await self._acts.keys(actor)
         return render(
             request,
             "key.html",
             visitor,
-            keys=await self._acts.keys(actor),
-            new_key=new_key,
+            keys=keys,
+            new_key=_if_issued(new_key, [key["key_id"] for key in keys]),
             prefix=KEY_PREFIX,
             base_url=self._base_url,
             graces=GRACE_SECONDS,
@@ -180,6 +182,15 @@ class OrganizationPages:
         )
 
 
+def _if_issued(credential: str | None, ids: Sequence[str]) -> str | None:
+    """Return a new credential if there is one of its id: it is kept for its page before the act that issues it commits.
+
+    PostgreSQL may have been lost in between.
+    """
+    form = parse(credential) if credential else None
+    return credential if form is not None and form.credential_id in ids else None
+
+
 def _day(text: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
@@ -223,7 +234,7 @@ class PersonPages:
             "token.html",
             visitor,
             token=token,
-            new_token=new_token,
+            new_token=_if_issued(new_token, [token["token_id"]] if token else []),
             base_url=self._base_url,
             free=await self._credentials.plan("free"),
             plot=plot_by_day(rows, first, last),

@@ -950,8 +950,8 @@ INGEST_FAULTS = (
     fault(
         "a bulk decision in the dashboard takes pairs that were not shown",
         "edge/dashboard/matches.py",
-        'if form.get("count") != str(len(waiting)):',
-        'if not form.get("count"):',
+        'if form.get("pairs") != _named(waiting):',
+        'if not form.get("pairs"):',
         "tests/service/dashboard/test_matches.py::test_pairs_are_filtered_sampled_and_decided_in_bulk_and_the_bulk_is_undone",
     ),
     fault(

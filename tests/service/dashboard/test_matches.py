@@ -45,7 +45,9 @@ async def browser(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
 
 def sent(browser: Browser) -> dict[str, str]:
     """The fields of a form that every page of the queue has, and others have not."""
-    return {"csrf": browser.csrf(), "once": browser.once() if 'name="once"' in browser.text else ""}
+    found = re.search(r'name="pairs" value="([0-9a-f]{32})"', browser.text)
+    once = browser.once() if 'name="once"' in browser.text else ""
+    return {"csrf": browser.csrf(), "once": once, **({"pairs": found[1]} if found else {})}
 
 
 async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
@@ -61,7 +63,7 @@ async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
 async def test_a_bulk_decision_is_for_operators_alone(browser: Browser) -> None:
     await browser.sign_in("grace")
     await browser.ask("GET", "/dashboard")
-    form = {**sent(browser), "decision": "accept", "count": "1"}
+    form = {**sent(browser), "decision": "accept"}
     assert await browser.ask("POST", f"{PAGE}/bulk", form) == 403
     assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
@@ -112,10 +114,26 @@ async def test_decisions_whose_form_is_sent_twice_are_noted_once(browser: Browse
     await browser.sign_in()
     assert await twice(DECISIONS, left=A, right=B, decision="accept") == 1
     assert await twice(DECISIONS, left=A, right=B, decision="undo") == 2
-    bulk = {"decision": "reject", "source": "shop_a", "count": "1"}
+    bulk = {"decision": "reject", "source": "shop_a"}
     assert await twice(f"{PAGE}/bulk", f"{PAGE}?source=shop_a", **bulk) == 3
     [[batch]] = execute(browser.edge.settings, "SELECT batch_id::text FROM match_reviews WHERE batch_id IS NOT NULL")
     assert await twice(f"{PAGE}/bulk", batch=batch) == 4
+
+
+async def test_pairs_that_came_in_the_place_of_those_that_the_page_counted_are_not_decided(
+    browser: Browser, tmp_path: Path
+) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", f"{PAGE}?source=shop_a")
+    bulk = {**sent(browser), "decision": "accept", "source": "shop_a"}
+    assert 'data-figure="count">1<' in browser.text
+    form = {**sent(browser), "once": "1" * 22, "left": A, "right": B, "decision": "reject"}
+    assert await browser.ask("POST", DECISIONS, form) == 303
+    rows = row("z", SOY, "Soy milk 3L")
+    await asyncio.to_thread(shop, browser.edge.settings, tmp_path, "shop_c", rows)
+    assert await browser.ask("POST", f"{PAGE}/bulk", bulk) == 409
+    await browser.ask("GET", f"{PAGE}?source=shop_a")
+    assert 'data-figure="count">1<' in browser.text
 
 
 async def test_a_pair_whose_item_is_removed_meanwhile_is_not_an_error_of_the_page(
@@ -149,8 +167,8 @@ async def test_pairs_are_filtered_sampled_and_decided_in_bulk_and_the_bulk_is_un
     assert "1 accepted, 100.0 % (95 % Wilson interval 20.7 to 100.0 %)" in browser.text
     assert await browser.ask("POST", DECISIONS, {**form, **sent(browser), "decision": "undo"}) == 303
     await browser.ask("GET", f"{PAGE}?source=shop_a")
-    bulk = {**sent(browser), "decision": "reject", "source": "shop_a", "count": "1"}
-    assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, "count": "2"}) == 409
+    bulk = {**sent(browser), "decision": "reject", "source": "shop_a"}
+    assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, "pairs": "0" * 32}) == 409
     await browser.ask("GET", f"{PAGE}?source=shop_a")
     assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, **sent(browser)}) == 303
     settings = browser.edge.settings

@@ -411,6 +411,26 @@ async def test_a_form_that_is_sent_twice_at_once_is_one_act(browser: Browser, pa
     assert len(set(re.findall(SECRETS, browser.text))) == 1
 
 
+@pytest.mark.parametrize(("path", "table"), [("/dashboard/key", "api_keys"), ("/dashboard/token", "public_tokens")])
+async def test_a_secret_whose_act_did_not_commit_is_not_shown(browser: Browser, path: str, table: str) -> None:
+    page, form = await _prepared(browser, path)
+    settings = browser.edge.settings
+    execute(
+        settings,
+        "CREATE FUNCTION cut_off() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'cut off' USING ERRCODE = '57P01'; END $$",
+    )
+    at_commit = "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cut_off()"
+    execute(settings, f"CREATE CONSTRAINT TRIGGER cut_off AFTER INSERT ON {table} {at_commit}")
+    assert await browser.ask("POST", path, form) == 503
+    assert await browser.ask("GET", page) == 200
+    assert re.findall(SECRETS, browser.text) == []
+    execute(settings, f"DROP TRIGGER cut_off ON {table}")
+    assert await browser.ask("POST", path, form) == 303
+    assert await browser.ask("GET", page) == 200
+    assert len(set(re.findall(SECRETS, browser.text))) == 1
+
+
 async def test_an_organization_is_created_and_an_invitation_accepted_once_however_often_the_form_is_sent(
     browser: Browser,
 ) -> None:

@@ -272,14 +272,17 @@ async def test_a_plan_that_does_not_reach_is_403_before_anything_is_queued(
     assert await edge.used(key) == 0
 
 
-async def test_a_rollup_costs_twenty_and_its_own_buyer_one_afterwards(edge: Edge, settings: Settings) -> None:
+async def test_a_rollup_costs_twenty_and_each_buyer_one_afterwards(edge: Edge, settings: Settings) -> None:
     buyer, other = api_key(settings, "institutional"), api_key(settings, "institutional")
     asking = asyncio.create_task(edge.get("/index/rollups/sustainability", key=buyer))
     await work(settings)
     await asking
     assert (await edge.get("/index/rollups/sustainability", key=buyer)).json["meta"]["cost_units"] == 1
-    assert (await edge.get("/index/rollups/sustainability", key=other)).json["meta"]["cost_units"] == 20
-    assert (await edge.used(buyer), await edge.used(other)) == (21, 20)
+    unchanged = await edge.get("/index/rollups/sustainability", key=other, head={"If-None-Match": "*"})
+    assert (unchanged.status, await edge.used(other)) == (304, 0)
+    asked = [(await edge.get("/index/rollups/sustainability", key=other)).json["meta"] for _ in range(2)]
+    assert [(meta["cached"], meta["cost_units"]) for meta in asked] == [(True, 20), (True, 1)]
+    assert (await edge.used(buyer), await edge.used(other)) == (21, 21)
 
 
 async def test_a_new_snapshot_is_a_new_question(edge: Edge, settings: Settings, key: str) -> None:
