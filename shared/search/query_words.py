@@ -147,7 +147,9 @@ def _split(index: SearchIndex, text: str) -> list[TermVariant]:
     if is_unspaced(text):
         return []
     best: TermVariant | None = None
-    for cut in range(SPLIT_CHARACTERS_MIN, len(text) - SPLIT_CHARACTERS_MIN + 1):
+    # A single digit is a word of its own: "7up" is also "7 up".
+    first = 1 if text[0].isdigit() and text[1:2].isalpha() else SPLIT_CHARACTERS_MIN
+    for cut in range(first, len(text) - SPLIT_CHARACTERS_MIN + 1):
         terms = tuple(stems([text[:cut], text[cut:]]))
         documents = min(index.frequency(layout.WORDS, term) for term in terms)
         if documents > (best.documents if best else 0):

@@ -418,6 +418,12 @@ def test_a_space_too_many_or_too_few_is_forgiven(index: SearchIndex, q: str, fou
     assert iids(ask_search_promises(index, q))[0] == found
 
 
+def test_a_digit_before_a_word_may_stand_alone(tmp_path: Path) -> None:
+    names = {"IID-1": "7-Up Bottle", "IID-2": "Pick Up", "IID-3": "No 7"}
+    index = opened([Document(Item(iid, name, None, None, None)) for iid, name in names.items()], tmp_path)
+    assert strict(ask_search_promises(index, "7up")) == {"IID-1"}
+
+
 def test_a_whole_word_comes_before_a_begun_one(index: SearchIndex) -> None:
     assert iids(ask_search_promises(index, "bat"))[:2] == ["IID-D0006", "IID-D0005"]
 
