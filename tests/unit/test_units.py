@@ -116,6 +116,10 @@ def test_a_name_is_read_as_people_read_it() -> None:
         ("paper 1,000 sheets", ["1000 sheet"]),
         ("paper 1 000 sheets", ["1000 sheet"]),
         ("pads 2 500 sheets", ["500 sheet"]),
+        ("sucre 1\u00a0000,5 g", ["1000.5 g"]),
+        ("Zucker 1'000 g", ["1000 g"]),
+        ("Sauger 1’200 W", ["1200 W"]),
+        ("board 6'10\"", ["2082.8 mm"]),
         ("", []),
     ):
         assert texts(name) == expected, name

@@ -640,6 +640,9 @@ def test_vowel_signs_belong_to_their_word_and_points_are_left_out() -> None:
         ("مكتبـــة أحمد", ["مكتبه", "احمد"]),
         ("دوغ کفیر", ["دوغ", "كفير"]),
         ("حليب ٥٠٠ مل", ["حليب", "500", "مل"]),
+        ("می\u200cخواهم", ["مي", "خواهم"]),
+        ("Schoko\u00adlade", ["schokolade"]),
+        ("ශ්\u200dරී", ["ශ්රී"]),
     ):
         assert indexed_words(text) == query_words(text) == words, text
 
