@@ -418,6 +418,13 @@ def test_a_space_too_many_or_too_few_is_forgiven(index: SearchIndex, q: str, fou
     assert iids(ask_search_promises(index, q))[0] == found
 
 
+def test_a_word_does_not_count_as_another_because_both_together_have_its_stem(tmp_path: Path) -> None:
+    names = {"IID-1": "Vitamin C drops", "IID-2": "Vitamin E drops", "IID-3": "Snack bar", "IID-4": "Bar stool red"}
+    index = opened([Document(Item(iid, name, None, None, None)) for iid, name in names.items()], tmp_path)
+    assert strict(ask_search_promises(index, "vitamin e")) == {"IID-2"}
+    assert strict(ask_search_promises(index, "bar red")) == {"IID-4"}
+
+
 def test_a_digit_before_a_word_may_stand_alone(tmp_path: Path) -> None:
     names = {"IID-1": "7-Up Bottle", "IID-2": "Pick Up", "IID-3": "No 7"}
     index = opened([Document(Item(iid, name, None, None, None)) for iid, name in names.items()], tmp_path)
