@@ -8,7 +8,6 @@ from itertools import pairwise
 import tantivy
 
 WORD_CHARACTERS_MAX = 40
-PREFIX_CHARACTERS_MAX = 12
 STEMMING = "english"
 
 # Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer: written without spaces or with few, and therefore cut into

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from shared.search import layout
 from shared.search.index import SearchIndex
-from shared.text import PREFIX_CHARACTERS_MAX, is_unspaced, query_words, stem, stems
+from shared.text import is_unspaced, query_words, stem, stems
 from shared.units.names import Reading, read, term
 
 # More words than any item's name has; bounded because each word costs time.
@@ -192,9 +192,8 @@ def _in_description(index: SearchIndex, terms: tuple[str, ...], field: str = lay
 
 
 def _prefix(index: SearchIndex, text: str, weight: float) -> list[TermVariant]:
-    term = text[:PREFIX_CHARACTERS_MAX]
-    documents = index.frequency(layout.PREFIXES, term)
-    return [TermVariant((term,), layout.PREFIXES, weight, documents)] if documents else []
+    documents = index.frequency(layout.PREFIXES, text)
+    return [TermVariant((text,), layout.PREFIXES, weight, documents)] if documents else []
 
 
 def _best(variants: list[TermVariant]) -> list[TermVariant]:

@@ -425,6 +425,18 @@ def test_a_word_does_not_count_as_another_because_both_together_have_its_stem(tm
     assert strict(ask_search_promises(index, "bar red")) == {"IID-4"}
 
 
+def test_a_long_word_is_met_only_by_words_that_begin_with_all_of_it(tmp_path: Path) -> None:
+    names = {"IID-1": "Waschmaschine", "IID-2": "Waschmaschinenschlauch", "IID-3": "Waschmaschinenschrank"}
+    index = opened([Document(Item(iid, name, None, None, None)) for iid, name in names.items()], tmp_path)
+    for q, found in (
+        ("waschmaschine", {"IID-1", "IID-2", "IID-3"}),
+        ("waschmaschinensch", {"IID-2", "IID-3"}),
+        ("waschmaschinenschlauch", {"IID-2"}),
+        ("waschmaschinenteppich", set()),
+    ):
+        assert strict(ask_search_promises(index, q)) == found, q
+
+
 def test_a_digit_before_a_word_may_stand_alone(tmp_path: Path) -> None:
     names = {"IID-1": "7-Up Bottle", "IID-2": "Pick Up", "IID-3": "No 7"}
     index = opened([Document(Item(iid, name, None, None, None)) for iid, name in names.items()], tmp_path)
