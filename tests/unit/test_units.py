@@ -224,6 +224,13 @@ def test_a_long_row_that_means_nothing_reads_each_of_its_parts_once(monkeypatch:
     assert len(asked) < 10 * len(Reader("1 g x " * 600).tokens)
 
 
+def test_descriptions_are_not_kept_in_memory() -> None:
+    kept = read.cache_info().currsize
+    for number in range(5):
+        assert names.indexed_quantities(f"{'a description ' * 40} of {number} kg") == [f"{number * 1000}_g_"]
+    assert read.cache_info().currsize == kept
+
+
 def test_a_value_is_written_in_digits_where_these_end() -> None:
     for value, text in (
         ("0", "0"),
