@@ -8,7 +8,6 @@ from itertools import pairwise
 import tantivy
 
 WORD_CHARACTERS_MAX = 40
-PREFIX_CHARACTERS_MAX = 12
 STEMMING = "english"
 
 # Chinese, Japanese and Korean, Thai, Lao, Burmese and Khmer: written without spaces or with few, and therefore cut into
@@ -46,6 +45,9 @@ _FIRST_UNSPACED = "\u0e00"
 _STARTS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 ACCENT = re.compile("[\u0300-\u036f]+")
 """Only these marks are accents; the sound marks of kana and the vowels of other scripts distinguish words and stay."""
+# They say how a word may be broken or how its letters join; people write the same word with and without them. The
+# non-joiner, which in Persian stands between the parts of a word, separates them.
+_INVISIBLE = re.compile("[\u00ad\u200d\u2060\ufeff]")
 _APOSTROPHE = re.compile("['’ʼ＇`´]")
 # Letters that Unicode does not decompose, as people without that key type them.
 _PLAIN = str.maketrans(
@@ -142,7 +144,7 @@ def _stemmer() -> tantivy.TextAnalyzer:
 
 
 def _runs(text: str) -> list[str]:
-    return _RUN.findall(unpointed(fold(text)))
+    return _RUN.findall(unpointed(fold(_INVISIBLE.sub("", text))))
 
 
 def _pairs(characters: list[str]) -> list[str]:

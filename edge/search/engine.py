@@ -22,6 +22,7 @@ from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
 from shared.search.paging import begins_iid, find
 from shared.telemetry.log import Log
+from shared.text import in_ascii
 
 # Threads that answer questions of the event loop.
 # Executors make two futures with locks for each question, and hand each result over in three steps: a tenth of a
@@ -238,20 +239,20 @@ _DIGIT = re.compile(r"[0-9]", re.ASCII)
 
 def identifiers_in(q: str) -> list[RequestedIdentifier]:
     """Return the identifiers that a query may consist of or contain, each once. Pure."""
-    if begins_iid(q) or not _DIGIT.search(q):
+    if begins_iid(q) or not _DIGIT.search(in_ascii(q)):
         return []
     return list(dict.fromkeys(_candidates(q)))
 
 
 def _candidates(q: str) -> Iterator[RequestedIdentifier]:
-    if q.startswith(("http://", "https://")):
+    if q[:8].lower().startswith(("http://", "https://")):
         yield from _read("url", q)
         return
     words = _WORD.findall(q)
     for text in (q, *words):
         if len(text) >= _NUMBER_CHARACTERS_MIN:
             for scheme in _NUMBERS:
-                yield from _read(scheme, text)
+                yield from _read(scheme, in_ascii(text))
     # A part number or a source's own number may be any text: only a short query with a digit is looked up as one.
     if len(words) <= _WORDS_MAX and len(q) >= _PART_CHARACTERS_MIN:
         yield from _read("mpn", q)

@@ -5,9 +5,11 @@ import re
 from shared.errors import InvalidIdentifier
 
 _LENGTHS = (8, 12, 13, 14)
-# Printed numbers are grouped; a sign before one makes it another text.
-_GROUPED = re.compile(r"[0-9Xx]+(?:[ -][0-9Xx]+)*", re.ASCII)
-_SEPARATORS = re.compile(r"[ -]")
+# Printed numbers are grouped, also by the hyphens and spaces of typesetters; a sign before one makes it another text.
+_GROUPED = re.compile("[0-9Xx]+(?:[ \u00a0\u2010-\u2013-][0-9Xx]+)*")
+_SEPARATORS = re.compile("[ \u00a0\u2010-\u2013-]")
+# Marks of direction and the like come along where a number is copied from a page.
+_INVISIBLE = "\u200b\u200e\u200f\u2060\ufeff"
 _FLOAT = re.compile(r"[0-9]+\.0+", re.ASCII)
 # What Excel shows, and writes, of a number of twelve digits or more.
 _SHORTENED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.ASCII | re.IGNORECASE)
@@ -108,7 +110,7 @@ def is_restricted(gtin: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    stripped = text.strip()
+    stripped = text.strip().strip(_INVISIBLE).strip()
     return _SEPARATORS.sub("", stripped) if _GROUPED.fullmatch(stripped) else stripped
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from shared.search import layout
 from shared.search.index import SearchIndex
-from shared.text import PREFIX_CHARACTERS_MAX, is_unspaced, query_words, stems
+from shared.text import is_unspaced, query_words, stem, stems
 from shared.units.names import Reading, read, term
 
 # More words than any item's name has; bounded because each word costs time.
@@ -77,7 +77,7 @@ class Question:
         texts = query_words(reading.rest)[: WORDS_MAX - len(self._quantities)]
         self._unfinished = bool(texts) and not reading.ends
         # A space too many is one edit: "soda stream" is also "sodastream", for either of its two words.
-        joined = [[], *(_joined(index, first + second) for first, second in pairwise(texts)), []]
+        joined = [[], *(_joined(index, first, second) for first, second in pairwise(texts)), []]
         self._typed = [
             (text, _exact(index, text, 1.0), joined[position] + joined[position + 1])
             for position, text in enumerate(texts)
@@ -138,8 +138,10 @@ def _begun(index: SearchIndex, text: str, weights: Weights) -> list[TermVariant]
     return _exact(index, text, 1.0) + ([] if is_unspaced(text) else _prefix(index, text, weights.beginning))
 
 
-def _joined(index: SearchIndex, text: str) -> list[TermVariant]:
-    return [] if is_unspaced(text) else _exact(index, text, 1.0)
+def _joined(index: SearchIndex, first: str, second: str) -> list[TermVariant]:
+    # "vitamine" has the stem of "vitamin", which would then count as the word "e" too.
+    same = stem(first + second) in (stem(first), stem(second))
+    return [] if same or is_unspaced(first + second) else _exact(index, first + second, 1.0)
 
 
 def _split(index: SearchIndex, text: str) -> list[TermVariant]:
@@ -147,7 +149,9 @@ def _split(index: SearchIndex, text: str) -> list[TermVariant]:
     if is_unspaced(text):
         return []
     best: TermVariant | None = None
-    for cut in range(SPLIT_CHARACTERS_MIN, len(text) - SPLIT_CHARACTERS_MIN + 1):
+    # A single digit is a word of its own: "7up" is also "7 up".
+    first = 1 if text[0].isdigit() and text[1:2].isalpha() else SPLIT_CHARACTERS_MIN
+    for cut in range(first, len(text) - SPLIT_CHARACTERS_MIN + 1):
         terms = tuple(stems([text[:cut], text[cut:]]))
         documents = min(index.frequency(layout.WORDS, term) for term in terms)
         if documents > (best.documents if best else 0):
@@ -188,9 +192,8 @@ def _in_description(index: SearchIndex, terms: tuple[str, ...], field: str = lay
 
 
 def _prefix(index: SearchIndex, text: str, weight: float) -> list[TermVariant]:
-    term = text[:PREFIX_CHARACTERS_MAX]
-    documents = index.frequency(layout.PREFIXES, term)
-    return [TermVariant((term,), layout.PREFIXES, weight, documents)] if documents else []
+    documents = index.frequency(layout.PREFIXES, text)
+    return [TermVariant((text,), layout.PREFIXES, weight, documents)] if documents else []
 
 
 def _best(variants: list[TermVariant]) -> list[TermVariant]:

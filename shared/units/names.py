@@ -214,6 +214,9 @@ class Reading:
     ends: bool
 
 
+_KEPT_CHARACTERS_MAX = 500
+
+
 @lru_cache(maxsize=65_536)
 def read(text: str) -> Reading:
     """Return the quantities of a name, and what remains without them."""
@@ -473,7 +476,9 @@ def term(quantity: Quantity) -> str:
 def indexed_quantities(text: str) -> list[str]:
     """Return every term under which a text is found: its quantities, and of packs and sides each measure alone."""
     terms: dict[str, None] = {}
-    for quantity in read(text).quantities:
+    # Descriptions are read once: 65,536 of them would take hundreds of megabytes of the process that builds an index.
+    reading = read(text) if len(text) <= _KEPT_CHARACTERS_MAX else read.__wrapped__(text)
+    for quantity in reading.quantities:
         terms[term(quantity)] = None
         for measure in quantity.measures:
             if measure.dimension != BARE:

@@ -17,7 +17,7 @@ _IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"
 _KANA = "\u3040-\u30ff"
 _TOKEN = re.compile(
     r"(?P<number>"
-    r"[1-9]\d{0,2}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)"  # 10 000, the space not for breaking
+    r"[1-9]\d{0,2}(?:[\u00a0\u2009\u202f']\d{3})+(?!\d)(?:[.,]\d{1,3}(?!\d))?"  # 10 000 (not for breaking), 1'000
     r"|[1-9]\d{0,2}(?:\.\d{3})+,\d{1,3}(?!\d)"  # 1.234,5
     r"|[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?"  # 1,234.5
     r"|[1-9]\d{0,2}(?:\.\d{3}){2,}(?![\d.])"  # 1.000.000
@@ -94,7 +94,7 @@ def value_of(number: str) -> Fraction:
     """Return the value of a number token: a comma before three digits groups thousands, else it is the decimal sign."""
     if number.isdecimal():
         return Fraction(int(number))
-    digits = re.sub(r"[\u00a0\u2009\u202f]", "", number)
+    digits = re.sub(r"[\u00a0\u2009\u202f']", "", number)
     if "," in digits and "." in digits:
         group, decimal = (",", ".") if digits.rindex(".") > digits.rindex(",") else (".", ",")
         digits = digits.replace(group, "").replace(decimal, ".")

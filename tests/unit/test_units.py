@@ -116,6 +116,10 @@ def test_a_name_is_read_as_people_read_it() -> None:
         ("paper 1,000 sheets", ["1000 sheet"]),
         ("paper 1 000 sheets", ["1000 sheet"]),
         ("pads 2 500 sheets", ["500 sheet"]),
+        ("sucre 1\u00a0000,5 g", ["1000.5 g"]),
+        ("Zucker 1'000 g", ["1000 g"]),
+        ("Sauger 1’200 W", ["1200 W"]),
+        ("board 6'10\"", ["2082.8 mm"]),
         ("", []),
     ):
         assert texts(name) == expected, name
@@ -218,6 +222,13 @@ def test_a_long_row_that_means_nothing_reads_each_of_its_parts_once(monkeypatch:
     reading = names.read.__wrapped__("1 g x " * 600)
     assert len(reading.quantities) <= 1
     assert len(asked) < 10 * len(Reader("1 g x " * 600).tokens)
+
+
+def test_descriptions_are_not_kept_in_memory() -> None:
+    kept = read.cache_info().currsize
+    for number in range(5):
+        assert names.indexed_quantities(f"{'a description ' * 40} of {number} kg") == [f"{number * 1000}_g_"]
+    assert read.cache_info().currsize == kept
 
 
 def test_a_value_is_written_in_digits_where_these_end() -> None:

@@ -560,6 +560,7 @@ def make_index(
             connection.commit()  # the lock is the session's; the snapshot must begin after it was had
             _continue(objects, directory)
         with writing(directory):
+            prune(directory)  # a build that found no room would find still less beside the files of the one before
             manifest = _newest(connection, directory, report_progress, sizes)
         if manifest is None:
             return {"data_version": 0, "items": 0}

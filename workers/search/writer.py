@@ -17,12 +17,14 @@ from shared.search import layout
 from shared.search.directory import make_durable
 from shared.search.layout import SegmentInfo
 from shared.search.segment import Dictionary, Numbers, Span, bits
-from shared.text import PREFIX_CHARACTERS_MAX, is_unspaced
+from shared.text import is_unspaced
 
 # Rows of bits for the common terms of a segment: which documents have the term, in the order of their numbers.
 
 
 _PLAIN = layout.key(layout.PLAIN, "")
+# Longer beginnings are of few words, whose documents are read without a row.
+_BEGINNING_CHARACTERS_MAX = 12
 _FIELDS = [
     layout.key(field, "")
     for field in (layout.WORDS, layout.QUANTITIES, layout.BRAND, layout.CATEGORY, layout.PRODUCT_TYPE)
@@ -52,7 +54,7 @@ def _terms(dictionary: Dictionary, least: int) -> Iterator[tuple[bytes, Span]]:
 def _beginnings(dictionary: Dictionary, least: int) -> Iterator[tuple[bytes, Span]]:
     # Sorted words with one beginning are neighbours; a longer beginning is only looked for below a common shorter one.
     level = [("", dictionary.beginning(_PLAIN))]
-    for _ in range(PREFIX_CHARACTERS_MAX):
+    for _ in range(_BEGINNING_CHARACTERS_MAX):
         deeper = []
         for begun, span in level:
             for longer, part in _continuations(dictionary, begun, span):

@@ -1,5 +1,6 @@
 """From PostgreSQL's items to hits."""
 
+import errno
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from shared.search import layout, remote
 from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
 from shared.search.paging import find
+from workers.search import writer
 from workers.search.build import Sizes, make_index
 
 Owner = psycopg.Connection[tuple[object, ...]]
@@ -162,6 +164,22 @@ def test_an_index_that_lacks_files_is_built_anew(database: str, filled: Owner, u
         commit(filled, 2)
     assert make_index(database, updated) == {"data_version": loaded, "items": 20}
     assert found(updated, "soy milk") == ["IID-A1", "IID-A2"]
+
+
+def test_builds_that_find_no_room_leave_the_files_of_one_attempt(
+    database: str, filled: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "write_vocabulary", full)
+        for _ in range(3):
+            with pytest.raises(OSError, match="no space left"):
+                make_index(database, tmp_path)
+    assert len(list((tmp_path / layout.SEGMENTS).iterdir())) == 1
+    make_index(database, tmp_path)
+    assert [path.name for path in (tmp_path / layout.SEGMENTS).iterdir()] == segments(tmp_path)
 
 
 def test_many_loads_leave_few_segments_and_all_items(database: str, filled: Owner, updated: Path) -> None:

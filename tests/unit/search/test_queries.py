@@ -178,6 +178,9 @@ def test_a_query_is_looked_up_as_the_identifiers_that_it_may_be() -> None:
             {("mpn", "SONYWH1000XM4"), ("sku", "Sony WH-1000XM4"), ("mpn", "WH1000XM4")},
         ),
         ("https://shop.test/p/1?utm_source=x", {("url", "shop.test/p/1")}),
+        ("Https://shop.test/p/1", {("url", "shop.test/p/1")}),
+        ("ペン ４００６３８１３３３９３１ 青 細", {("gtin", "04006381333931")}),
+        ("قلم ٤٠٠٦٣٨١٣٣٣٩٣١ أزرق رفيع", {("gtin", "04006381333931")}),
         ("soy milk", set()),
         ("iphone 5", {("mpn", "IPHONE5"), ("sku", "iphone 5")}),
         ("a4", set()),
@@ -415,6 +418,31 @@ def test_a_space_too_many_or_too_few_is_forgiven(index: SearchIndex, q: str, fou
     assert iids(ask_search_promises(index, q))[0] == found
 
 
+def test_a_word_does_not_count_as_another_because_both_together_have_its_stem(tmp_path: Path) -> None:
+    names = {"IID-1": "Vitamin C drops", "IID-2": "Vitamin E drops", "IID-3": "Snack bar", "IID-4": "Bar stool red"}
+    index = opened([Document(Item(iid, name, None, None, None)) for iid, name in names.items()], tmp_path)
+    assert strict(ask_search_promises(index, "vitamin e")) == {"IID-2"}
+    assert strict(ask_search_promises(index, "bar red")) == {"IID-4"}
+
+
+def test_a_long_word_is_met_only_by_words_that_begin_with_all_of_it(tmp_path: Path) -> None:
+    names = {"IID-1": "Waschmaschine", "IID-2": "Waschmaschinenschlauch", "IID-3": "Waschmaschinenschrank"}
+    index = opened([Document(Item(iid, name, None, None, None)) for iid, name in names.items()], tmp_path)
+    for q, found in (
+        ("waschmaschine", {"IID-1", "IID-2", "IID-3"}),
+        ("waschmaschinensch", {"IID-2", "IID-3"}),
+        ("waschmaschinenschlauch", {"IID-2"}),
+        ("waschmaschinenteppich", set()),
+    ):
+        assert strict(ask_search_promises(index, q)) == found, q
+
+
+def test_a_digit_before_a_word_may_stand_alone(tmp_path: Path) -> None:
+    names = {"IID-1": "7-Up Bottle", "IID-2": "Pick Up", "IID-3": "No 7"}
+    index = opened([Document(Item(iid, name, None, None, None)) for iid, name in names.items()], tmp_path)
+    assert strict(ask_search_promises(index, "7up")) == {"IID-1"}
+
+
 def test_a_whole_word_comes_before_a_begun_one(index: SearchIndex) -> None:
     assert iids(ask_search_promises(index, "bat"))[:2] == ["IID-D0006", "IID-D0005"]
 
@@ -631,6 +659,9 @@ def test_vowel_signs_belong_to_their_word_and_points_are_left_out() -> None:
         ("مكتبـــة أحمد", ["مكتبه", "احمد"]),
         ("دوغ کفیر", ["دوغ", "كفير"]),
         ("حليب ٥٠٠ مل", ["حليب", "500", "مل"]),
+        ("می\u200cخواهم", ["مي", "خواهم"]),
+        ("Schoko\u00adlade", ["schokolade"]),
+        ("ශ්\u200dරී", ["ශ්රී"]),
     ):
         assert indexed_words(text) == query_words(text) == words, text
 
