@@ -392,6 +392,12 @@ def test_a_port_that_was_given_is_given_to_no_one_else_and_a_server_may_take_it(
     assert port_is_free(port)
 
 
+def test_workers_of_nginx_fit_its_limit_of_memory_on_a_host_of_any_size() -> None:
+    for cores, expected in ((2, 2), (64, 16)):
+        code = f"import os; os.cpu_count = lambda: {cores}; from deploy.local import nginx; print(nginx._DEFAULTS)"
+        assert f"'WORKERS': '{expected}'" in subprocess.check_output([sys.executable, "-c", code], text=True)
+
+
 def test_nginx_is_given_no_path_that_it_would_read_as_something_else() -> None:
     for folder in ("/srv/a[b]", "/srv/*", '/srv/"a', "/srv/$a"):
         with pytest.raises(ConfigurationError, match="cannot name this path"):
