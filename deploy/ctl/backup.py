@@ -14,7 +14,7 @@ import click
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from deploy.ctl.console import json_option, report, show
+from deploy.ctl.console import count_in_directory, json_option, report, show
 from deploy.local.backup_bucket import Bucket
 from deploy.local.backups import (
     SQL,
@@ -66,6 +66,7 @@ def backup() -> None:
 def run() -> None:
     """Receive the log and take base backups until stopped; delete old ones, and test the newest one each week."""
     settings, log = Settings.from_environment(), Log("backup")
+    count_in_directory(settings)
     source = Source(settings.backup_database_url, settings.backup_dir)
     serve_metrics(settings)
     stopping = threading.Event()

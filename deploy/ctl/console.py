@@ -138,6 +138,22 @@ def settings(data_dir: Path) -> Settings:
     return settings_of(Paths.at(data_dir))
 
 
+def metrics_environment(chosen: Settings) -> dict[str, str]:
+    """Make METRICS_DIR, and return the variable that has a process count in it; nothing where none is set."""
+    if chosen.metrics_dir is None:
+        return {}
+    chosen.metrics_dir.mkdir(parents=True, exist_ok=True)
+    # The library that counts reads this one by itself, when it is first imported.
+    return {"PROMETHEUS_MULTIPROC_DIR": str(chosen.metrics_dir)}
+
+
+def count_in_directory(chosen: Settings) -> None:
+    """Start this command anew, to count in METRICS_DIR. Returns where it does so already, or where none is set."""
+    variables = metrics_environment(chosen)
+    if not variables.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **variables})
+
+
 def show(rows: Iterable[dict[str, Any]], *, as_json: bool, title: str = "") -> None:
     """Print rows as a table for people, or as JSON for programs."""
     listed = list(rows)

@@ -11,7 +11,17 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from deploy.ctl.console import console, data_dir_option, print_json, report, settings, show, stored, table
+from deploy.ctl.console import (
+    console,
+    count_in_directory,
+    data_dir_option,
+    print_json,
+    report,
+    settings,
+    show,
+    stored,
+    table,
+)
 from deploy.ctl.demo import load_demo
 from deploy.ctl.jobs import follow
 from deploy.terminal import safe
@@ -426,6 +436,7 @@ def run_feeds(data_dir: Path) -> None:
     supervisor restarts it. One process is enough; a second one waits until the first has exited.
     """
     chosen = settings(data_dir)
+    count_in_directory(chosen)
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, frame: stopped.append(number))

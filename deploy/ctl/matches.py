@@ -16,6 +16,7 @@ from deploy.ctl.console import (
     FiniteRange,
     Iid,
     console,
+    count_in_directory,
     errors,
     limit_option,
     reason_option,
@@ -58,6 +59,7 @@ def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
         else:
             console.say("no decision waits")
         return
+    count_in_directory(chosen)
     with connect(chosen.database_url, application="matches", autocommit=True) as listener:
         listener.execute("LISTEN match_reviews")
         serve_metrics(chosen)

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 from rich.progress import Progress
 
-from deploy.ctl.console import console, settings, show, stored
+from deploy.ctl.console import console, print_json, settings, show, stored
 from deploy.local.derived import bring_up_to_date, update_search_index
 from shared.db.connect import connect
-from shared.db.migrate import available, migrate, pending
+from shared.db.migrate import Migration, available, migrate, pending
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError
 from shared.objects.shared_directories import adopt
@@ -77,9 +77,18 @@ def migrate_schema(data_dir: Path, contract: bool, dry_run: bool, directories: b
     Safe to run at any time, under load, and twice at once. If a table is busy, it retries instead of blocking others.
     """
     chosen = settings(data_dir)
+
+    def tell_applied(step: Migration) -> None:
+        if not as_json:
+            console.say("  applied {step.name} ({step.phase})", step=step)
+
+    def tell_made(done: str) -> None:
+        if not as_json:
+            console.say("  {done}", done=done)
+
     if directories:
-        for place in adopt(chosen, chosen.database_url):
-            console.say("  {place.name}: {place.location}", place=place)
+        adopted = [{"name": place.name, "location": place.location} for place in adopt(chosen, chosen.database_url)]
+        show(adopted, as_json=as_json, title="directories")
         return
     with connect(chosen.database_url, application="migrate") as connection:
         if dry_run:
@@ -90,13 +99,12 @@ def migrate_schema(data_dir: Path, contract: bool, dry_run: bool, directories: b
             )
             show(rows, as_json=as_json, title="migrations")
             return
-        done = migrate(
-            connection,
-            lambda step: console.say("  applied {step.name} ({step.phase})", step=step),
-            contract=contract,
-        )
+        done = migrate(connection, tell_applied, contract=contract)
         left = pending(connection)
-    bring_up_to_date(chosen, lambda done: console.say("  {done}", done=done))
+    bring_up_to_date(chosen, tell_made)
+    if as_json:
+        print_json({"applied": [step.name for step in done], "waiting": [step.name for step in left]})
+        return
     console.say("[green]the schema is current[/] ({count} applied)", count=len(done))
     for step in left:
         console.say(

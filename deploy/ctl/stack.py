@@ -216,6 +216,8 @@ def _say_who_can_sign_in(paths: Paths, base_url: str) -> None:
 
 
 def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: list[str]) -> None:
+    with locked(paths):
+        pass  # the log of a stack that runs has the passwords of its people, and must not be begun anew
     log = paths.log("supervisor")
     command = [
         sys.executable,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import data_dir_option, settings
+from deploy.ctl.console import data_dir_option, metrics_environment, settings
 from deploy.local.nginx import PROJECT
 from deploy.local.process import environment_of_parts, worker_command
 from edge.startup import NEEDED
@@ -66,10 +66,6 @@ def _become(command: list[str], data_dir: Path, needed: tuple[str, ...], more: d
     chosen.require(*needed)
     refuse_empty(getattr(chosen, needed[0]))
     require_shared(chosen, getattr(chosen, needed[0]))
-    environment = {**environment_of_parts(), **chosen.environment(), **(more or {})}
-    if chosen.metrics_dir is not None:
-        # The library that counts reads this one by itself, when it is first imported.
-        environment["PROMETHEUS_MULTIPROC_DIR"] = str(chosen.metrics_dir)
-        chosen.metrics_dir.mkdir(parents=True, exist_ok=True)
+    environment = {**environment_of_parts(), **chosen.environment(), **(more or {}), **metrics_environment(chosen)}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH", ""))))
     os.execve(command[0], command, environment)

@@ -15,7 +15,11 @@ from shared.settings.settings import Settings
 
 PROJECT = Path(__file__).parents[2]
 _BESIDE = PROJECT / "deploy" / "nginx"
+# A worker takes 7 MB before its first request, and a reload doubles them. nginx takes a quarter of what a lookup costs:
+# so many are enough for 64 cores, and `auto` would outgrow a container's limit of memory on a host that has more.
+_WORKERS_MAX = 16
 _DEFAULTS: dict[str, str | Path] = {
+    "WORKERS": str(min(os.cpu_count() or 1, _WORKERS_MAX)),
     "HEADER_TIMEOUT": "10s",
     "BODY_TIMEOUT": "10s",
     "SEND_TIMEOUT": "30s",

@@ -50,9 +50,10 @@ def front(settings: Settings, folder: Path, edge: Server) -> Iterator[Server]:
         "TRUSTED_PROXIES": "set_real_ip_from unix:;",
         "REQUESTS_PER_SECOND": "1000000",
         "USER": "user root;",
+        "WORKERS": "1",
     }
     conf = folder / "front.conf"
-    conf.write_text(render(values).replace("worker_processes auto", "worker_processes 1"))
+    conf.write_text(render(values))
     command = [binary(), "-p", str(folder), "-c", str(conf), "-e", str(folder / "front.log"), "-g", "daemon off;"]
     with running(command) as process:
         yield Server(FRONT, process, wait_for(socket, process), "198.51.100.7", "198.51.100.8")

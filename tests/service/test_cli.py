@@ -58,6 +58,16 @@ def test_what_is_no_utf_8_and_a_store_that_is_down_are_answered_with_a_sentence(
     assert (code, "the state store is not responding" in error) == (1, True)
 
 
+def test_what_a_migration_did_is_printed_for_programs_too(run: Run, tmp_path: Path) -> None:
+    folders = {"SEARCH_DIR": str(tmp_path / "search"), "RESULTS_DIR": str(tmp_path / "results")}
+    assert json.loads(run("migrate", "--json", **folders)[1]) == {"applied": [], "waiting": []}
+    listed = json.loads(run("migrate", "--directories", "--json", **folders)[1])
+    assert {one["name"]: one["location"] for one in listed} == {
+        "results": folders["RESULTS_DIR"],
+        "search": folders["SEARCH_DIR"],
+    }
+
+
 def test_a_member_is_added_changed_and_removed_but_for_the_last_owner(run: Run, settings: Settings) -> None:
     run("orgs", "create", "Acme Ltd")
     with connect(settings.database_url, application="tests") as connection:

@@ -20,6 +20,7 @@ from shared.db.connect import connect
 from shared.errors import ConfigurationError
 from shared.objects.shared_directories import faults, places
 from shared.settings.settings import Settings
+from shared.telemetry.metrics import exposition
 from tests.support.command import runner
 
 PROJECT = Path(__file__).parents[2]
@@ -32,6 +33,7 @@ COMMANDS = {
     "dispatcher": ["-m", "deploy.ctl.main", "dispatcher"],
     "dispatcher module": ["-m", "workers", "dispatcher"],
     "doctor": ["-m", "deploy.ctl.main", "doctor"],
+    "backup run": ["-m", "deploy.ctl.main", "backup", "run"],
     "migrate --directories": ["-m", "deploy.ctl.main", "migrate", "--directories"],
 }
 WEAK = {"TOKEN_PEPPER": "a", "TRUSTED_PROXIES": "0.0.0.0/0", "STATE_TIMEOUT_SECONDS": "-5"}
@@ -129,6 +131,14 @@ def test_an_address_of_metrics_that_cannot_be_used_ends_each_part_with_one_line(
 def test_a_graceful_time_of_an_edge_that_is_no_number_is_one_line(settings: Settings, tmp_path: Path) -> None:
     code, printed = start("gunicorn", settings, tmp_path, EDGE_GRACEFUL_SECONDS="soon")
     assert (code, printed) == (1, "itemindex: EDGE_GRACEFUL_SECONDS must be a number\n")
+
+
+def test_a_backup_counts_in_the_directory_that_its_host_serves(settings: Settings, tmp_path: Path) -> None:
+    """Its unit names METRICS_DIR, and no METRICS_LISTEN: RestoreUntested sees only what is in the directory."""
+    nowhere = {"BACKUP_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/none", "BACKUP_DIR": str(tmp_path / "backup")}
+    code, _ = start("backup run", settings, tmp_path, METRICS_DIR=str(tmp_path / "metrics"), **nowhere)
+    assert code == 1
+    assert b"itemindex_backup_restored_seconds" in exposition(tmp_path / "metrics")
 
 
 def test_an_edge_does_not_start_as_the_owner_of_the_database(

@@ -21,15 +21,25 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 import pytest
+from click.testing import CliRunner
 from joserfc.jwk import RSAKey
 
 import workers
 from deploy.ctl.healthcheck import healthy, main, wait_until_healthy
+from deploy.ctl.stack import up
 from deploy.local import postgres
 from deploy.local.identity import CLIENT_ID, application
 from deploy.local.nginx import render
 from deploy.local.paths import Paths, free_port, port_is_free
-from deploy.local.process import Program, ServiceProcess, StackError, end_all_writing_below, group_lives, writing_below
+from deploy.local.process import (
+    Program,
+    ServiceProcess,
+    StackError,
+    end_all_writing_below,
+    group_lives,
+    locked,
+    writing_below,
+)
 from edge.startup import BLOCKED_SECONDS, Watchdog
 from edge.storage.monitor import RunMarker
 from edge.storage.redis_cluster import ClusterClient
@@ -390,6 +400,21 @@ def test_a_port_that_was_given_is_given_to_no_one_else_and_a_server_may_take_it(
     with socket.create_server(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port), timeout=5):
         assert not port_is_free(port)
     assert port_is_free(port)
+
+
+def test_a_second_start_leaves_the_log_of_the_stack_that_runs(tmp_path: Path) -> None:
+    paths = Paths.below(tmp_path)
+    paths.log("supervisor").write_text("Sign in as ada")
+    with locked(paths):
+        done = CliRunner().invoke(up, ["--detach", "--data-dir", str(tmp_path)])
+    assert "a stack already runs on" in str(done.exception)
+    assert paths.log("supervisor").read_text() == "Sign in as ada"
+
+
+def test_workers_of_nginx_fit_its_limit_of_memory_on_a_host_of_any_size() -> None:
+    for cores, expected in ((2, 2), (64, 16)):
+        code = f"import os; os.cpu_count = lambda: {cores}; from deploy.local import nginx; print(nginx._DEFAULTS)"
+        assert f"'WORKERS': '{expected}'" in subprocess.check_output([sys.executable, "-c", code], text=True)
 
 
 def test_nginx_is_given_no_path_that_it_would_read_as_something_else() -> None:

@@ -78,9 +78,10 @@ class Front:
                 "UPSTREAM_TIMEOUT": "10s",
                 "FREE_READ_TIMEOUT": "10s",
                 "RETRY_TIMEOUT": "20s",
+                "WORKERS": "1",
                 **self.values,
             }
-        ).replace("worker_processes auto", "worker_processes 1")
+        )
 
     async def start(self, conf: str | None = None) -> None:
         """Start the stub, then nginx; wait until it listens."""
