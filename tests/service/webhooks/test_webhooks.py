@@ -86,7 +86,8 @@ async def test_events_are_replayed_by_id_and_by_range(edge: Edge, settings: Sett
             return await edge.ask("POST", f"/webhooks/{made['id']}/replays", key=key, body=body)
 
         assert (await replay(event=feed[1]["id"])).json == {"events": 1}
-        assert (await replay(after=int(feed[1]["cursor"]), to=int(feed[3]["cursor"]))).json == {"events": 2}
+        assert (await replay(after=int(feed[1]["cursor"]), to=feed[3]["cursor"])).json == {"events": 2}
+        assert (await replay(after="1e3")).status == 400
         happen(settings, key, 5, 5)
         assert await send(settings) == 4
         assert numbers(there.accepted) == [1, 2, 3, 4, 2, 3, 4, 5]

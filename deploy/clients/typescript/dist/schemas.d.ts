@@ -2105,9 +2105,9 @@ export interface Replay {
     /** ID of one event */
     event?: string | null | undefined;
     /** Later than this cursor */
-    after?: number | null | undefined;
+    after?: number | string | null | undefined;
     /** Up to and including this cursor; default: all */
-    to?: number | null | undefined;
+    to?: number | string | null | undefined;
 }
 /** How many events will be sent again. */
 export interface Replayed {
