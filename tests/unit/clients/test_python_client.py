@@ -623,9 +623,7 @@ def test_both_clients_have_the_same_methods_with_the_same_parameters() -> None:
             assert named[name].parameters == inspect.signature(vars(other)[name]).parameters, name
 
 
-async def test_the_asynchronous_client_follows_reports_and_downloads_releases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_asynchronous_client_follows_reports_and_downloads_releases(tmp_path: Path) -> None:
     body = b"PAR1" * 100
     file = {"name": "a.parquet", "url": f"{URL}/f", "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
     rows = {"data": [{"median": "1.50"}], "meta": {"rows": 1}}
@@ -637,11 +635,6 @@ async def test_the_asynchronous_client_follows_reports_and_downloads_releases(
             return httpx.Response(200, json=manifest(file))
         return httpx.Response(200, json={"cost_units": 10} if "dry_run" in request.url.params else rows)
 
-    class Threads(httpx.Client):
-        def __init__(self, **options: Any) -> None:
-            super().__init__(transport=httpx.MockTransport(handler), **options)
-
-    monkeypatch.setattr(httpx, "Client", Threads)
     async with AsyncClient(URL, key="k", http=httpx.AsyncClient(transport=httpx.MockTransport(handler))) as caller:
         call = caller.report.brand_insights("vita/soy")
         assert (await call.cost())["cost_units"] == 10
