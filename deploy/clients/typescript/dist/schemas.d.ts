@@ -714,7 +714,7 @@ export interface ExportManifest {
     months: string[];
     /** Whether rows replace those of all months; then `months` is empty */
     all_months: boolean;
-    /** Prefix of CSV texts that a spreadsheet would run as formulas: those that begin with =, +, -, @, a tab or a line break and are not negative numbers. Remove it to get the text. Null in other formats. */
+    /** Prefix of CSV texts that a spreadsheet would run as formulas: those that begin with =, +, -, @, a tab or a line break, also after apostrophes, and are not negative numbers. Remove one to get the text. Null in other formats. */
     formula_prefix: string | null;
     /** RFC 3339, UTC */
     created_at: string;
