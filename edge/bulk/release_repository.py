@@ -62,11 +62,11 @@ class ReleaseRepository:
 
     async def release(self, dataset: str, version: str) -> Release:
         """Find a release by its number, or the newest as `latest`."""
-        release = await self._one(dataset_of(dataset).name, _number(version))
+        name = dataset_of(dataset).name
+        release = await self._one(name, _number(version))
         if release is None:
-            raise not_found(
-                "There is no such release; it may have expired. List them at /index/datasets/{name}/releases."
-            )
+            listed = f"{API_PATH}/index/datasets/{name}/releases"
+            raise not_found(f"There is no such release; it may have expired. List them at {listed}.")
         return release
 
     async def release_at(self, dataset: Dataset, moment: datetime, *, after: bool = False) -> Release | None:

@@ -329,8 +329,8 @@ class ExportManifest(Schema):
         allow_none=True,
         metadata=described(
             "Prefix of CSV texts that a spreadsheet would run as formulas: those that begin with =, +, "
-            "-, @, a tab or a line break and are not negative numbers. Remove it to get the text. Null in other "
-            "formats."
+            "-, @, a tab or a line break, also after apostrophes, and are not negative numbers. Remove one to get "
+            "the text. Null in other formats."
         ),
     )
     created_at = fields.DateTime(required=True)

@@ -48,17 +48,18 @@ class EventFeed:
 
     async def page(self, organization: str, after: int | None, limit: int, types: Sequence[str] | None) -> list[Event]:
         """Return at most so many events after a cursor, the oldest first. Raises `events-expired`."""
-        scope = Scope(organization=organization)
+        scope, start = Scope(organization=organization), after or 0
         async with self._database.transaction(scope) as transaction:
-            rows = await transaction.fetch(SQL.page, organization, after or 0, types, limit)
+            rows = await transaction.fetch(SQL.page, organization, start, types, limit)
             [deleted] = await transaction.fetch(SQL.deleted_up_to)
-        if after is not None and after < deleted["up_to"]:
-            raise Problem(
-                "events-expired",
-                f"Events are kept for {KEPT_DAYS} days; some after {after} have expired. "
-                f"The oldest available event is after {deleted['up_to']}.",
-                extra={"oldest_cursor": str(deleted["up_to"])},
-            )
+            oldest = deleted["up_to"]
+            # A log that was restored from a backup assigns numbers again: the reader would pass over the first of them.
+            is_ahead = start > oldest and not rows
+            is_ahead = is_ahead and not await transaction.fetch(SQL.page, organization, start - 1, None, 1)
+        if after is not None and after < oldest:
+            raise _gap(f"Events are kept for {KEPT_DAYS} days; some after {after} have expired.", oldest)
+        if is_ahead:
+            raise _gap(f"No event has the cursor {after}; the log may have been restored from a backup.", oldest)
         return [_document(row) for row in rows]
 
     async def newest(
@@ -70,6 +71,11 @@ class EventFeed:
             SQL.newest, organization, _LATER_THAN_ALL if before is None else before, types, limit, scope=scope
         )
         return [_document(row) for row in rows]
+
+
+def _gap(why: str, oldest: int) -> Problem:
+    detail = f"{why} The oldest available event is after {oldest}."
+    return Problem("events-expired", detail, extra={"oldest_cursor": str(oldest)})
 
 
 def _document(row: asyncpg.Record) -> Event:

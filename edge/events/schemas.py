@@ -202,18 +202,25 @@ class NewWebhook(Parameters):
     )
 
 
+class Cursor(JsonInteger):
+    """A cursor in a JSON body: the text that events have, or the number in it."""
+
+    def __init__(self, description: str) -> None:
+        metadata = {"type": ["integer", "string"], "pattern": "^[0-9]{1,15}$", **described(description)}
+        super().__init__(0, 10**15, load_default=None, allow_none=True, metadata=metadata)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
+        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 15:
+            value = int(value)
+        return super()._deserialize(value, attr, data, **options)
+
+
 class Replay(Parameters):
     """The events to send again: one by its ID, or all after a cursor."""
 
     event = fields.UUID(load_default=None, allow_none=True, metadata=described("ID of one event"))
-    after = JsonInteger(0, 10**15, load_default=None, allow_none=True, metadata=described("Later than this cursor"))
-    to = JsonInteger(
-        0,
-        10**15,
-        load_default=None,
-        allow_none=True,
-        metadata=described("Up to and including this cursor; default: all"),
-    )
+    after = Cursor("Later than this cursor")
+    to = Cursor("Up to and including this cursor; default: all")
 
     @validates_schema
     def one_way(self, data: Mapping[str, Any], **options: Any) -> None:

@@ -154,12 +154,12 @@ class Field:
         default=("%Y-%m-%d",),
     )
     min: str = key(
-        "For days: the earliest allowed; default: 1900-01-01.",
+        "For days: the earliest allowed, 1000-01-01 or later; default: 1900-01-01.",
         'day = { column = "date", min = "1850-01-01" }',
         default="",
     )
     max: str = key(
-        "For days: the latest allowed; default: tomorrow (UTC).",
+        "For days: the latest allowed, 9998-12-31 or earlier; default: tomorrow (UTC).",
         'day = { column = "date", max = "2030-12-31" }',
         default="",
     )

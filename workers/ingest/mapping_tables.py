@@ -34,6 +34,8 @@ _TEXTS = (
     "multiply",
 )
 _FLAGS = ("trim", "gaps", "required", "sparse", "free_form", "load_day")
+# Loads and reports also calculate with days before and after those of the data; dates end with years 1 and 9999.
+_DAYS = date(1000, 1, 1), date(9998, 12, 31)
 _PAD_MAX = 14
 _DECIMAL = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?", re.ASCII)
 
@@ -174,9 +176,12 @@ class Tables:
     def _day(self, given: dict[str, Any], name: str, where: str) -> None:
         if name in given:
             try:
-                given[name] = date.fromisoformat(str(given[name])).isoformat()
+                day = date.fromisoformat(str(given[name]))
             except ValueError:
                 self.refuse(f"{where} {name} must be a day such as 2026-01-31")
+            if not _DAYS[0] <= day <= _DAYS[1]:
+                self.refuse(f"{where} {name} must be a day from {_DAYS[0]} to {_DAYS[1]}")
+            given[name] = day.isoformat()
 
     def _pattern(self, given: dict[str, Any], where: str) -> str:
         """Return `match` with the one group that is the value named `value`."""

@@ -86,7 +86,8 @@ async def test_events_are_replayed_by_id_and_by_range(edge: Edge, settings: Sett
             return await edge.ask("POST", f"/webhooks/{made['id']}/replays", key=key, body=body)
 
         assert (await replay(event=feed[1]["id"])).json == {"events": 1}
-        assert (await replay(after=int(feed[1]["cursor"]), to=int(feed[3]["cursor"]))).json == {"events": 2}
+        assert (await replay(after=int(feed[1]["cursor"]), to=feed[3]["cursor"])).json == {"events": 2}
+        assert (await replay(after="1e3")).status == 400
         happen(settings, key, 5, 5)
         assert await send(settings) == 4
         assert numbers(there.accepted) == [1, 2, 3, 4, 2, 3, 4, 5]
@@ -126,6 +127,21 @@ async def test_an_event_that_is_no_longer_kept_is_a_problem_that_names_the_oldes
     rest = await edge.get(f"/events?after={gone.json['oldest_cursor']}", key=key)
     assert rest.json["data"] == feed[2:]
     assert (await edge.get("/events", key=key)).json["data"] == feed[2:]
+
+
+async def test_a_cursor_that_the_log_has_not_reached_is_a_problem_and_the_newest_one_is_not(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    assert (await edge.get("/events?after=0", key=key)).json["data"] == []
+    happen(settings, key, 1, 3)
+    newest = (await edge.get("/events", key=key)).json["data"][-1]["cursor"]
+    for query in (newest, f"{newest}&type=release.cut"):
+        assert (await edge.get(f"/events?after={query}", key=key)).json["data"] == []
+    ahead = await edge.get(f"/events?after={int(newest) + 1}", key=key)
+    assert (ahead.status, ahead.json["oldest_cursor"]) == (410, "0")
+    execute(settings, "UPDATE event_log SET at = now() - interval '31 days'")
+    execute(settings, RETENTION.delete_old_events, 30)
+    assert (await edge.get(f"/events?after={newest}", key=key)).json["data"] == []
 
 
 async def test_a_dispatcher_orders_what_is_due_and_a_worker_sends_it(edge: Edge, settings: Settings, key: str) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import format_datetime
@@ -73,6 +73,12 @@ def test_a_problem_is_an_exception_of_its_kind(status: int, slug: str, kind: typ
     assert (raised.value.slug, raised.value.status, raised.value.request_id) == (slug, status, "abcdefgh")
     if isinstance(raised.value, SeveralCandidates):
         assert raised.value.candidates == [{"iid": "a"}]
+
+
+def test_a_page_in_the_place_of_a_document_is_said_not_to_be_one() -> None:
+    page = answers(httpx.Response(200, text="<html>Sign in"))
+    with pytest.raises(ConnectionFailed, match="other than JSON"):
+        client(page).lookup("x")
 
 
 def test_an_answer_that_is_no_problem_document_is_described_by_its_status() -> None:
@@ -264,6 +270,7 @@ def test_retry_after_may_be_a_date_and_is_part_of_the_error() -> None:
         (("report", "cohorts", "brand"), "write name=value"),
         (("report", "nonsense"), "invalid choice"),
         (("search", "milk", "--json", "brand"), "unrecognized arguments: brand"),
+        (("search", "milk", "--limit", "-1"), "must be 1 or more, not '-1'"),
         (("report", "cohorts", "brandd=b"), "did you mean `brand`?"),
         (("fetch", "items"), "needs an API key"),
     ],
@@ -342,6 +349,14 @@ def test_a_search_on_the_command_line_takes_filters_and_pages_of_a_size_that_is_
     monkeypatch.setattr("itemindex_client.cli.Client", lambda *_, **__: client(handler))
     main(["search", "milk", "--limit", "80", "brand=vitasoy"])
     assert asked == ["q=milk&limit=50&brand=vitasoy"]
+
+
+def test_what_the_machine_refuses_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "items" / "3" / "manifest.json").mkdir(parents=True)
+    release = answers(httpx.Response(200, json=manifest()))
+    monkeypatch.setattr("itemindex_client.cli.Client", lambda *_, **__: client(release))
+    with pytest.raises(SystemExit, match=r"^ixc: .*Is a directory"):
+        main(["fetch", "items", "--to", str(tmp_path)])
 
 
 @pytest.mark.parametrize("name", ["prices.csv", "items_changes-00001.csv.gz", "../prices.csv"])
@@ -486,6 +501,32 @@ def test_a_download_continues_and_is_checked(tmp_path: Path, slept: list[float])
     assert "secret" not in (folder / "manifest.json").read_text()
 
 
+def test_what_came_before_a_connection_ended_is_kept(tmp_path: Path, slept: list[float]) -> None:
+    body = bytes(range(250)) * 4
+    file = {"name": "a.parquet", "url": f"{URL}/f", "bytes": 1000, "sha256": hashlib.sha256(body).hexdigest()}
+    ranges: list[str | None] = []
+
+    class Cut(httpx.SyncByteStream):
+        def __init__(self, start: int) -> None:
+            self.start = start
+
+        def __iter__(self) -> Iterator[bytes]:
+            yield body[self.start : self.start + 400]
+            if self.start < 600:
+                raise httpx.ReadError("cut")
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("latest"):
+            return httpx.Response(200, json=manifest(file))
+        ranges.append(wanted := request.headers.get("Range"))
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+        return httpx.Response(206 if wanted else 200, stream=Cut(start))
+
+    folder = client(handler).release("items").download(tmp_path)
+    assert (folder / "a.parquet").read_bytes() == body
+    assert ranges == [None, "bytes=400-", "bytes=800-"]
+
+
 def signed_mirror(folder: Path) -> tuple[Path, Path]:
     """Return the folder of a signed release with two files, and the file of the keys."""
     (folder / "key.pem").write_bytes(new_key())
@@ -512,6 +553,16 @@ def test_a_mirror_is_verified_without_the_service(tmp_path: Path, capsys: pytest
     mirror, keys = signed_mirror(tmp_path)
     main(["--url", "http://unreachable.invalid/v1", "verify", str(mirror), "--keys", str(keys)])
     assert capsys.readouterr().out == "items 3: signature and 2 files are as published\n"
+
+
+def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path) -> None:
+    mirror, keys = signed_mirror(tmp_path)
+    command = [sys.executable, "-m", "itemindex_client.cli", "verify", mirror, "--keys", keys]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.stderr, done.returncode) == ("", 1)
 
 
 def edited(path: Path, change: Callable[[Any], object]) -> None:
@@ -572,9 +623,7 @@ def test_both_clients_have_the_same_methods_with_the_same_parameters() -> None:
             assert named[name].parameters == inspect.signature(vars(other)[name]).parameters, name
 
 
-async def test_the_asynchronous_client_follows_reports_and_downloads_releases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_asynchronous_client_follows_reports_and_downloads_releases(tmp_path: Path) -> None:
     body = b"PAR1" * 100
     file = {"name": "a.parquet", "url": f"{URL}/f", "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
     rows = {"data": [{"median": "1.50"}], "meta": {"rows": 1}}
@@ -586,11 +635,6 @@ async def test_the_asynchronous_client_follows_reports_and_downloads_releases(
             return httpx.Response(200, json=manifest(file))
         return httpx.Response(200, json={"cost_units": 10} if "dry_run" in request.url.params else rows)
 
-    class Threads(httpx.Client):
-        def __init__(self, **options: Any) -> None:
-            super().__init__(transport=httpx.MockTransport(handler), **options)
-
-    monkeypatch.setattr(httpx, "Client", Threads)
     async with AsyncClient(URL, key="k", http=httpx.AsyncClient(transport=httpx.MockTransport(handler))) as caller:
         call = caller.report.brand_insights("vita/soy")
         assert (await call.cost())["cost_units"] == 10

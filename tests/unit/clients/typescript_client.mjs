@@ -118,6 +118,23 @@ test("a lost connection is tried again for reads, and raised for other calls", a
   assert.equal(other.sent.length, 1);
 });
 
+/** An answer whose body ends, or comes, as the function says that is called with its controller. */
+const streamed = (start) => new Response(new ReadableStream({ start }));
+
+test("an answer that is cut is asked for again, and a report that stays cut is an error of the client", async () => {
+  const cut = () => streamed((body) => body.error(new TypeError("terminated")));
+  const { client } = answering([cut(), json({ iid: "x" })]);
+  assert.equal((await client.lookup("x")).iid, "x");
+  const other = answering(cut, { maxWait: 0 });
+  await assert.rejects(other.client.report.reductions().wait(), itemindex.ConnectionFailed);
+});
+
+test("a page in the place of a document is no answer, and is not asked for again", async () => {
+  const { client, sent } = answering(() => new Response("<html>Sign in"));
+  await assert.rejects(client.lookup("x"), itemindex.ConnectionFailed);
+  assert.equal(sent.length, 1);
+});
+
 test("a search goes through every page as it is read", async () => {
   const pages = { null: ["a", "1"], 1: ["b", "2"], 2: ["c", null] };
   const { client, sent } = answering(({ url }) => {
@@ -210,6 +227,23 @@ test("a release of every dataset is one, also of those whose names have an under
     const { client } = answering([json({ ...manifest(file), dataset })]);
     assert.equal((await client.release(dataset)).manifest.dataset, dataset);
   }
+});
+
+test("a file may come for longer than an answer may take", async () => {
+  let signal;
+  const { client } = answering(
+    (call) => {
+      if (call.url.pathname.endsWith("latest")) return json(manifest(file));
+      signal = call.signal;
+      return new Response(body);
+    },
+    { timeout: 0.2 },
+  );
+  const release = await client.release("items");
+  const response = await release.open(release.manifest.files[0]);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.equal(signal.aborted, false);
+  assert.equal((await response.arrayBuffer()).byteLength, body.length);
 });
 
 test("names of a manifest never lead out of the folder, and the key goes to no other server", async () => {

@@ -48,6 +48,9 @@ def test_shipped_mappings_can_be_used() -> None:
         (GOOD.replace('"b"', '{ column = "b", match = "(a)(b)" }'), "one group"),
         (GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = { constant = "hkd" }\n', "ISO 4217"),
         (GOOD.replace('"b"', '{ column = "b", round = "up" }'), "one of half-even"),
+        # No date follows that month, and none precedes that year: loads and reports would fail on such days.
+        (GOOD.replace('"b"', '{ column = "b", max = "9999-12-31" }'), "a day from 1000-01-01 to 9998-12-31"),
+        (GOOD.replace('"b"', '{ column = "b", min = "0001-01-01" }'), "a day from 1000-01-01 to 9998-12-31"),
         (
             GOOD + '[observation]\nday = "d"\nchannel = "c"\nprice = "p"\ncurrency = "u"\nkind = "gift"\n',
             "one of listing, sale, or a table that names a column",

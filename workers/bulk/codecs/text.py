@@ -145,7 +145,8 @@ def joined(*parts: Any) -> Any:
 
 # Letters, digits and hyphens only, and never a hyphen first: nothing to look for, in CSV or in JSON.
 _HARMLESS = frozenset({"iid", "survivor_iid"})
-_FORMULA, _NUMBER = r"^[=+\-@\t\r\n]", r"^-(\d+\.?\d*|\.\d+)$"
+# Also after apostrophes: a text that has one by itself would lose it where the prefix is removed.
+_FORMULA, _NUMBER = r"^'*[=+\-@\t\r\n]", r"^-(\d+\.?\d*|\.\d+)$"
 _TO_QUOTE = '[",\r\n]'
 _TO_ESCAPE = '["\\\\\x00-\x1f\u2028\u2029]'
 _FRACTION_AT = np.array([0, 1, 11, 111, 1111])

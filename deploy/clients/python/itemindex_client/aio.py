@@ -1,7 +1,7 @@
 """The asynchronous client: the same calls, awaited."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -193,7 +193,43 @@ class AsyncRelease:
         self.manifest = manifest
 
     async def download(self, folder: str | Path = ".", *, parallel: int = 4, progress: Counted = uncounted) -> Path:
-        """Download all files as `Release.download` does, in threads with connections of their own."""
+        """Download all files as `Release.download` does, in threads that write what the client receives."""
         credentials = self._client._calls.credentials
-        with httpx.Client(timeout=self._client._http.timeout) as http:
+        bridge = _Bridge(self._client._http, asyncio.get_running_loop())
+        with httpx.Client(transport=bridge) as http:
             return await asyncio.to_thread(download, http, self.manifest, credentials, Path(folder), parallel, progress)
+
+
+class _Bridge(httpx.BaseTransport):  # type: ignore[misc, unused-ignore]  # also checked without httpx
+    """Sends the requests of threads through an asynchronous client, whose proxy and certificates thereby count."""
+
+    def __init__(self, http: httpx.AsyncClient, loop: asyncio.AbstractEventLoop) -> None:
+        self._http, self._loop = http, loop
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request = httpx.Request(request.method, request.url, headers=request.headers)
+        answer = self.result(self._http.send(request, stream=True))
+        # The body comes decoded.
+        fields = [(name, value) for name, value in answer.headers.multi_items() if name.lower() != "content-encoding"]
+        return httpx.Response(answer.status_code, headers=fields, stream=_Body(self, answer))
+
+    def result(self, awaited: Coroutine[Any, Any, T]) -> T:
+        """Return what a coroutine of the event loop returns, or raise what it raises; called in a thread."""
+        return asyncio.run_coroutine_threadsafe(awaited, self._loop).result()
+
+
+class _Body(httpx.SyncByteStream):  # type: ignore[misc, unused-ignore]
+    """The body of an answer, as it comes."""
+
+    def __init__(self, bridge: _Bridge, answer: httpx.Response) -> None:
+        self._bridge, self._answer, self._blocks = bridge, answer, answer.aiter_bytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        while block := self._bridge.result(self._next()):
+            yield block
+
+    def close(self) -> None:
+        self._bridge.result(self._answer.aclose())
+
+    async def _next(self) -> bytes:
+        return await anext(self._blocks, b"")

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
-from itemindex_client.errors import JobFailed
+from itemindex_client.errors import ConnectionFailed, JobFailed
 from itemindex_client.flow import Flow, Wait, exchange
 from itemindex_client.results import Report, Row
 from itemindex_client.schemas import Export, Item, LookupEntry, Quote, ReleaseManifest
@@ -34,13 +34,13 @@ class Calls:
     def get(self, path: str, query: dict[str, Any] | None = None, *, key_needed: bool = False) -> Flow[Any]:
         """GET a JSON document. Raises ApiProblem, ConnectionFailed, KeyNeeded."""
         response = yield from exchange(self._request("GET", path, query, key_needed=key_needed), self.max_wait)
-        return response.json()
+        return _document(response)
 
     def post(self, path: str, body: Any, query: dict[str, Any] | None = None) -> Flow[Any]:
         """POST a JSON document under the key and return the answer's. Raises as `get`."""
         request = self._request("POST", path, query, key_needed=True, json=body)
         response = yield from exchange(request, self.max_wait)
-        return response.json()
+        return _document(response)
 
     def lookup(self, iid: str) -> Flow[Item]:
         """Return the record of an IID."""
@@ -71,7 +71,7 @@ class Calls:
         """Return the public keys that signatures of manifests are checked with; they stand at the root of the host."""
         url = httpx.URL(self.credentials.url).join("/.well-known/release-keys.json")
         response = yield from exchange(httpx.Request("GET", url), self.max_wait)
-        keys: Mapping[str, Any] = response.json()
+        keys: Mapping[str, Any] = _document(response)
         return keys
 
     def release(self, dataset: str, version: str | int) -> Flow[ReleaseManifest]:
@@ -88,12 +88,12 @@ class Calls:
         request.headers["Prefer"] = f"wait={_WAIT_SECONDS}"
         response = yield from exchange(request, self.max_wait)
         if response.status_code == 202:
-            job = yield from self.finished("/jobs", response.json(), seconds, progress)
+            job = yield from self.finished("/jobs", _document(response), seconds, progress)
             response = yield from exchange(
                 self._request("GET", f"/jobs/{job['id']}/result", key_needed=True), self.max_wait
             )
         progress(1.0, "done")
-        document = response.json()
+        document = _document(response)
         return Report(list(document["data"]), dict(document["meta"]), row)
 
     def finished(self, path: str, job: dict[str, Any], seconds: float, progress: Progress) -> Flow[Any]:
@@ -115,7 +115,7 @@ class Calls:
         # The same order under the same name is the same export: it may be sent again after a lost connection.
         request = self._request("POST", "/index/exports", key_needed=True, json=body)
         request.headers["Idempotency-Key"] = str(uuid.uuid4())
-        ordered = (yield from exchange(request, self.max_wait)).json()
+        ordered = _document((yield from exchange(request, self.max_wait)))
         export: Export = yield from self.finished("/index/exports", ordered, seconds, progress)
         progress(1.0, "done")
         return export
@@ -126,3 +126,10 @@ class Calls:
         given = {name.rstrip("_"): value for name, value in (query or {}).items() if value is not None}
         headers = {"Accept": "application/json", **self.credentials.headers(key_needed=key_needed)}
         return httpx.Request(method, f"{self.credentials.url}{path}", params=given, headers=headers, json=json)
+
+
+def _document(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        raise ConnectionFailed(f"{response.url} answered with something other than JSON: is it the API's?") from None

@@ -5,6 +5,7 @@
 import argparse
 import itertools
 import json
+import os
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,10 +36,14 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         if options.run is _verify:  # a mirror is checked where no service can be reached
             _verify(options)
-            return
-        with Client(options.url, key=options.key) as client:
-            options.run(client, options)
-    except (ItemIndexError, TimeoutError) as error:
+        else:
+            with Client(options.url, key=options.key) as client:
+                options.run(client, options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has enough; the interpreter would flush once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (ItemIndexError, OSError) as error:
         sys.exit(f"ixc: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
@@ -60,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     search = _command(commands, "search", _search, "search items")
     search.add_argument("q")
     search.add_argument("pairs", nargs="*", type=_pair, metavar="name=value", help="brand, category or product_type")
-    search.add_argument("--limit", type=int, default=20, help="number of hits; default: 20")
+    search.add_argument("--limit", type=_count, default=20, help="number of hits; default: 20")
     sentence = "run a paid report; `ixc report NAME --help` lists its parameters"
     reports = commands.add_parser("report", help=sentence, description=sentence)
     names = reports.add_subparsers(required=True, metavar="NAME", dest="name")
@@ -97,6 +102,12 @@ def _command(commands: Any, name: str, run: Any, sentence: str) -> argparse.Argu
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     parser.set_defaults(run=run)
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, not {text!r}")
+    return int(text)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -20,7 +20,6 @@ from itemindex_client.settings import Credentials
 
 _TRIES_MAX = 8
 _BACKOFF_SECONDS, _BACKOFF_SECONDS_MAX = 0.2, 5.0
-_BLOCK_BYTES = 1 << 18
 # A name is the server's: nothing of it may lead out of the folder.
 _NAME = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
 _EXPORTED_NAME = re.compile(r"[a-z0-9_-]{1,80}(\.[a-z0-9]{1,8}){1,2}", re.ASCII)
@@ -237,7 +236,9 @@ def _continue(
         if reached and not resumed:
             yield -reached
         with part.open("ab" if resumed else "wb") as out:
-            for block in answer.iter_bytes(_BLOCK_BYTES):
+            for (
+                block
+            ) in answer.iter_bytes():  # as they come: a block that is being filled would be lost with the connection
                 out.write(block)
                 yield len(block)
 

@@ -1148,8 +1148,8 @@ class ReleaseManifest(TypedDict):
 
 class Replay(TypedDict):
     event: NotRequired[str | None]
-    after: NotRequired[int | None]
-    to: NotRequired[int | None]
+    after: NotRequired[int | str | None]
+    to: NotRequired[int | str | None]
 
 
 class Replayed(TypedDict):

@@ -9,7 +9,7 @@ export interface Options {
     token?: string;
     /** How many seconds one call may wait for refusals to pass; default: 60. */
     maxWait?: number;
-    /** How many seconds one answer may take; default: 60. */
+    /** How many seconds one answer may take, or the beginning of a file; default: 60. */
     timeout?: number;
     /** Called before each wait. */
     onWait?: (seconds: number, reason: Error) => void;
@@ -36,8 +36,10 @@ export declare class Http {
     constructor(options: Options);
     /** Return the JSON document of an answer. Rejects with ApiProblem, ConnectionFailed or KeyNeeded. */
     json<T>(path: string, call?: Call): Promise<T>;
-    /** Send a call until it is answered; waits as `Retry-After` says, all together at most `maxWait` seconds. */
-    send(path: string, call?: Call): Promise<Response>;
+    /** Return the JSON document of an answer and its status. Rejects as `json`. */
+    document<T>(path: string, call?: Call): Promise<[T, number]>;
+    /** Return an answer as soon as it begins; its body may come for as long as it takes. Rejects as `json`. */
+    open(path: string, call?: Call): Promise<Response>;
     /** Return a whole address; `path` may be one already. */
     address(path: string, query?: Query): URL;
     /** Return the header that authenticates a call; none for another server, which must not see the key. */

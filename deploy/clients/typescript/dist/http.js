@@ -1,5 +1,5 @@
 /** Sends requests: with the right credential, again where a refusal passes, and never a paid call without a key. */
-import { ApiProblem, ConnectionFailed, KeyNeeded, problemOf, retryAfter, UnknownArgument } from "./errors.js";
+import { ApiProblem, ConnectionFailed, KeyNeeded, problemOf, UnknownArgument } from "./errors.js";
 import { PARAMETERS } from "./parameters.js";
 /** Printed in the documentation of every installation; it is no secret. */
 const ANONYMOUS_TOKEN = "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK";
@@ -30,16 +30,18 @@ export class Http {
     }
     /** Return the JSON document of an answer. Rejects with ApiProblem, ConnectionFailed or KeyNeeded. */
     async json(path, call = {}) {
-        const response = await this.send(path, call);
-        try {
-            return (await response.json());
-        }
-        catch (error) {
-            throw new ConnectionFailed(`the answer of ${path} did not come whole`, { cause: error });
-        }
+        return (await this.document(path, call))[0];
+    }
+    /** Return the JSON document of an answer and its status. Rejects as `json`. */
+    document(path, call = {}) {
+        return this.#answered(path, call, async (response) => [(await response.json()), response.status]);
+    }
+    /** Return an answer as soon as it begins; its body may come for as long as it takes. Rejects as `json`. */
+    open(path, call = {}) {
+        return this.#answered(path, call, (response) => response);
     }
     /** Send a call until it is answered; waits as `Retry-After` says, all together at most `maxWait` seconds. */
-    async send(path, call = {}) {
+    async #answered(path, call, read) {
         const address = this.address(path, call.query);
         const headers = { Accept: "application/json", ...this.credential(address, call.keyNeeded), ...call.headers };
         const repeatable = call.repeatable ?? (call.method ?? "GET") === "GET";
@@ -49,13 +51,14 @@ export class Http {
             init.headers = { ...headers, "Content-Type": "application/json" };
         }
         for (let tries = 1, waited = 0;; tries++) {
-            const [response, fault] = await this.#once(address, init, call.signal);
-            if (response?.ok)
-                return response;
-            const seconds = (response && retryAfter(response)) ?? pause(tries);
-            const error = response ? await problemOf(response) : fault;
-            const running = error instanceof ApiProblem && error.slug === STILL_RUNNING;
-            const passes = response ? PASSING.has(response.status) || running : repeatable;
+            const outcome = await this.#once(address, init, read, call.signal);
+            if ("value" in outcome)
+                return outcome.value;
+            const { error } = outcome;
+            const seconds = (error instanceof ApiProblem ? error.retryAfter : null) ?? pause(tries);
+            const passes = error instanceof ApiProblem
+                ? PASSING.has(error.status) || error.slug === STILL_RUNNING
+                : repeatable && !(error.cause instanceof SyntaxError);
             if (!passes || tries === TRIES_MAX || waited + seconds > (this.#options.maxWait ?? 60))
                 throw error;
             this.#options.onWait?.(seconds, error);
@@ -84,15 +87,22 @@ export class Http {
             throw new KeyNeeded("this call needs an API key: set ITEMINDEX_KEY, or pass { key } to the client");
         return { "X-Service-Public-Token": this.#token };
     }
-    async #once(address, init, signal) {
-        const timeout = AbortSignal.timeout(1000 * (this.#options.timeout ?? 60));
-        const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    async #once(address, init, read, signal) {
+        const timeout = new AbortController();
+        const timer = setTimeout(() => timeout.abort(), 1000 * (this.#options.timeout ?? 60));
+        const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
+        let fault = "cannot be reached";
         try {
-            return [await (this.#options.fetch ?? fetch)(address, { ...init, signal: either }), null];
+            const response = await (this.#options.fetch ?? fetch)(address, { ...init, signal: either });
+            fault = "did not answer with a whole document";
+            return response.ok ? { value: await read(response) } : { error: await problemOf(response) };
         }
         catch (error) {
             signal?.throwIfAborted();
-            return [null, new ConnectionFailed(`${address.origin} cannot be reached`, { cause: error })];
+            return { error: new ConnectionFailed(`${address.origin} ${fault}`, { cause: error }) };
+        }
+        finally {
+            clearTimeout(timer);
         }
     }
 }

@@ -1,6 +1,6 @@
 /** Sends requests: with the right credential, again where a refusal passes, and never a paid call without a key. */
 
-import { ApiProblem, ConnectionFailed, KeyNeeded, problemOf, retryAfter, UnknownArgument } from "./errors.ts";
+import { ApiProblem, ConnectionFailed, KeyNeeded, problemOf, UnknownArgument } from "./errors.ts";
 import { PARAMETERS } from "./parameters.ts";
 
 /** Printed in the documentation of every installation; it is no secret. */
@@ -21,7 +21,7 @@ export interface Options {
   token?: string;
   /** How many seconds one call may wait for refusals to pass; default: 60. */
   maxWait?: number;
-  /** How many seconds one answer may take; default: 60. */
+  /** How many seconds one answer may take, or the beginning of a file; default: 60. */
   timeout?: number;
   /** Called before each wait. */
   onWait?: (seconds: number, reason: Error) => void;
@@ -51,6 +51,8 @@ export interface Call {
   signal?: AbortSignal | undefined;
 }
 
+type Read<T> = (response: Response) => T | Promise<T>;
+
 export class Http {
   readonly url: string;
   readonly #key: string | undefined;
@@ -66,16 +68,21 @@ export class Http {
 
   /** Return the JSON document of an answer. Rejects with ApiProblem, ConnectionFailed or KeyNeeded. */
   async json<T>(path: string, call: Call = {}): Promise<T> {
-    const response = await this.send(path, call);
-    try {
-      return (await response.json()) as T;
-    } catch (error) {
-      throw new ConnectionFailed(`the answer of ${path} did not come whole`, { cause: error });
-    }
+    return (await this.document<T>(path, call))[0];
+  }
+
+  /** Return the JSON document of an answer and its status. Rejects as `json`. */
+  document<T>(path: string, call: Call = {}): Promise<[T, number]> {
+    return this.#answered(path, call, async (response) => [(await response.json()) as T, response.status]);
+  }
+
+  /** Return an answer as soon as it begins; its body may come for as long as it takes. Rejects as `json`. */
+  open(path: string, call: Call = {}): Promise<Response> {
+    return this.#answered(path, call, (response) => response);
   }
 
   /** Send a call until it is answered; waits as `Retry-After` says, all together at most `maxWait` seconds. */
-  async send(path: string, call: Call = {}): Promise<Response> {
+  async #answered<T>(path: string, call: Call, read: Read<T>): Promise<T> {
     const address = this.address(path, call.query);
     const headers = { Accept: "application/json", ...this.credential(address, call.keyNeeded), ...call.headers };
     const repeatable = call.repeatable ?? (call.method ?? "GET") === "GET";
@@ -85,12 +92,14 @@ export class Http {
       init.headers = { ...headers, "Content-Type": "application/json" };
     }
     for (let tries = 1, waited = 0; ; tries++) {
-      const [response, fault] = await this.#once(address, init, call.signal);
-      if (response?.ok) return response;
-      const seconds = (response && retryAfter(response)) ?? pause(tries);
-      const error = response ? await problemOf(response) : fault;
-      const running = error instanceof ApiProblem && error.slug === STILL_RUNNING;
-      const passes = response ? PASSING.has(response.status) || running : repeatable;
+      const outcome = await this.#once(address, init, read, call.signal);
+      if ("value" in outcome) return outcome.value;
+      const { error } = outcome;
+      const seconds = (error instanceof ApiProblem ? error.retryAfter : null) ?? pause(tries);
+      const passes =
+        error instanceof ApiProblem
+          ? PASSING.has(error.status) || error.slug === STILL_RUNNING
+          : repeatable && !(error.cause instanceof SyntaxError);
       if (!passes || tries === TRIES_MAX || waited + seconds > (this.#options.maxWait ?? 60)) throw error;
       this.#options.onWait?.(seconds, error);
       await sleep(seconds, call.signal);
@@ -117,14 +126,25 @@ export class Http {
     return { "X-Service-Public-Token": this.#token };
   }
 
-  async #once(address: URL, init: RequestInit, signal?: AbortSignal): Promise<[Response, null] | [null, Error]> {
-    const timeout = AbortSignal.timeout(1000 * (this.#options.timeout ?? 60));
-    const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
+  async #once<T>(
+    address: URL,
+    init: RequestInit,
+    read: Read<T>,
+    signal?: AbortSignal,
+  ): Promise<{ value: T } | { error: Error }> {
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), 1000 * (this.#options.timeout ?? 60));
+    const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
+    let fault = "cannot be reached";
     try {
-      return [await (this.#options.fetch ?? fetch)(address, { ...init, signal: either }), null];
+      const response = await (this.#options.fetch ?? fetch)(address, { ...init, signal: either });
+      fault = "did not answer with a whole document";
+      return response.ok ? { value: await read(response) } : { error: await problemOf(response) };
     } catch (error) {
       signal?.throwIfAborted();
-      return [null, new ConnectionFailed(`${address.origin} cannot be reached`, { cause: error })];
+      return { error: new ConnectionFailed(`${address.origin} ${fault}`, { cause: error }) };
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -42,14 +42,15 @@ export class ReportCall<R> {
   async wait(waiting: Waiting = {}): Promise<R> {
     const { signal } = waiting;
     const headers = { Prefer: "wait=20" };
-    let response = await this.#http.send(this.#path, { query: this.#query, headers, keyNeeded: true, signal });
-    if (response.status === 202) {
-      const job = (await response.json()) as Job;
+    const call = { query: this.#query, headers, keyNeeded: true, signal };
+    let [document, status] = await this.#http.document<unknown>(this.#path, call);
+    if (status === 202) {
+      const job = document as Job;
       await ended(this.#http, `/jobs/${job.id}`, job, waiting);
-      response = await this.#http.send(`/jobs/${job.id}/result`, { keyNeeded: true, signal });
+      document = await this.#http.json(`/jobs/${job.id}/result`, { keyNeeded: true, signal });
     }
     waiting.onProgress?.({ fraction: 1, stage: "done" });
-    return (await response.json()) as R;
+    return document as R;
   }
 }
 

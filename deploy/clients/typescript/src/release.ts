@@ -27,6 +27,6 @@ export class Release {
     const foreign = Object.keys(this.#http.credential(address, true)).length === 0;
     const range = { Range: `bytes=${from}-`, "If-Range": `"sha256-${file.sha256}"` };
     const headers = { Accept: "*/*", ...(from ? range : {}) };
-    return this.#http.send(foreign ? file.signed_url : file.url, { headers, keyNeeded: true, signal });
+    return this.#http.open(foreign ? file.signed_url : file.url, { headers, keyNeeded: true, signal });
   }
 }

@@ -763,7 +763,7 @@ export interface ExportManifest {
   months: string[];
   /** Whether rows replace those of all months; then `months` is empty */
   all_months: boolean;
-  /** Prefix of CSV texts that a spreadsheet would run as formulas: those that begin with =, +, -, @, a tab or a line break and are not negative numbers. Remove it to get the text. Null in other formats. */
+  /** Prefix of CSV texts that a spreadsheet would run as formulas: those that begin with =, +, -, @, a tab or a line break, also after apostrophes, and are not negative numbers. Remove one to get the text. Null in other formats. */
   formula_prefix: string | null;
   /** RFC 3339, UTC */
   created_at: string;
@@ -2259,9 +2259,9 @@ export interface Replay {
   /** ID of one event */
   event?: string | null | undefined;
   /** Later than this cursor */
-  after?: number | null | undefined;
+  after?: number | string | null | undefined;
   /** Up to and including this cursor; default: all */
-  to?: number | null | undefined;
+  to?: number | string | null | undefined;
 }
 
 /** How many events will be sent again. */
