@@ -203,7 +203,7 @@ def role(organization: str, person: str, role: str, data_dir: Path, as_json: boo
         named = (organization_id, person_id)
         old = next((str(row[3]) for row in connection.execute(SQL.members, named[:1]) if row[0] == person_id), "none")
         if old == role == "none":
-            raise ItemIndexError("this person is no member; see `itemindex people list ORGANIZATION`")
+            raise ItemIndexError("this person is not a member; see `itemindex people list ORGANIZATION`")
         changed: Any = True
         if old == "none":
             connection.execute(SQL.add_member, (*named, role, OPERATOR))

@@ -71,7 +71,7 @@ def _prices(parameters: Mapping[str, Any], rows: Rows, reading: Reading, name: s
     if change is None and earlier and (last := number(earlier[-1][name])):
         change, against = (number(row[name]) or 0.0) / last - 1, f"the previous {reading.periods.unit} with data"
     if change is None:
-        seen = f"from {row['observations']:,} observations of {_counted(row['items'], 'item')}"
+        seen = f"from {_counted(row['observations'], 'observation')} of {_counted(row['items'], 'item')}"
         return Answer(price, f"is {subject} median price, {seen} {when}.")
     if abs(change) < _SMALLEST:
         return Answer("0.0 %", f"change in {subject} median price against {against}: it is {price} as before {when}.")

@@ -176,8 +176,9 @@ def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> li
 
 def boxed(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
     """Return box plots on one scale: a line from lowest to highest, a band from p10 to p90, a box of the quartiles."""
-    ends = [value for _, row in rows for name in _BOX if (value := number(row.get(name))) is not None]
-    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    found = [(number(row.get(name)), figure(_amount(row, name))) for _, row in rows for name in _BOX]
+    ends = [(value, text) for value, text in found if value is not None]
+    (low, lowest), (high, highest) = min(ends, default=(0.0, "0")), max(ends, default=(1.0, "1"))
     width = (high - low) or 1.0
 
     def place(value: Any) -> float:
@@ -191,7 +192,7 @@ def boxed(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
         }
         for label, row in rows
     ]
-    return {"title": title, "entries": entries, "ends": (f"{low:,.2f}", f"{high:,.2f}")}
+    return {"title": title, "entries": entries, "ends": (lowest, highest)}
 
 
 def _size(row: Mapping[str, Any], name: str = "") -> float:

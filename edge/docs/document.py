@@ -60,8 +60,8 @@ def links_of(operation: str, status: str, tags: Sequence[str] = ()) -> dict[str,
 DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 
 Free calls accept a public token in `X-Service-Public-Token`: the anonymous token, or your own after a free sign-up.
-Errors are problem documents (RFC 9457). `RateLimit` and `RateLimit-Policy` state the limits. Counted are 200, 202, 206,
-300, and 404 for a well-formed IID or identifier; 304, redirects, other refusals and our own errors are not. Every
+Errors are problem documents (RFC 9457). `RateLimit` and `RateLimit-Policy` state the limits. 200, 202, 206, 300, and
+404 for a well-formed IID or identifier are counted; 304, redirects, other refusals and our own errors are not. Every
 response includes `X-Request-Id`. `x-units` is the price of a call in units.
 `POST /mcp` (Model Context Protocol) is not described here: it lists its own tools."""
 _TAGS = {

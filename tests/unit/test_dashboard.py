@@ -133,6 +133,7 @@ def test_one_period_is_the_median_itself_and_several_groups_are_their_range() ->
     assert text_of("cohorts", [cohort("2026-06-01", "23.00")]) == (
         "HKD 23.00 is Vitasoy’s median price, from 409 observations of 1 item (2026-06)."
     )
+    assert "from 1 observation of 1 item" in text_of("cohorts", [cohort("2026-06-01", "23.00") | {"observations": 1}])
     groups = [cohort("2026-06-01", "23.00", channel="A"), cohort("2026-06-01", "9.50", channel="B")]
     assert text_of("cohorts", groups) == (
         "HKD 9.50 to 23.00 is the range of the median prices of 2 channels, from B to A (2026-06)."

@@ -36,6 +36,13 @@ def test_a_single_group_has_its_distribution_of_the_newest_period_and_shares_of_
     ]
 
 
+def test_the_ends_of_a_scale_have_the_decimals_of_the_currency() -> None:
+    for currency, low, high in (("CLF", "0.0001", "0.0002"), ("KWD", "0.001", "0.012"), ("JPY", "7", "12")):
+        row = {name: low if isinstance(text, str) else text for name, text in cohort("", low).items()}
+        row |= {"period": "2026-07-01", "currency": currency, "max": high}
+        assert bars(COHORT, [row])[0]["ends"] == (low, high)
+
+
 def test_several_groups_are_compared_by_a_box_each_on_one_scale_and_none_is_drawn_alone() -> None:
     rows = [cohort("2026-07-01", "7.00", channel="A"), cohort("2026-07-01", "9.00", channel="B")]
     [compared] = bars(COHORT, rows)

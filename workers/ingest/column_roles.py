@@ -56,6 +56,9 @@ _IN_BRACKETS = re.compile(r"\((.*)\)")
 _OF_TAX = re.compile(r"[(（]税[^)）]*[)）]")
 _EXPONENT = re.compile(r"(?<=[0-9])[eE][+-]?[0-9]+\b")
 _SPREADSHEET = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE | re.ASCII)
+_DOTTED = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}", re.ASCII)
+# What programs write where a value is missing.
+_NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-"))
 _FLAGS = frozenset("true false yes no 0 1".split())
 # One to three digits are a number of days, such as those until delivery, and no date.
 _NUMBER_OF_DAYS = re.compile(r"[0-9]{1,3}", re.ASCII)
@@ -107,8 +110,8 @@ def share_of(cells: list[str], fits: Callable[[str], bool]) -> float:
 
 
 def all_plain(cells: list[str]) -> bool:
-    """Return whether all cells are digits with separators: amounts, or years."""
-    return all(re.fullmatch(r"[\d.,]+", text) for text in cells)
+    """Return whether all cells are digits with separators, and not all days with points: amounts, or years."""
+    return all(re.fullmatch(r"[\d.,]+", text) for text in cells) and not all(map(_DOTTED.fullmatch, cells))
 
 
 def day_formats(cells: list[str], share: float) -> dict[str, int]:
@@ -408,11 +411,11 @@ def _no_items(sampled: Sample) -> str:
 
 def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
     """Return the fields of a mapping, by table, for columns by role."""
-    one = {role: {"column": columns[0]} for role, columns in roles.items()}
+    one = {role: _spec(sampled, columns[0]) for role, columns in roles.items()}
     levels = _levels(sampled, roles.get("category", []))
     item: dict[str, Any] = {"id": one.get("id", "?"), "name": one.get("name", "?")}
     item |= {"brand": one["brand"]} if "brand" in one else {}
-    item |= {"category": [{"column": column} for column in levels]} if levels else {}
+    item |= {"category": [_spec(sampled, column) for column in levels]} if levels else {}
     item["identifiers"] = {role: one[role] for role in ("gtin", "isbn", "mpn", "url") if role in one}
     item["attributes"] = {role: one[role] for role in ("weight", "size", "colour") if role in one}
     fields: dict[str, Any] = {"item": item}
@@ -423,11 +426,17 @@ def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
             seen["price"] = {"first_of": prices[:2]}
             seen["list_price"] = {"column": prices[-1]} | ({} if len(prices) > 2 else {"beside": prices[0]})
         else:
-            seen["price"] = {"column": prices[0]}
+            seen["price"] = _spec(sampled, prices[0])
             seen |= {"list_price": one["list_price"]} if "list_price" in one and "price" in one else {}
         fields["observation"] = {name: spec for name, spec in seen.items() if spec is not None}
         fields["rivals"] = {"price": roles.get("price", [])[1:]}
     return fields
+
+
+def _spec(sampled: Sample, column: str) -> dict[str, Any]:
+    """Return the field of a column, with the texts that stand in it for no value."""
+    nothing = sorted(_NOTHING.intersection(sampled.values(column)))
+    return {"column": column} | ({"null": nothing} if nothing else {})
 
 
 def _levels(sampled: Sample, columns: list[str]) -> list[str]:

@@ -141,6 +141,8 @@ def form_of_text(name: str, beginning: bytes) -> str:
     text = beginning.lstrip()
     if inner.endswith(_LINES_OF_JSON):
         return "ndjson"
+    if text[:15].lower().startswith((b"<!doctype html", b"<html")):
+        raise LoadRefused(f"{name}: is an HTML page: export the table itself, for example as CSV")
     if text.startswith(b"<"):
         return "xml"
     if text.startswith(b"["):

@@ -417,6 +417,7 @@ class _Load:
             "rows": self._rejects.rows_read,
             "rejected": summary.rows_rejected,
             "fields_rejected": summary.field_rejects.total(),
+            "rejects_dropped": 0 if self.dry_run else self._rejects.dropped,
         }
         summary.counts = {**totals, **summary.counts}
         if state == "committed" or self._rejects.rows_read:

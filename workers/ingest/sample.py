@@ -32,6 +32,7 @@ SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
 COLUMNS_MAX = 2_000
 _DIALECT_CHARACTERS = 1 << 16
+_FIRST_BYTES = 1 << 9
 _HEADER_ROWS_MAX = 50
 _DELIMITERS = (",", ";", "\t", "|")
 _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
@@ -110,6 +111,8 @@ def _of_text(name: str, stream: Callable[[str], Peeked]) -> Sample:
     if not raw.strip():
         raise LoadRefused("the file is empty")
     encoding, doubts = _encoding(raw)
+    if b"\0" in raw[:_FIRST_BYTES] and not encoding.startswith("utf-16"):
+        raise LoadRefused("the file is no text, and none of the other forms that are read")
     keys = {"encoding": encoding} if encoding != "utf-8" else {}
     form = form_of_text(name, stream(encoding).beginning)
     if form == "xml":

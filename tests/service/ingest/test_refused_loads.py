@@ -22,6 +22,7 @@ from tests.service.articles.support import SOY, A, B, row, shop, text_of
 from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.dispatcher import delete_old_loads
+from workers.ingest.accounting import sentences
 
 BAD = "9,X,B,G,K,1,{},N,1,\n"
 Run = Callable[..., Result]
@@ -168,6 +169,7 @@ def test_rejects_are_kept_up_to_a_bound_and_counted_beyond_it(settings: Settings
     bounded = replace(settings, rejects_kept_max=2)
     summary = load_rows(bounded, tmp_path, ROWS + BAD.format("soon") * 3 + "9,,B,G,K,1,2026-07-01,N,1,\n")
     assert (summary.rows_rejected, sorted(summary.rejects.values())) == (4, [1, 3])
+    assert sentences(summary)[-4].endswith(f"loads rejects {summary.load_id}` lists the first 2.")
     assert execute(settings, "SELECT line FROM rejects ORDER BY 1") == [(7,), (8,)]
     assert execute(settings, "SELECT rows_rejected, summary ->> 'rejects_dropped' FROM loads") == [(4, "2")]
     document = json.loads(run("loads", "rejects", "--json").output)

@@ -351,6 +351,35 @@ def test_a_formula_that_keeps_a_code_as_text_is_said(tmp_path: Path) -> None:
     assert [item["id"] for item in items] == ["007", "008"]
 
 
+def test_what_programs_write_for_a_missing_value_is_none(tmp_path: Path) -> None:
+    rows = "1,Cup,NULL,4.50\n2,Plate,N/A,NULL\n3,Bowl,\\N,5.50\n4,Dish,-,n/a\n5,NULL,Acme,6.50\n"
+    found = tried(put(tmp_path, "sku,name,brand,price\n" + rows), tmp_path, currency="EUR")
+    assert [(item["name"], item["brand"]) for item in found.found.items] == [
+        (name, None) for name in ("Cup", "Plate", "Bowl", "Dish")
+    ]
+    assert [row[:2] for row in found.prices] == [("Cup", "4.50"), ("Bowl", "5.50")]
+    assert [row["line"] for row in found.found.rejects] == [6]
+    assert "line 6" in found.doubts("name")
+
+
+def test_days_with_points_show_what_a_column_is(tmp_path: Path) -> None:
+    text = "Artikelnummer;Bezeichnung;Preis;Stichwort\n1;Tee;12.50;01.10.2026\n2;Kaffee;9.50;13.10.2026\n"
+    found = tried(put(tmp_path, text), tmp_path, currency="EUR")
+    assert [row["day"] for row in found.found.observations] == ["2026-10-01", "2026-10-13"]
+    assert 'is "Stichwort" the day of the price?' in found.doubts("day")
+
+
+def test_what_is_no_table_is_named(tmp_path: Path) -> None:
+    for content, said in (
+        (b"<!DOCTYPE html><html><body>Sign in<br></body></html>", "is an HTML page"),
+        (b"<html><table><tr><td>1</table></html>", "is an HTML page"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 4, "the file is no text"),
+    ):
+        (tmp_path / "a.csv").write_bytes(content)
+        with pytest.raises(LoadRefused, match=said):
+            guess(tmp_path / "a.csv")
+
+
 def test_units_to_which_a_price_refers_are_said(tmp_path: Path) -> None:
     text = "Artikelnummer;Bezeichnung;Preis;Preiseinheit\n1;Schraube;12,50;100\n2;Bohrer;4,50;1\n"
     found = tried(put(tmp_path, text), tmp_path, currency="EUR")
