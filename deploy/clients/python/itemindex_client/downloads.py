@@ -236,9 +236,8 @@ def _continue(
         if reached and not resumed:
             yield -reached
         with part.open("ab" if resumed else "wb") as out:
-            for (
-                block
-            ) in answer.iter_bytes():  # as they come: a block that is being filled would be lost with the connection
+            # Blocks as they come: one that is being filled would be lost with the connection.
+            for block in answer.iter_bytes():
                 out.write(block)
                 yield len(block)
 
