@@ -2031,6 +2031,21 @@ FAULTS = (
         "if False:",
         "tests/service/reports/test_answer.py::test_a_result_that_is_cut_off_is_not_taken_for_whole",
     ),
+    fault(
+        "a job that was cancelled is ordered anew for nothing",
+        "edge/jobs/service.py",
+        "if joins and new:",
+        "if False:",
+        "tests/service/reports/test_answer.py::"
+        "test_a_job_that_is_cancelled_while_another_call_joins_it_is_paid_when_it_is_ordered_anew",
+    ),
+    fault(
+        "an edge sees answers of others that have expired",
+        "shared/db/migrations/0194_own_idempotent_requests.sql",
+        "USING (person_id = (SELECT context_person()));",
+        "USING (true);",
+        "tests/service/db/test_tenants.py",
+    ),
     # Answers.
     fault(
         "a download continues in another file",
