@@ -44,6 +44,7 @@ from shared.db.queries import load_queries
 from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import Kind, fingerprint
 from shared.objects.directory import ResultStore
+from shared.organizations.accounts import Principal
 from shared.telemetry import metrics
 
 SQL = load_queries(__file__, "reports.sql")
@@ -146,7 +147,7 @@ class ReportService:
 
     async def _order(self, request: web.Request, quote: Quote, charge: Charge) -> Order:
         """Submit the job, wait for it as long as the request prefers, and return the order as it is then."""
-        submitted = await self._submit(request, quote, charge)
+        submitted = await self.submit(request, principal_of(request), quote, charge)
         wait = wait_seconds(request.headers.get("Prefer"))
         try:
             return await self._orders.wait(organization_of(request), submitted, wait)
@@ -156,15 +157,16 @@ class ReportService:
     async def _remember(self, request: web.Request, quote: Quote, charge: Charge, stored: web.StreamResponse) -> None:
         """Order the stored result: by its order the organization has paid for it, as the one that had it computed."""
         try:
-            await self._submit(request, quote, charge)
+            await self.submit(request, principal_of(request), quote, charge)
         except BaseException:
             if isinstance(stored, stream.Stream):
                 stored.discard()
             raise
 
-    async def _submit(self, request: web.Request, quote: Quote, charge: Charge) -> SubmittedOrder:
+    async def submit(self, request: web.Request, principal: Principal, quote: Quote, charge: Charge) -> SubmittedOrder:
+        """Order the job of a quote, which the charge pays for. Raises as `JobOrders.submit`."""
         traceparent = request[CONTEXT].span.traceparent
-        submitting = self._orders.submit(principal_of(request), quote.spec, charge, traceparent, joins=quote.joins)
+        submitting = self._orders.submit(principal, quote.spec, charge, traceparent, joins=quote.joins)
         return await charge.pay_for(submitting)
 
     async def _stream(

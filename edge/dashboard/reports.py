@@ -31,7 +31,6 @@ from edge.dashboard.tables import (
     table_of,
 )
 from edge.http import stream
-from edge.http.context import CONTEXT
 from edge.http.parameters import whole_number
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody
@@ -204,9 +203,8 @@ class ReportPages:
     async def _submit(
         self, request: web.Request, principal: Principal, quote: Quote, charge: Charge
     ) -> web.StreamResponse:
-        traceparent = request[CONTEXT].span.traceparent
-        submitting = self._orders.submit(principal, quote.spec, charge, traceparent, joins=quote.joins)
-        return see(f"/dashboard/jobs/{(await charge.pay_for(submitting)).order_id}")
+        submitted = await self._reports.submit(request, principal, quote, charge)
+        return see(f"/dashboard/jobs/{submitted.order_id}")
 
     async def _shown(self, order: Order, columns: list[str]) -> dict[str, Any]:
         rows, meta = await self._rows(order)
