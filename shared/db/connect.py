@@ -39,13 +39,7 @@ def refuse_owner(edge_database_url: str) -> None:
 
     Returns where PostgreSQL does not answer: a part must start without it, and `itemindex doctor` asks again.
     """
-    try:
-        with connect(edge_database_url, application="start") as connection:
-            row = connection.execute(SQL.owns).fetchone()
-    except psycopg.Error as error:
-        if unavailable(error):
-            return
-        raise
+    row = _asked(edge_database_url, SQL.owns)
     if row is not None and row[1]:
         raise ConfigurationError(
             f"EDGE_DATABASE_URL connects as {row[0]}, who owns the schema; use a login in the role itemindex_edge"
@@ -54,15 +48,20 @@ def refuse_owner(edge_database_url: str) -> None:
 
 def refuse_empty(url: str) -> None:
     """Raise ConfigurationError where the database has no schema. Returns where PostgreSQL does not answer."""
-    try:
-        with connect(url, application="start") as connection:
-            row = connection.execute(SQL.has_schema).fetchone()
-    except psycopg.Error as error:
-        if unavailable(error):
-            return
-        raise
+    row = _asked(url, SQL.has_schema)
     if row is not None and not row[0]:
         raise ConfigurationError("the database has no schema; run `itemindex migrate` first, as its owner")
+
+
+def _asked(url: str, query: str) -> tuple[Any, ...] | None:
+    """Return the query's row; None where PostgreSQL does not answer."""
+    try:
+        with connect(url, application="start") as connection:
+            return connection.execute(query).fetchone()
+    except psycopg.Error as error:
+        if unavailable(error):
+            return None
+        raise
 
 
 def lacks_schema(error: BaseException) -> bool:
