@@ -231,11 +231,9 @@ class Dispatcher:
         self._failures = 0
         self._held: dict[str, int] = {}
         self.stopping = False
-        # There from the beginning, as 0: Prometheus sees no increase in a counter that begins with its first loss.
-        for kind in JOB_KINDS:
-            metrics.jobs_lost.labels(kind)
-            metrics.results_lost.labels(kind)
-            metrics.jobs_finished.labels(kind, "failed")
+        metrics.begin_at_zero(metrics.jobs_lost, JOB_KINDS)
+        metrics.begin_at_zero(metrics.results_lost, JOB_KINDS)
+        metrics.begin_at_zero(metrics.jobs_finished, JOB_KINDS, ["failed"])
 
     @property
     def healthy(self) -> bool:

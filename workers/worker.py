@@ -356,12 +356,9 @@ class Worker:
         self.celery.task(name=EXECUTE, shared=False)(self._execute)
         self.celery.task(name=HELP_EXPORT, shared=False)(self._help_export)
         self.celery.task(name=DELIVER, shared=False)(self._deliver)
-        # There from the beginning, as 0: Prometheus sees no increase in a counter that begins with its first event.
-        for reason in REASONS:
-            metrics.messages_refused.labels(reason)
-        for kind in JOB_KINDS:
-            metrics.jobs_lost.labels(kind)
-            metrics.jobs_finished.labels(kind, "failed")
+        metrics.begin_at_zero(metrics.messages_refused, REASONS)
+        metrics.begin_at_zero(metrics.jobs_lost, JOB_KINDS)
+        metrics.begin_at_zero(metrics.jobs_finished, JOB_KINDS, ["failed"])
 
     def run(self, queues: str | None, processes: int | None, name: str | None) -> int:
         """Take jobs from these queues (comma-separated; None: all) until a signal ends it; return the exit code.

@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -156,6 +157,12 @@ access_lines_lost = _counter("access_lines_lost", "Access lines lost because the
 log_lines_lost = _counter("log_lines_lost", "Log lines of an edge lost because the disk or pipe was full.")
 spans_sent = _counter("spans_sent", "Spans accepted by the collector.")
 spans_lost = _counter("spans_lost", "Spans lost because the collector was slow or unavailable.")
+
+
+def begin_at_zero(counter: Counter, *labels: Iterable[str]) -> None:
+    """Make the series of all combinations of these labels: Prometheus sees no increase in one that begins at 1."""
+    for values in product(*labels):
+        counter.labels(*values)
 
 
 def exposition(directory: Path | None) -> bytes:
