@@ -251,8 +251,9 @@ def _candidates(q: str) -> Iterator[RequestedIdentifier]:
     words = _WORD.findall(q)
     for text in (q, *words):
         if len(text) >= _NUMBER_CHARACTERS_MIN:
+            number = in_ascii(text)
             for scheme in _NUMBERS:
-                yield from _read(scheme, in_ascii(text))
+                yield from _read(scheme, number)
     # A part number or a source's own number may be any text: only a short query with a digit is looked up as one.
     if len(words) <= _WORDS_MAX and len(q) >= _PART_CHARACTERS_MIN:
         yield from _read("mpn", q)
