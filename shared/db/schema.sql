@@ -1079,7 +1079,7 @@ CREATE TABLE public.item_identifiers (
     CONSTRAINT item_identifiers_scheme_check CHECK ((scheme = ANY (ARRAY['gtin'::text, 'mpn'::text, 'sku'::text, 'url'::text])))
 );
 
-COMMENT ON COLUMN public.item_identifiers.value IS 'as shared/identifiers.py writes it: a gtin has 14 digits';
+COMMENT ON COLUMN public.item_identifiers.value IS 'as shared/index/identifiers.py writes it: a gtin has 14 digits';
 
 COMMENT ON COLUMN public.item_identifiers.brand IS 'for an mpn: the brand of the same claim, as it is compared';
 

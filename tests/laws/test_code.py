@@ -189,7 +189,7 @@ def test_no_driver_in_a_pure_module(imports: grimp.ImportGraph) -> None:
 # Whatever the command line prints goes through deploy/terminal.py, which reads no text of others as markup.
 
 
-PRINTING = [*sorted((PROJECT / "deploy/ctl").glob("*.py")), *sorted((PROJECT / "deploy/monitor").glob("*.py"))]
+PRINTING = sorted((PROJECT / "deploy/ctl").glob("*.py"))
 
 TERMINAL = "deploy/terminal.py"
 
