@@ -222,6 +222,21 @@ test("a download continues where it stopped and is checked", async () => {
   assert.doesNotMatch(await readFile(join(target, "manifest.json"), "utf8"), /secret/);
 });
 
+test("a download that is cut again and again ends as long as it comes further", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "release-"));
+  const { client } = answering(({ url, headers }) => {
+    if (url.pathname.endsWith("latest")) return json(manifest(file));
+    const from = Number(headers.Range?.match(/\d+/)[0] ?? 0);
+    const pieces = [body.subarray(from, from + 1000)];
+    const cut = new ReadableStream({
+      pull: (stream) => (pieces.length ? stream.enqueue(pieces.pop()) : stream.error(new TypeError("cut"))),
+    });
+    return new Response(cut, { status: from ? 206 : 200 });
+  });
+  const target = await download(await client.release("items"), folder);
+  assert.deepEqual(await readFile(join(target, "a-1.parquet")), body);
+});
+
 test("a release of every dataset is one, also of those whose names have an underscore", async () => {
   for (const dataset of ["items", "training_pairs", "items_changes"]) {
     const { client } = answering([json({ ...manifest(file), dataset })]);

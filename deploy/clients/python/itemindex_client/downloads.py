@@ -191,11 +191,15 @@ def _fetch(http: httpx.Client, file: _File, credentials: Credentials, target: Pa
     if file.is_at(path):
         progress(file.bytes)
         return
-    counted = 0
-    for attempt in range(_TRIES_MAX):
+    counted = furthest = tries = 0
+    while tries < _TRIES_MAX:
         reached = part.stat().st_size if part.exists() else 0
         progress(reached - counted)
         counted = reached
+        # Tries are counted from the last one that came further: a file of hours may be cut many times.
+        if reached > furthest:
+            furthest, tries = reached, 0
+        tries += 1
         if reached >= file.bytes:
             if file.is_at(part):
                 part.replace(path)
@@ -203,18 +207,18 @@ def _fetch(http: httpx.Client, file: _File, credentials: Credentials, target: Pa
             part.unlink()  # not the bytes that were promised: from the beginning
             continue
         try:
-            for count in _continue(http, file, credentials, part, reached, attempt):
+            for count in _continue(http, file, credentials, part, reached, tries):
                 counted += count
                 progress(count)
         except httpx.TransportError:
-            time.sleep(_pause(attempt))  # the next try resumes after the bytes that came
+            time.sleep(_pause(tries))  # the next try resumes after the bytes that came
     if not file.is_at(part):
-        raise DownloadFailed(f"{file.name} did not come whole in {_TRIES_MAX} tries; run it again to continue")
+        raise DownloadFailed(f"{file.name} came no further in {_TRIES_MAX} tries; run it again to continue")
     part.replace(path)
 
 
 def _continue(
-    http: httpx.Client, file: _File, credentials: Credentials, part: Path, reached: int, attempt: int
+    http: httpx.Client, file: _File, credentials: Credentials, part: Path, reached: int, tries: int
 ) -> Iterator[int]:
     """Append what is missing of a file, and yield how many bytes came; all of it comes where it is another file by now.
 
@@ -227,7 +231,7 @@ def _continue(
     url = file.url if own else file.signed_url or file.url
     with http.stream("GET", url, headers=fields, follow_redirects=True) as answer:
         if answer.status_code in (429, 500, 502, 503, 504):
-            time.sleep(min(retry_after(answer) or _pause(attempt), _BACKOFF_SECONDS_MAX))
+            time.sleep(min(retry_after(answer) or _pause(tries), _BACKOFF_SECONDS_MAX))
             return
         if not answer.is_success:
             answer.read()
@@ -242,8 +246,8 @@ def _continue(
                 yield len(block)
 
 
-def _pause(attempt: int) -> float:
-    return float(min(_BACKOFF_SECONDS * 2**attempt, _BACKOFF_SECONDS_MAX))
+def _pause(tries: int) -> float:
+    return float(min(_BACKOFF_SECONDS * 2 ** (tries - 1), _BACKOFF_SECONDS_MAX))
 
 
 def _sha256(path: Path) -> str:

@@ -52,7 +52,8 @@ async function whole(
   const path = join(target, file.name);
   const part = `${path}.part`;
   if (await isWhole(path, file)) return onBytes(file.bytes);
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
+  // Tries are counted from the last one that came further: a file of hours may be cut many times.
+  for (let tries = 0, furthest = 0; tries < TRIES_MAX; ) {
     try {
       await more(release, file, part, signal, onBytes);
     } catch (error) {
@@ -60,9 +61,12 @@ async function whole(
       if (!(error instanceof ConnectionFailed)) throw error;
     }
     if (await isWhole(part, file)) return rename(part, path);
-    if ((await size(part)) >= file.bytes) await rm(part); // not the bytes that were promised: from the beginning
+    const there = await size(part);
+    tries = there > furthest ? 0 : tries + 1;
+    furthest = Math.max(there, furthest);
+    if (there >= file.bytes) await rm(part); // not the bytes that were promised: from the beginning
   }
-  throw new DownloadFailed(`${file.name} did not come whole in ${TRIES_MAX} tries; run it again to continue`);
+  throw new DownloadFailed(`${file.name} came no further in ${TRIES_MAX} tries; run it again to continue`);
 }
 
 /** Append what is missing of a file. Rejects with ConnectionFailed where the connection ends before it is whole. */
