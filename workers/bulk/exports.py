@@ -45,23 +45,21 @@ def write_part(
 
     Raises SnapshotGone or SnapshotLost if the snapshot cannot be read, ResultGone if the release lacks a file.
     """
-    with PartFile.begun(services.objects, part, progress) as file:
+    with PartFile.begun(services.objects, part, progress) as file, contextlib.ExitStack() as opened:
         if part.snapshot == RELEASE:
             stored = stored_copy(connection, services.objects, part)
             if stored is not None:
                 return file.copied(stored, check)
-            for batch in release_batches(connection, services.objects, part):
-                check()
-                file.write(batch)
+            batches = release_batches(connection, services.objects, part)
         elif part.snapshot == CHANGED:
-            for batch in changed_batches(connection, services.objects, part):
-                check()
-                file.write(batch)
+            batches = changed_batches(connection, services.objects, part)
         else:
             url = services.settings.worker_database_url
-            with Snapshot(url, part.snapshot, application="export", check=check) as snapshot:
-                for batch in snapshot_batches(snapshot, part):
-                    file.write(batch)
+            snapshot = opened.enter_context(Snapshot(url, part.snapshot, application="export", check=check))
+            batches = snapshot_batches(snapshot, part)
+        for batch in batches:
+            check()
+            file.write(batch)
         check()
         return file.closed()
 
