@@ -147,6 +147,11 @@ async def test_an_unknown_category_is_refused_and_costs_nothing(edge: Edge) -> N
         assert (await edge.get("/quota")).json["limits"][0]["used"] == 0, query
 
 
+async def test_a_beginning_of_which_nothing_is_compared_does_not_list_every_brand(edge: Edge) -> None:
+    answer = await edge.get("/index/brands?q=%27")
+    assert (answer.status, answer.json["errors"][0]["detail"]) == (400, "must have a letter or a digit")
+
+
 async def test_a_cursor_belongs_to_its_query(edge: Edge) -> None:
     page = (await edge.get("/index/categories?limit=1")).json
     other = await edge.get(f"/index/categories?limit=1&level=2&cursor={page['next_cursor']}")
