@@ -50,18 +50,6 @@ def files(answer: Answer) -> list[Any]:
     return rest
 
 
-async def test_the_way_down_to_a_table(edge: Edge, key: str) -> None:
-    shares = (await ask(edge, key, "/delta-sharing/shares")).json["items"]
-    assert [share["name"] for share in shares] == ["item-index"]
-    assert (await ask(edge, key, "/delta-sharing/shares/item-index")).json["share"] == shares[0]
-    assert (await ask(edge, key, "/delta-sharing/shares/item-index/schemas")).json["items"][0]["name"] == "releases"
-    listed = (await ask(edge, key, TABLES)).json["items"]
-    assert listed == (await ask(edge, key, "/delta-sharing/shares/item-index/all-tables")).json["items"]
-    first = (await ask(edge, key, f"{TABLES}?maxResults=2")).json
-    rest = (await ask(edge, key, f"{TABLES}?maxResults=99&pageToken={first['nextPageToken']}")).json
-    assert first["items"] + rest["items"] == listed and "nextPageToken" not in rest
-
-
 async def test_versions(edge: Edge, key: str) -> None:
     newest = (await ask(edge, key, f"{TABLES}/items/version")).head
     assert (newest["Delta-Table-Version"], newest["Cache-Control"]) == ("2", "no-store")
