@@ -1,7 +1,10 @@
-"""Delta Sharing, the read side, in the response format `parquet`: the same releases for the protocol's own clients."""
+"""Delta Sharing, the read side, in the response format `parquet`: the same releases for the protocol's own clients.
+
+The protocol: delta-io/delta-sharing, PROTOCOL.md. A table is a dataset, a version a release's data_version, and a file
+action one file of its manifest.
+"""
 
 import uuid
-from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -19,16 +22,11 @@ from edge.http.routing import operation
 from shared.bulk.schema import LIST, RELEASED, Dataset, ReleaseFile, version_of
 from shared.errors import InvalidParameter
 
-# Delta Sharing's lines and documents, in the response format `parquet`.
-#
-# The protocol: delta-io/delta-sharing, PROTOCOL.md. A table is a dataset, a version a release's data_version, and a
-# file action one file of its manifest.
-
-
 SHARE, SCHEMA = "item-index", "releases"
 NDJSON = "application/x-ndjson"
 VERSION_FIELD = "Delta-Table-Version"
 _READER_VERSION = 1
+_ENCODER = msgspec.json.Encoder()
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:item-index:delta-sharing")
 
 
@@ -40,11 +38,6 @@ def share() -> dict[str, Any]:
 def table(name: str) -> dict[str, Any]:
     """Return a table as lists show it."""
     return {"name": name, "schema": SCHEMA, "share": SHARE, "shareId": share()["id"], "id": _id(name)}
-
-
-def lines(documents: Iterable[Mapping[str, Any]]) -> bytes:
-    """Write documents as lines."""
-    return b"".join(msgspec.json.encode(document) + b"\n" for document in documents)
 
 
 def head(release: Release, files: int) -> list[dict[str, Any]]:
@@ -309,4 +302,4 @@ def _page(request: web.Request, items: list[dict[str, Any]]) -> web.Response:
 
 def _answer(version: int, documents: list[dict[str, Any]]) -> web.Response:
     fields = {VERSION_FIELD: str(version), **NO_STORE}
-    return web.Response(body=lines(documents), content_type=NDJSON, charset="utf-8", headers=fields)
+    return web.Response(body=_ENCODER.encode_lines(documents), content_type=NDJSON, charset="utf-8", headers=fields)

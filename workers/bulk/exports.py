@@ -146,11 +146,6 @@ class ExportProgress(NamedTuple):
     rows: int
     failure: dict[str, Any] | None
 
-    @property
-    def all_done(self) -> bool:
-        """Whether every part is done."""
-        return self.done == self.parts
-
 
 @dataclass
 class PartLease(Lease):
@@ -300,7 +295,7 @@ class ExportHandler:
         with services.connect("export") as snapshot_db, services.connect("parts", autocommit=True) as parts_db:
             plan = plan_export(snapshot_db, services.objects, request, services.split_rows)
             write_plan(parts_db, job, plan.data_version, plan.source, plan.ranges)
-            while not (progress := _progress_of(parts_db, job.id, services.part_attempts_max)).all_done:
+            while (progress := _progress_of(parts_db, job.id, services.part_attempts_max)).done < progress.parts:
                 if progress.failure is not None:
                     raise JobRefused(str(progress.failure["slug"]), str(progress.failure["detail"]))
                 context.progress("copying", progress.rows)
