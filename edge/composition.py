@@ -12,7 +12,7 @@ from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
 from edge.bulk.data_credentials import DataCredentialService
 from edge.bulk.downloads import DownloadAllowance, FileResponder, LinkChecker, SignedUrls
-from edge.bulk.exports import ExportRepository, ExportSerializer, ExportService
+from edge.bulk.exports import ExportSerializer, ExportService
 from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import ReleaseRepository, UrlSigner
 from edge.events.feed import EventFeed
@@ -212,8 +212,7 @@ class Services:
         self.releases = ReleaseRepository(database)
         self.iceberg = IcebergMetadata(self.releases)
         self.release_urls = UrlSigner(urls, settings.base_url, settings.signed_url_seconds)
-        self.exports = ExportService(database, version, settings.jobs_waiting_max)
-        self.export_repository = ExportRepository(database, orders, self.downloads)
+        self.exports = ExportService(database, version, orders, self.downloads)
         self.export_serializer = ExportSerializer(settings.base_url, jobs, urls, settings.signed_url_seconds)
         self.events = EventFeed(database, self.data_version)
         self.watches = WatchService(database)

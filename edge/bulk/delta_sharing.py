@@ -1,7 +1,10 @@
-"""Delta Sharing, the read side, in the response format `parquet`: the same releases for the protocol's own clients."""
+"""Delta Sharing, the read side, in the response format `parquet`: the same releases for the protocol's own clients.
+
+The protocol: delta-io/delta-sharing, PROTOCOL.md. A table is a dataset, a version a release's data_version, and a file
+action one file of its manifest.
+"""
 
 import uuid
-from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -16,21 +19,15 @@ from edge.http.context import organization_of
 from edge.http.json import NO_STORE
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.http.routing import operation
-from shared.bulk.schema import RELEASED, Dataset, ReleaseFile, version_of
+from shared.bulk.schema import LIST, RELEASED, Dataset, ReleaseFile, version_of
 from shared.errors import InvalidParameter
-
-# Delta Sharing's lines and documents, in the response format `parquet`.
-#
-# The protocol: delta-io/delta-sharing, PROTOCOL.md. A table is a dataset, a version a release's data_version, and a
-# file action one file of its manifest.
-
 
 SHARE, SCHEMA = "item-index", "releases"
 NDJSON = "application/x-ndjson"
 VERSION_FIELD = "Delta-Table-Version"
 _READER_VERSION = 1
+_ENCODER = msgspec.json.Encoder()
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:item-index:delta-sharing")
-_ARRAY = "array<string>"
 
 
 def share() -> dict[str, Any]:
@@ -41,11 +38,6 @@ def share() -> dict[str, Any]:
 def table(name: str) -> dict[str, Any]:
     """Return a table as lists show it."""
     return {"name": name, "schema": SCHEMA, "share": SHARE, "shareId": share()["id"], "id": _id(name)}
-
-
-def lines(documents: Iterable[Mapping[str, Any]]) -> bytes:
-    """Write documents as lines."""
-    return b"".join(msgspec.json.encode(document) + b"\n" for document in documents)
 
 
 def head(release: Release, files: int) -> list[dict[str, Any]]:
@@ -69,14 +61,19 @@ def head(release: Release, files: int) -> list[dict[str, Any]]:
     ]
 
 
-def file_line(file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
-    """Return the line of one file of a version."""
-    return {"file": {**_action(file, url, expires), "version": version, "timestamp": _milliseconds(moment)}}
-
-
-def change_line(kind: str, file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
-    """Return the line of a file that a version added or removed, or of its changed rows (`cdf`), as `kind` says."""
-    return {kind: {**_action(file, url, expires), "version": version, "timestamp": _milliseconds(moment)}}
+def file_line(kind: str, file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
+    """Return the line of a version's `file`, of one that it added or removed, or of its changed rows (`cdf`)."""
+    action = {
+        "url": url,
+        "id": file.sha256,
+        "partitionValues": {},
+        "size": file.bytes,
+        "stats": msgspec.json.encode(file.statistics).decode(),
+        "expirationTimestamp": expires * 1000,
+        "version": version,
+        "timestamp": int(moment.timestamp() * 1000),
+    }
+    return {kind: action}
 
 
 def schema_string(columns: list[dict[str, Any]]) -> str:
@@ -106,27 +103,12 @@ def enough(files: list[ReleaseFile], limit: int | None) -> list[ReleaseFile]:
     return chosen
 
 
-def _action(file: ReleaseFile, url: str, expires: int) -> dict[str, Any]:
-    return {
-        "url": url,
-        "id": file.sha256,
-        "partitionValues": {},
-        "size": file.bytes,
-        "stats": msgspec.json.encode(file.statistics).decode(),
-        "expirationTimestamp": expires * 1000,
-    }
-
-
 def _type(text: str) -> Any:
-    return {"type": "array", "elementType": "string", "containsNull": False} if text == _ARRAY else text
+    return {"type": "array", "elementType": "string", "containsNull": False} if text == LIST else text
 
 
 def _id(name: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, name))
-
-
-def _milliseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 1000)
 
 
 _operation = partial(operation, "delta-sharing")
@@ -219,7 +201,7 @@ class Sharing:
         fitting = [file for file in files if hints.may_match(file)]
         until, version, moment = self._signer.until(), release.data_version, release.created_at
         lines = [
-            file_line(file, self._url(request, release.dataset, version, file, until), until, version, moment)
+            file_line("file", file, self._url(request, release.dataset, version, file, until), until, version, moment)
             for file in enough(fitting, limit)
         ]
         return _answer(version, [*head(release, len(files)), *lines])
@@ -266,7 +248,7 @@ class Sharing:
             for kind, (where, files), others in (("remove", before, now), ("add", now, before)):
                 for file in (file for sha256, file in files.items() if sha256 not in others[1]):
                     url = self._url(request, dataset.name, where, file, until)
-                    lines.append(change_line(kind, file, url, until, version, moment))
+                    lines.append(file_line(kind, file, url, until, version, moment))
             before = now
         return _answer(newest.data_version, lines)
 
@@ -281,7 +263,7 @@ class Sharing:
                 # A version in between that has expired has the moment of the next one.
                 moment = next(moment for number, moment in steps if number >= version)
                 url = self._url(request, changes.dataset, changes.data_version, file, until)
-                lines.append(change_line("cdf", file, url, until, version, moment))
+                lines.append(file_line("cdf", file, url, until, version, moment))
         return lines
 
     async def _held(self, dataset: Dataset, version: int) -> tuple[int, dict[str, ReleaseFile]]:
@@ -320,4 +302,4 @@ def _page(request: web.Request, items: list[dict[str, Any]]) -> web.Response:
 
 def _answer(version: int, documents: list[dict[str, Any]]) -> web.Response:
     fields = {VERSION_FIELD: str(version), **NO_STORE}
-    return web.Response(body=lines(documents), content_type=NDJSON, charset="utf-8", headers=fields)
+    return web.Response(body=_ENCODER.encode_lines(documents), content_type=NDJSON, charset="utf-8", headers=fields)

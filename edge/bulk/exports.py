@@ -21,12 +21,11 @@ from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
 from edge.http.problems import Fault, Problem, invalid_parameters, unknown
 from edge.http.routing import operation
-from edge.jobs.service import JobOrders, JobSerializer, Order, SubmittedOrder, queue_full_problem
+from edge.jobs.service import JobOrders, JobSerializer, JobSpec, Order, Repeatable, SubmittedOrder
 from edge.quota.billing import Billing, Charge
 from edge.storage import idempotency as idempotency_key
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
-from edge.storage.idempotency import lock_key, require_same
 from shared.bulk.manifest import described, usual_compression
 from shared.bulk.request import FORMULA_PREFIX, ID_END, JSON_COLUMNS, ROWS_SQL, Request, arguments, counting, scope_of
 from shared.bulk.request import Scope as ReadScope
@@ -103,30 +102,37 @@ SQL = load_queries(__file__, "exports.sql")
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """The order of one request: canonical parameters, the key it may be repeated by, and the order that it repeats."""
+    """The order of one request: canonical parameters, what it may be repeated by, and the order that it repeats."""
 
     parameters: dict[str, Any]
-    key: str | None
-    digest: bytes
+    repeatable: Repeatable | None
     replayed: str | None
 
 
 class ExportService:
-    """Checks and submits orders of exports, for the API and the dashboard."""
+    """Checks, submits, sends and ends exports, for the API and the dashboard.
 
-    def __init__(self, database: Database, version: DataVersionWatcher, waiting_max: int) -> None:
-        self._waiting_max = waiting_max
+    Another organization's export, and a job that is none, are the problem `export-not-found`.
+    """
+
+    def __init__(
+        self, database: Database, version: DataVersionWatcher, orders: JobOrders, downloads: FileResponder
+    ) -> None:
         self._database = database
         self._version = version
+        self._orders = orders
+        self._downloads = downloads
 
     async def prepare(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
         """Return what a validated body orders, or which order it repeats. Refusals are raised here, before a charge."""
         parameters = canonicalize(body)
-        digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).digest()
-        replayed = await self._replayed(principal, key, digest)
+        repeatable = replayed = None
+        if key is not None:
+            repeatable = Repeatable(key, hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).digest())
+            replayed = await self._orders.repeated(principal, repeatable)
         if replayed is None:
             await self._check(parameters)
-        return ExportRequest(parameters, key, digest, replayed)
+        return ExportRequest(parameters, repeatable, replayed)
 
     async def estimate(self, request: ExportRequest, *, with_rows: bool) -> dict[str, Any]:
         """Return what an order would cost and hold now, with its first rows if asked for."""
@@ -147,51 +153,10 @@ class ExportService:
         self, principal: Principal, request: ExportRequest, charge: Charge, traceparent: str
     ) -> SubmittedOrder:
         """Order the export; it is not new where another request with its key was faster."""
-        organization, key = principal.organization_id, request.key
-        values = (
-            EXPORT.name,
-            EXPORT.queue,
-            json.dumps(request.parameters),
-            uuid4().hex,
-            organization,
-            self._version.current,
-            EXPORT.attempts_max,
-            request.parameters["format"],
-            principal.plan.jobs_queued,
-            charge.account,
-            charge.charge_id,
-            charge.day,
-            charge.units,
-            key,
-            request.digest,
-            traceparent,
-            self._waiting_max,
-            charge.endpoint,
-        )
-        async with self._database.transaction(Scope(organization=organization, task="jobs")) as transaction:
-            fetch = transaction.fetch
-            if key is not None:
-                await lock_key(transaction, f"{organization} export", key)
-                known = await transaction.fetch_row(SQL.known, organization, key, request.digest)
-                if known:
-                    require_same(known, "export")
-                    return SubmittedOrder(known["id"], known["job_id"], new=False)
-            await fetch(SQL.lock, organization)
-            rows = await fetch(SQL.submit, *values)
-        if not rows:
-            raise await queue_full_problem(self._database, self._waiting_max, principal, charge.account)
-        return SubmittedOrder(rows[0]["id"], rows[0]["job_id"], new=True)
-
-    async def _replayed(self, principal: Principal, key: str | None, digest: bytes) -> str | None:
-        if key is None:
-            return None
-        organization = principal.organization_id
-        scope = Scope(organization=organization)
-        known = await self._database.fetch_row(SQL.known, organization, key, digest, scope=scope)
-        if known is None:
-            return None
-        require_same(known, "export")
-        return str(known["id"])
+        parameters = request.parameters
+        # Of its own: no other export is equal, whatever it asks for.
+        spec = JobSpec(EXPORT, parameters, parameters["format"], uuid4().hex, self._version.current)
+        return await self._orders.submit(principal, spec, charge, traceparent, repeatable=request.repeatable)
 
     async def _check(self, parameters: dict[str, Any]) -> None:
         since = parameters["since"]
@@ -226,35 +191,6 @@ class ExportService:
             return [Fault("since", f"must be a kept release whose changes are known: {before}", since)]
         return []
 
-
-def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
-    """Return a body in its one spelling: every column named, names sorted and without duplicates, days as text."""
-    narrowed: dict[str, Any] = {}
-    for name, value in body["filter"].items():
-        if isinstance(value, list):
-            narrowed[name] = sorted(set(value))
-        else:
-            assert isinstance(value, date)
-            narrowed["from" if name == "from_" else name] = value.isoformat()
-    return {
-        "dataset": body["dataset"],
-        "columns": body["columns"] or [column.name for column in RELEASED[body["dataset"]].columns],
-        "filter": narrowed,
-        "since": body["since"],
-        "format": body["format"],
-        "compression": body["compression"] or usual_compression(body["format"]),
-        **({"until": body["until"]} if body["until"] is not None else {}),
-    }
-
-
-class ExportRepository:
-    """Another organization's export, and a job that is none, are the problem `export-not-found`."""
-
-    def __init__(self, database: Database, orders: JobOrders, downloads: FileResponder) -> None:
-        self._database = database
-        self._orders = orders
-        self._downloads = downloads
-
     async def listed(
         self, organization: str | None, state: str | None, limit: int, after: str | None
     ) -> tuple[list[Order], int]:
@@ -274,9 +210,10 @@ class ExportRepository:
     async def send(
         self, request: web.Request, organization: str | None, order_id: str, name: str
     ) -> web.StreamResponse:
-        """Send a file that the export's manifest names. Raises ResultGone when its time is over or it is lost,
+        """Send a file that the export's manifest names.
 
-        StoreUnavailable while the store does not have it and that is not yet confirmed.
+        Raises ResultGone when its time is over or it is lost, and StoreUnavailable while the store does not have it and
+        that is not yet confirmed.
         """
         order = await self.find(organization, order_id)
         if order.state == "expired":
@@ -302,6 +239,26 @@ class ExportRepository:
         if order.state == "succeeded":
             scope = Scope(organization=organization, task="jobs")
             await self._database.fetch(SQL.expire_now, order.job_id, organization, scope=scope)
+
+
+def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body in its one spelling: every column named, names sorted and without duplicates, days as text."""
+    narrowed: dict[str, Any] = {}
+    for name, value in body["filter"].items():
+        if isinstance(value, list):
+            narrowed[name] = sorted(set(value))
+        else:
+            assert isinstance(value, date)
+            narrowed["from" if name == "from_" else name] = value.isoformat()
+    return {
+        "dataset": body["dataset"],
+        "columns": body["columns"] or [column.name for column in RELEASED[body["dataset"]].columns],
+        "filter": narrowed,
+        "since": body["since"],
+        "format": body["format"],
+        "compression": body["compression"] or usual_compression(body["format"]),
+        **({"until": body["until"]} if body["until"] is not None else {}),
+    }
 
 
 # An export as the contract shows it (section 6). Pure.
@@ -370,14 +327,12 @@ class Exports:
     def __init__(
         self,
         exports: ExportService,
-        repository: ExportRepository,
         billing: Billing,
         serializer: ExportSerializer,
         links: LinkChecker,
         lists: Paginator,
     ) -> None:
         self._exports = exports
-        self._repository = repository
         self._billing = billing
         self._serializer = serializer
         self._links = links
@@ -417,7 +372,7 @@ class Exports:
         if order_id is None:
             submitting = self._exports.submit(principal, order, charge, request[CONTEXT].span.traceparent)
             order_id = (await charge.pay_for(submitting)).order_id
-        export = await self._repository.find(principal.organization_id, order_id)
+        export = await self._exports.find(principal.organization_id, order_id)
         headers = {"Location": self._serializer.url(export.id), "Retry-After": str(_RETRY_SECONDS)}
         return unstored_json(self._serializer.render(export, principal.organization_id), 202, headers)
 
@@ -429,7 +384,7 @@ class Exports:
         """
         parameters: dict[str, Any] = request[QUERY]
         query = {name: parameters[name] for name in ("state", "limit")}
-        find = partial(self._repository.listed, organization_of(request), query["state"], query["limit"])
+        find = partial(self._exports.listed, organization_of(request), query["state"], query["limit"])
         entry = self._serializer.listed
         response = await self._lists.answer(KIND, query, parameters["cursor"], find, entry, lambda order: order.id)
         response.headers["Cache-Control"] = "no-store"
@@ -441,7 +396,7 @@ class Exports:
 
         The job, and the manifest once it has succeeded. 410 after the files have expired.
         """
-        order = await self._repository.find(organization_of(request), request[PATH]["id"])
+        order = await self._exports.find(organization_of(request), request[PATH]["id"])
         if order.state == "expired":
             raise ResultGone(order.id)
         return unstored_json(self._serializer.render(order, organization_of(request)))
@@ -453,7 +408,7 @@ class Exports:
         Cancels an unfinished export and refunds its charge, or deletes the files of a finished one. Repeating the call
         is not an error.
         """
-        await self._repository.end(organization_of(request), request[PATH]["id"])
+        await self._exports.end(organization_of(request), request[PATH]["id"])
         return web.Response(status=204)
 
     @_operation("getExportFile", schemas.FilePath, answers=schemas.FILE_ANSWERS, produces=_FILE_KINDS)
@@ -463,7 +418,7 @@ class Exports:
         Supports `Range` and `If-Range`, with a strong ETag and `Repr-Digest`.
         """
         path = request[PATH]
-        return await self._repository.send(request, organization_of(request), path["id"], path["file"])
+        return await self._exports.send(request, organization_of(request), path["id"], path["file"])
 
     @_operation("getSignedExportFile", schemas.FilePath, LinkQuery, answers=schemas.FILE_ANSWERS, produces=_FILE_KINDS)
     async def signed(self, request: web.Request) -> web.StreamResponse:
@@ -473,4 +428,4 @@ class Exports:
         """
         path, link = request[PATH], Link(**request[QUERY])
         await self._links.require(link, signed_of(path["id"], path["file"]), "Fetch the export again for a valid one.")
-        return await self._repository.send(request, link.organization, path["id"], path["file"])
+        return await self._exports.send(request, link.organization, path["id"], path["file"])

@@ -29,13 +29,12 @@ from edge.http.problems import CONTENT_TYPE, Problem
 from edge.http.representation import MadeByKey
 from edge.http.routing import operation
 from edge.http.stream import etag_of
-from shared.bulk.schema import RELEASED, ReleaseFile
+from shared.bulk.schema import LIST, RELEASED, ReleaseFile
 
 PREFIX, NAMESPACE = "iceberg", "releases"
 MANIFEST, MANIFEST_LIST, TABLE = "manifest.avro", "snapshot.avro", "table.metadata.json"
 _UUIDS = uuid.uuid5(uuid.NAMESPACE_URL, "urn:item-index:iceberg")
 _TYPES = {"timestamp": "timestamptz", "integer": "int", "decimal(20,4)": "decimal(20, 4)"}
-_LIST = "array<string>"
 _KEPT_MAX = 256
 _SYNC_MARKER = hashlib.sha256(b"item-index").digest()[:16]
 _operation = partial(operation, "iceberg")
@@ -62,7 +61,7 @@ def schema_of_release(columns: list[dict[str, Any]], number: int) -> dict[str, A
 
 
 def _type(column: dict[str, Any]) -> Any:
-    if column["type"] == _LIST:
+    if column["type"] == LIST:
         element = field_id(f"{column['name']}.element")
         return {"type": "list", "element-id": element, "element": "string", "element-required": True}
     return _TYPES.get(column["type"], column["type"])
@@ -120,7 +119,7 @@ def table_metadata(dataset: str, releases: list[Release]) -> dict[str, Any]:
 def _mapped(column: dict[str, Any]) -> dict[str, Any]:
     name = column["name"]
     mapped: dict[str, Any] = {"field-id": field_id(name), "names": [name]}
-    if column["type"] == _LIST:
+    if column["type"] == LIST:
         mapped["fields"] = [{"field-id": field_id(f"{name}.element"), "names": ["element"]}]
     return mapped
 

@@ -22,7 +22,7 @@ from edge.bulk.release_repository import (
 from edge.http.context import organization_of
 from edge.http.json import unstored_json
 from edge.http.lists import Paginator, envelope
-from edge.http.parameters import PATH, QUERY
+from edge.http.parameters import PATH, QUERY, LinkQuery
 from edge.http.representation import MadeByKey, Representation, cacheable
 from edge.http.routing import operation
 from edge.storage.data_version import DataVersionWatcher
@@ -153,7 +153,7 @@ class Datasets:
         return await self._downloads.respond(request, await self._repository.catalogue(), organization_of(request))
 
     @_operation(
-        "getSignedFile", schemas.ReleaseFilePath, schemas.LinkQuery, answers=schemas.FILE_ANSWERS, produces=[MEDIA_TYPE]
+        "getSignedFile", schemas.ReleaseFilePath, LinkQuery, answers=schemas.FILE_ANSWERS, produces=[MEDIA_TYPE]
     )
     async def signed(self, request: web.Request) -> web.StreamResponse:
         """Fetch a file by its signed URL.

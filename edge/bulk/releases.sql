@@ -6,7 +6,7 @@ FROM releases r ORDER BY r.dataset, r.data_version DESC;
 
 -- name: listed
 -- Releases of a dataset, the newest first, after the version that the page before ended with.
-SELECT r.data_version, r.kept_as, r.rows, r.bytes, r.created_at, r.expires_at,
+SELECT r.data_version, r.rows, r.bytes, r.created_at, r.expires_at,
        (SELECT count(*) FROM release_files f WHERE (f.dataset, f.data_version) = (r.dataset, r.data_version)) AS files,
        count(*) OVER () + (SELECT count(*) FROM releases b WHERE b.dataset = $1 AND b.data_version >= $2) AS total
 FROM releases r WHERE r.dataset = $1 AND ($2::bigint IS NULL OR r.data_version < $2)

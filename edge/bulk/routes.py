@@ -28,7 +28,6 @@ def export_routes(services: "Services") -> tuple[Route, ...]:
     """Return the routes of custom exports."""
     exports = Exports(
         services.exports,
-        services.export_repository,
         services.billing,
         services.export_serializer,
         services.links,

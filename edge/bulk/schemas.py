@@ -21,7 +21,6 @@ from edge.http.parameters import (
     described,
     one_of,
 )
-from edge.http.parameters import LinkQuery as LinkQuery
 from edge.jobs.schemas import STATES, Job
 from shared.bulk.request import FORMATS, SHAPES
 from shared.bulk.schema import CHANGES, RELEASED

@@ -39,14 +39,13 @@ class ExportPages:
     def __init__(self, services: Services, billing: PageBilling) -> None:
         self._database = services.resources.database
         self._exports = services.exports
-        self._repository = services.export_repository
         self._serializer = services.export_serializer
         self._billing = billing
         self._base_url = services.settings.base_url
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
-        orders, total = await self._repository.listed(_organization(visitor), None, _LISTED, None)
+        orders, total = await self._exports.listed(_organization(visitor), None, _LISTED, None)
         requests = [(order, _request_of(order)) for order in orders[:_LISTED]]
         names = await names_in(self._database, [asked for _, asked in requests])
         exports = [(order, asked, export_question(asked, names)) for order, asked in requests]
@@ -134,7 +133,7 @@ class ExportPages:
 
     async def state(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The progress of an export, asked for again and again; once it has ended, its whole part of the page."""
-        order = await self._repository.find(_organization(visitor), request.match_info["id"])
+        order = await self._exports.find(_organization(visitor), request.match_info["id"])
         if not order.ended:
             return render(request, "progress.html", visitor, order=order)
         response = await self._shown(request, visitor, "export_state.html")
@@ -144,18 +143,18 @@ class ExportPages:
     async def end(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Cancel it, or delete its files."""
         await self._billing.principal(visitor, INSTITUTIONAL)
-        await self._repository.end(_organization(visitor), request.match_info["id"])
+        await self._exports.end(_organization(visitor), request.match_info["id"])
         return see(f"/dashboard/exports/{request.match_info['id']}")
 
     async def file(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
         await self._billing.principal(visitor, INSTITUTIONAL)
         path = request.match_info
-        return await self._repository.send(request, _organization(visitor), path["id"], path["file"])
+        return await self._exports.send(request, _organization(visitor), path["id"], path["file"])
 
     async def _shown(self, request: web.Request, visitor: SignedIn, template: str) -> web.StreamResponse:
         organization = _organization(visitor)
-        order = await self._repository.find(organization, request.match_info["id"])
+        order = await self._exports.find(organization, request.match_info["id"])
         asked, plan = _request_of(order), await self._billing.plan(visitor)
         names = await names_in(self._database, [asked])
         return render(

@@ -4,11 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from edge.index.versioned_cache import EntryKind, VersionedCache
-from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
-from edge.storage.redis_client import RedisClient
 from shared.db.queries import load_queries
-from shared.errors import IdentifierNotFound, InvalidIdentifier, InvalidParameter, MissingParameter, WrongIdentifier
+from shared.errors import (
+    IdentifierNotFound,
+    InvalidIdentifier,
+    InvalidParameter,
+    MissingParameter,
+    StoreUnavailable,
+    WrongIdentifier,
+)
 from shared.gtin import is_restricted
 from shared.index.identifiers import SCHEMES, Identifier, brand_key, normal
 from shared.redis import keys
@@ -120,19 +125,16 @@ class ResolutionReader:
 
 LAYOUT = 1
 """Grows with each change of what is packed for the same identifier."""
-_KIND = EntryKind("identifier", LAYOUT, keys.identifier, Resolution.unpack, metrics.identifier_reads)
 
 
 class ResolutionCache(VersionedCache[Resolution]):
     """Answers for `RequestedIdentifier.key`."""
 
-    def __init__(
-        self,
-        cache: RedisClient,
-        version: DataVersionWatcher,
-        read: ResolutionReader,
-        *,
-        bytes_max: int,
-        ttl_seconds: int,
-    ) -> None:
-        super().__init__(cache, version, read, _KIND, bytes_max=bytes_max, ttl_seconds=ttl_seconds)
+    kind = EntryKind("identifier", LAYOUT, keys.identifier, Resolution.unpack, metrics.identifier_reads)
+
+    async def find_all(self, requested: Sequence[RequestedIdentifier]) -> dict[str, Resolution]:
+        """Return what each identifier leads to, by its key; without those that only an unavailable store knows."""
+        try:
+            return await self.find_many([identifier.key for identifier in requested]) if requested else {}
+        except StoreUnavailable:
+            return {}

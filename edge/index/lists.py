@@ -89,6 +89,16 @@ def beginning_of_name(text: str) -> str:
     return fold(text).translate(_LIKE_WILDCARDS)
 
 
+def _beginning(query: Query, compared: Callable[[str], str]) -> str | None:
+    """Return `q` as it is compared. Raises InvalidParameter where nothing is left of it, with which all would begin."""
+    if query["q"] is None:
+        return None
+    beginning = compared(query["q"])
+    if not beginning:
+        raise InvalidParameter("q", "must have a letter or a digit", query["q"])
+    return beginning
+
+
 def _folded_name(row: Any) -> str:
     return fold(row["name"])
 
@@ -112,18 +122,11 @@ _BRANDS = Listing(
     query=schemas.BrandsQuery,
     reply=schemas.BrandList,
     parameters=("q", "sort", "limit"),
-    arguments=lambda query: (beginning_of_name(query["q"]) if query["q"] else None,),
+    arguments=lambda query: (_beginning(query, beginning_of_name),),
     page=lambda query: _BRAND_ORDERS[query["sort"]],
     total=SQL.brands_total,
     entry=lambda row: {**row, "updated_at": rfc3339(row["updated_at"])},
 )
-
-
-def _narrowed_categories(query: Query) -> tuple[Any, ...]:
-    prefix = beginning_of_slug(query["q"]) if query["q"] else None
-    if prefix == "":
-        raise InvalidParameter("q", "must have a letter or a digit", query["q"])
-    return query["parent"], query["level"], prefix
 
 
 _CATEGORIES = Listing(
@@ -135,7 +138,7 @@ _CATEGORIES = Listing(
     query=schemas.CategoriesQuery,
     reply=schemas.CategoryList,
     parameters=("parent", "level", "q", "limit"),
-    arguments=_narrowed_categories,
+    arguments=lambda query: (query["parent"], query["level"], _beginning(query, beginning_of_slug)),
     page=lambda query: (SQL.categories, (itemgetter("code"),)),
     total=SQL.categories_total,
     entry=dict,

@@ -1,6 +1,6 @@
 """Records by IID: /index/lookup, one or many in a call, from memory, the cache store or PostgreSQL."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
@@ -22,7 +22,6 @@ from edge.quota.billing import Billing
 from edge.rules import BATCH, IIDS_PER_UNIT
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
-from edge.storage.redis_client import RedisClient
 from shared.analytics.footprint import CODES, as_double, nearest
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
@@ -82,19 +81,14 @@ class Record(msgspec.Struct, frozen=True):
         return self
 
 
-Reader = Callable[[Sequence[str]], Awaitable[dict[str, Record]]]
 LAYOUT = 1
 """Grows with each change of what is packed for the same row, also of the record's members."""
-_KIND = EntryKind("record", LAYOUT, keys.record, Record.unpack, metrics.record_reads)
 
 
 class RecordCache(VersionedCache[Record]):
-    """Answers for canonical IIDs. `read` is the last resort: one query to PostgreSQL, which answers for each IID."""
+    """Answers for canonical IIDs."""
 
-    def __init__(
-        self, cache: RedisClient, version: DataVersionWatcher, read: Reader, *, bytes_max: int, ttl_seconds: int
-    ) -> None:
-        super().__init__(cache, version, read, _KIND, bytes_max=bytes_max, ttl_seconds=ttl_seconds)
+    kind = EntryKind("record", LAYOUT, keys.record, Record.unpack, metrics.record_reads)
 
 
 ABSENT = Record("-", b"", "")

@@ -35,13 +35,13 @@ class Resolver:
     """Finds the record, or the records, that an identifier leads to."""
 
     def __init__(self, resolutions: ResolutionCache, records: RecordCache, base_url: str) -> None:
-        self._resolutions = resolutions
+        self.resolutions = resolutions
         self._records = records
         self._base_url = base_url
 
     async def find(self, requested: RequestedIdentifier) -> tuple[str, Record]:
         """Return the IID and the record. Raises IdentifierNotFound, StoreUnavailable, the problem `several-items`."""
-        resolution = await self._resolutions.find(requested.key)
+        resolution = await self.resolutions.find(requested.key)
         iid = resolution.only(requested)
         if iid is None:
             raise several_items(await self.candidates(resolution))
@@ -52,13 +52,6 @@ class Resolver:
         if record.state == ">":  # a load that merged the item was committed since the identifier was resolved
             return record.survivor, (await self._records.find(record.survivor)).or_raise()
         return iid, record.or_raise()
-
-    async def find_many(self, requested: Sequence[RequestedIdentifier]) -> dict[str, Resolution]:
-        """Return what each identifier leads to, by its key; without those that only an unavailable store knows."""
-        try:
-            return await self._resolutions.find_many([identifier.key for identifier in requested])
-        except StoreUnavailable:
-            return {}
 
     async def candidates(self, resolution: Resolution) -> list[dict[str, Any]]:
         """Return how an answer lists items to choose from. Raises StoreUnavailable."""
@@ -146,7 +139,7 @@ class ResolveBatch:
 
     @_operation(
         "resolveIdentifiers",
-        schemas.ResolveBatchQuery,
+        schemas.BatchQuery,
         schemas.ResolveBody,
         answers={200: (schemas.ResolveList, "One entry per identifier, in the order of the request")},
     )
@@ -166,7 +159,7 @@ class ResolveBatch:
         return await charge.settle(self._respond([_requested(identifier) for identifier in given]))
 
     async def _respond(self, requested: Sequence[_Requested]) -> web.Response:
-        resolved = await self._resolver.find_many(
+        resolved = await self._resolver.resolutions.find_all(
             [identifier for identifier in requested if isinstance(identifier, RequestedIdentifier)]
         )
         single = {iid for resolution in resolved.values() for iid in resolution.iids[:2]}

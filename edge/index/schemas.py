@@ -23,7 +23,10 @@ from shared.errors import InvalidIid
 from shared.index.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
 from shared.index.iid import IID_CHARACTERS_MAX, canonical_iid
 
-_IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
+IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
+IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
+_DRY_RUN = {"description": "Return the cost without charging"}
+_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
 
 
 class Identifier(Schema):
@@ -44,7 +47,7 @@ class SourceRef(Schema):
 class ArticleMember(Schema):
     """A source's item that is part of this item."""
 
-    iid = fields.Str(required=True, metadata=_IID)
+    iid = fields.Str(required=True, metadata=IID)
     source = fields.Str(required=True)
     id = fields.Str(required=True, metadata=described("The source's own ID"))
     name = fields.Str(
@@ -67,17 +70,11 @@ class MatchEvidence(Schema):
 class ArticleMatch(Schema):
     """A link between two items, with its evidence."""
 
-    iids = fields.List(fields.Str(metadata=_IID), required=True, validate=validate.Length(equal=2))
+    iids = fields.List(fields.Str(metadata=IID), required=True, validate=validate.Length(equal=2))
     kind = fields.Str(required=True, validate=validate.OneOf(["identifier", "likeness", "review", "merge"]))
     score = fields.Float(required=True, allow_none=True, metadata=described("Probability; null if a person decided"))
     evidence = fields.List(fields.Nested(MatchEvidence()), required=True)
     since = fields.DateTime(required=True, allow_none=True)
-
-
-IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
-IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
-_DRY_RUN = {"description": "Return the cost without charging"}
-_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
 
 
 class Iid(fields.String):
@@ -109,7 +106,7 @@ class IidList(QueryParameters):
 
 
 class BatchQuery(QueryParameters):
-    """Query of a batch lookup whose IIDs are in the body."""
+    """Query of a batch whose IIDs or identifiers are in the body."""
 
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
 
@@ -345,12 +342,6 @@ class ResolveQuery(IdentifierFields, QueryParameters):
     iid = fields.Str(
         load_default=None, validate=validate.Length(1, IID_CHARACTERS_MAX), metadata={**IID, "pattern": IID_PATTERN}
     )
-
-
-class ResolveBatchQuery(QueryParameters):
-    """Query of a batch whose identifiers are in the body."""
-
-    dry_run = Flag(load_default=False, metadata=described("Return the cost without charging"))
 
 
 class ResolveBody(Parameters):

@@ -60,14 +60,18 @@ class EntryKind(Generic[E]):
 
 
 class VersionedCache(Generic[E]):
-    """Answers for keys. `read` is the last resort: one query to PostgreSQL, which returns an entry for each key."""
+    """Answers for keys. `read` is the last resort: one query to PostgreSQL, which returns an entry for each key.
+
+    Each kind of entry is a subclass, which says it in `kind`.
+    """
+
+    kind: EntryKind[E]
 
     def __init__(
         self,
         cache: RedisClient,
         version: DataVersionWatcher,
         read: Callable[[Sequence[str]], Awaitable[dict[str, E]]],
-        kind: EntryKind[E],
         *,
         bytes_max: int,
         ttl_seconds: int,
@@ -75,7 +79,6 @@ class VersionedCache(Generic[E]):
         self._cache = cache
         self._version = version
         self._read = read
-        self._kind = kind
         self._bytes_max = bytes_max
         self._ttl_seconds = ttl_seconds
         self._memory: dict[str, E] = {}
@@ -95,7 +98,7 @@ class VersionedCache(Generic[E]):
         """Return the entry of a key. Raises StoreUnavailable when only PostgreSQL knows and it is down."""
         entry = self._memory.get(key)
         if entry is not None:
-            self._kind.reads.labels("memory").inc()
+            self.kind.reads.labels("memory").inc()
             return entry
         future: asyncio.Future[E] = asyncio.get_running_loop().create_future()
 
@@ -118,7 +121,7 @@ class VersionedCache(Generic[E]):
         snapshot = self._version.snapshot
         waiting = self._waiting.get((snapshot, key))
         if waiting is not None:
-            metrics.coalesced_reads.labels(self._kind.name).inc()
+            metrics.coalesced_reads.labels(self.kind.name).inc()
             waiting.append(done)
             return
         name = self._store_key(snapshot, key)  # before anybody waits: a key that cannot be spelled raises here
@@ -132,7 +135,7 @@ class VersionedCache(Generic[E]):
         """
         snapshot = self._version.snapshot
         entries = {key: entry for key in keys if (entry := self._memory.get(key)) is not None}
-        self._kind.reads.labels("memory").inc(len(entries))
+        self.kind.reads.labels("memory").inc(len(entries))
         entries |= await self._cached(snapshot, [key for key in dict.fromkeys(keys) if key not in entries])
         missing = [key for key in dict.fromkeys(keys) if key not in entries]
         try:
@@ -143,7 +146,7 @@ class VersionedCache(Generic[E]):
             return entries
 
     def _store_key(self, snapshot: str, key: str) -> str:
-        return self._kind.store_key(self._kind.layout, snapshot, key)
+        return self.kind.store_key(self.kind.layout, snapshot, key)
 
     def _read_from_cache(self, snapshot: str, key: str, entry: E | None) -> None:
         if entry is not None:
@@ -199,7 +202,7 @@ class VersionedCache(Generic[E]):
     async def _loaded(self, snapshot: str, keys: Sequence[str]) -> dict[str, E]:
         entries = await self._read(keys)
         for entry in entries.values():
-            self._kind.reads.labels("database" if not entry.is_absent else "absent").inc()
+            self.kind.reads.labels("database" if not entry.is_absent else "absent").inc()
 
         def put(key: str, answered: Callable[[], None]) -> None:
             def replied(reply: object) -> None:
@@ -221,12 +224,12 @@ class VersionedCache(Generic[E]):
                 done(None)
                 return
             try:
-                entry = self._kind.unpack(reply)
+                entry = self.kind.unpack(reply)
             except Exception:  # noqa: BLE001 - whatever the bytes are, PostgreSQL has the entry, and they are replaced
-                metrics.cache_unreadable.labels(self._kind.name).inc()
+                metrics.cache_unreadable.labels(self.kind.name).inc()
                 done(None)
                 return
-            self._kind.reads.labels("cache").inc()
+            self.kind.reads.labels("cache").inc()
             done(entry)
 
         self._cache.send(pack("GET", name), replied)

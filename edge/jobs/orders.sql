@@ -31,11 +31,16 @@ made AS (
       AND ((SELECT n FROM backlog) < $15 OR EXISTS (SELECT FROM under_way))
     ON CONFLICT (kind, fingerprint) WHERE state IN ('queued', 'running') DO UPDATE SET fingerprint = excluded.fingerprint
     RETURNING id)
-INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, refund_due, endpoint)
-SELECT id, $7, $10, $11, $12::bigint, $13::integer, is_free AND $13::integer > 0, $16
+INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, refund_due, endpoint, idempotency_key,
+    request_sha256)
+SELECT id, $7, $10, $11, $12::bigint, $13::integer, is_free AND $13::integer > 0, $16, $17, $18::bytea
 FROM (SELECT id, is_free FROM there UNION ALL SELECT id, false FROM made) job
 ON CONFLICT (job_id, organization_id) WHERE cancelled_at IS NULL DO UPDATE SET account = excluded.account
 RETURNING id::text, job_id::text, charge_id;
+
+-- name: repeated
+-- The order that was placed under this key, and whether by the same request.
+SELECT id::text, job_id::text, request_sha256 = $3 AS same FROM job_orders WHERE organization_id = $1 AND idempotency_key = $2;
 
 -- name: backlog_full
 -- Whether as many jobs are queued, of all organizations, as may be; no more than that number is counted.

@@ -13,7 +13,8 @@ import msgspec
 
 from edge.http.problems import CATALOGUE, Problem, reason_phrase
 from edge.quota.billing import Charge
-from edge.storage.database import Database, Scope
+from edge.storage.database import Database, Scope, Transaction
+from edge.storage.idempotency import lock_key, require_same
 from shared.analytics.results import Manifest, manifest_from
 from shared.bulk.manifest import ExportManifest, export_manifest_from
 from shared.clock import rfc3339, utc_now
@@ -131,6 +132,13 @@ class Order:
         return export_manifest_from(json.loads(self.row["result"]))
 
 
+class Repeatable(NamedTuple):
+    """The key under which an order may be sent again, and a digest of what it orders."""
+
+    key: str
+    digest: bytes
+
+
 class SubmittedOrder(NamedTuple):
     """An organization's order of a job; `new` unless it had one of the same job already."""
 
@@ -160,9 +168,11 @@ class JobOrders:
         traceparent: str | None = None,
         *,
         joins: bool = False,
+        repeatable: Repeatable | None = None,
     ) -> SubmittedOrder:
-        """Order a job: a new one, or the equal one that exists. Raises the problem of `queue_full_problem`.
+        """Order a job: a new one, or the equal one that exists, or return the order that this one repeats.
 
+        Raises the problem of `_queue_full`, and those of an Idempotency-Key.
         With `joins` nothing was charged, because the organization waits for the job already: raises JoinedOrderEnded
         where it does not any more. A new job continues the trace of this request; an existing one keeps its own.
         After StoreUnavailable the order may exist or not.
@@ -185,19 +195,40 @@ class JobOrders:
             traceparent,
             self._waiting_max,
             charge.endpoint,
+            *(repeatable or (None, None)),
         )
         async with self._database.transaction(
             Scope(organization=principal.organization_id, task="jobs")
         ) as transaction:
             fetch = transaction.fetch
+            if repeatable is not None:
+                await lock_key(transaction, f"{principal.organization_id} {kind.name}", repeatable.key)
+                if (repeated := await _repeated(transaction, principal, repeatable)) is not None:
+                    return repeated
             await fetch(SQL.lock, principal.organization_id)
             rows = await fetch(SQL.submit, *values)
             new = bool(rows) and rows[0]["charge_id"] == charge.charge_id
             if joins and new:  # raised inside the transaction: no order is placed that nobody has paid for
                 raise JoinedOrderEnded
         if not rows:
-            raise await queue_full_problem(self._database, self._waiting_max, principal, charge.account)
+            raise await self._queue_full(principal, charge.account)
         return SubmittedOrder(rows[0]["id"], rows[0]["job_id"], new)
+
+    async def repeated(self, principal: Principal, repeatable: Repeatable) -> str | None:
+        """Return the id of the order that has been placed under a key. Raises `idempotency-key-reused`."""
+        async with self._database.transaction(Scope(organization=principal.organization_id)) as transaction:
+            order = await _repeated(transaction, principal, repeatable)
+        return None if order is None else order.order_id
+
+    async def _queue_full(self, principal: Principal, account: str) -> Problem:
+        """Return why an order was refused: too many jobs of all organizations are queued (503), or of its own (429)."""
+        [row] = await self._database.fetch(SQL.backlog_full, self._waiting_max, scope=Scope(task="jobs"))
+        if not row["full"]:
+            return _organization_queue_full(principal, account)
+        seconds = _BACKLOG_RETRY_SECONDS
+        detail = f"{self._waiting_max:,} jobs wait already; nothing was charged. Try again in {seconds} s."
+        fields = {"Retry-After": str(seconds)}
+        return Problem("service-unavailable", detail, extra={"retry_after": seconds}, fields=fields)
 
     async def find(self, organization_id: str | None, order_id: str) -> Order:
         """Return an order. Raises JobNotFound, also where it is another organization's."""
@@ -264,14 +295,12 @@ def optimistic_order(order_id: str, spec: JobSpec, units: int) -> Order:
     return Order({**unknown, **begun, **requested, "id": order_id, "state": "queued", "created_at": utc_now()})
 
 
-async def queue_full_problem(database: Database, waiting_max: int, principal: Principal, account: str) -> Problem:
-    """Return why an order was refused: too many jobs of all organizations are queued (503), or of this one (429)."""
-    [row] = await database.fetch(SQL.backlog_full, waiting_max, scope=Scope(task="jobs"))
-    if not row["full"]:
-        return _organization_queue_full(principal, account)
-    seconds = _BACKLOG_RETRY_SECONDS
-    detail = f"{waiting_max:,} jobs wait already; nothing was charged. Try again in {seconds} s."
-    return Problem("service-unavailable", detail, extra={"retry_after": seconds}, fields={"Retry-After": str(seconds)})
+async def _repeated(transaction: Transaction, principal: Principal, repeatable: Repeatable) -> SubmittedOrder | None:
+    known = await transaction.fetch_row(SQL.repeated, principal.organization_id, *repeatable)
+    if known is None:
+        return None
+    require_same(known, "export")  # no other kind of job is ordered under a key
+    return SubmittedOrder(known["id"], known["job_id"], new=False)
 
 
 def _organization_queue_full(principal: Principal, account: str) -> Problem:

@@ -168,7 +168,8 @@ class Search:
         enough, and typing errors are tolerated. If few items have all words, items with some of them follow:
         `total.all_words` counts those with all words, and `all_words` of each hit states whether it does. A `q` that
         begins with `IID-` finds the items whose IID has this prefix. If `q` contains an identifier (a GTIN, an ISBN, a
-        part number, a source's own number, a URL), its items come first.
+        part number, a source's own number, a URL), its items come first. Only the first 16 words of `q` count; of a
+        script without spaces between words, each pair of characters is a word.
         """
         response, until = await self._answers.make(request[QUERY])
         cacheable(request, response, until=until)

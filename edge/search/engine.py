@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from edge.index.identifiers import RequestedIdentifier, Resolution, ResolutionCache
+from edge.index.identifiers import RequestedIdentifier, ResolutionCache
 from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIdentifier, StoreUnavailable
 from shared.index.identifiers import LAYOUT, SCHEMES, normal
@@ -292,7 +292,7 @@ class ItemSearch:
             if isinstance(found, Page):
                 return found
             requested = found
-        resolved = await self._resolved(requested)
+        resolved = await self._resolutions.find_all(requested)
         named = [entry.iids for entry in resolved.values() if len(entry.iids) <= _ITEMS_MAX]
         first = tuple(sorted({iid for iids in named for iid in iids}))
         page = await self._engine.find(msgspec.structs.replace(search, first=first))
@@ -304,12 +304,3 @@ class ItemSearch:
         if (index.identifiers, index.data_version, index.committed_at) != newest:
             return requested
         return [identifier for identifier in requested if index.may_have(identifier.scheme, identifier.value)]
-
-    async def _resolved(self, requested: list[RequestedIdentifier]) -> dict[str, Resolution]:
-        """Return what each identifier leads to; without those that only an unavailable store knows."""
-        if not requested:
-            return {}
-        try:
-            return await self._resolutions.find_many([identifier.key for identifier in requested])
-        except StoreUnavailable:
-            return {}

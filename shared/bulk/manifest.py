@@ -81,7 +81,7 @@ def usual_compression(format: str) -> str:
 def described(dataset: Dataset, columns: list[str]) -> list[dict[str, Any]]:
     """Return the schema of the chosen columns as manifests show it."""
     by_name = {column["name"]: column for column in schema_of(dataset)}
-    return [by_name[name] for name in columns] if columns else list(by_name.values())
+    return [by_name[name] for name in columns]
 
 
 def manifest_of(

@@ -123,10 +123,6 @@ class Scope(NamedTuple):
         """Return the arguments of what is narrowed by items."""
         return [id_from, id_to, self.since, self.brand_ids, self.category_ids]
 
-    def of_observations(self) -> list[Any]:
-        """Return the arguments that narrow observations further."""
-        return [self.first, self.last, self.channel_ids, self.months]
-
 
 def arguments(dataset: str, scope: Scope, id_from: int, id_to: int) -> list[Any]:
     """Return the arguments of a dataset's query in rows.sql."""
@@ -136,7 +132,8 @@ def arguments(dataset: str, scope: Scope, id_from: int, id_to: int) -> list[Any]
     if dataset != "observations":
         return of_items
     currencies = minor_exceptions()
-    return [*of_items, *scope.of_observations(), list(currencies), list(currencies.values())]
+    narrowed = [scope.first, scope.last, scope.channel_ids, scope.months]
+    return [*of_items, *narrowed, list(currencies), list(currencies.values())]
 
 
 def read_scope(rows: Callable[..., list[tuple[Any, ...]]], request: Request) -> Scope:

@@ -143,6 +143,14 @@ SELECT coalesce(bool_and(months IS NOT NULL), true) AS known,
        ARRAY(SELECT DISTINCT m::text FROM data_versions v, unnest(v.months) m WHERE v.version > $1 ORDER BY 1) AS months
 FROM data_versions WHERE version > $1;
 
+-- name: channels
+-- Names of what observations refer to by number.
+SELECT id, code FROM channels ORDER BY id;
+
+-- name: sources
+-- Names of what observations refer to by number.
+SELECT id, name FROM sources ORDER BY id;
+
 -- name: newest
 -- The snapshot's own data_version: an export says what it was made from.
 SELECT coalesce(max(version), 0) AS version FROM data_versions;

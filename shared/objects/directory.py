@@ -60,8 +60,12 @@ class ResultStore(Protocol):
     def spool(self) -> AbstractContextManager[Spool]:
         """Begin an object whose key may depend on its bytes; unless it is kept, it is deleted when the block ends."""
 
-    def writing(self, key: str) -> AbstractContextManager[BinaryIO]:
+    @contextmanager
+    def writing(self, key: str) -> Iterator[BinaryIO]:
         """Open a new object for writing; on leaving without an error it is whole and durable, else it is not there."""
+        with self.spool() as spool:
+            yield spool.file
+            spool.keep(key)
 
     def open(self, key: str) -> Reader:
         """Open an object. Raises ResultGone where it is not there."""
@@ -126,7 +130,7 @@ class _FileSpool:
         _sync(self._root)
 
 
-class DirectoryStore:
+class DirectoryStore(ResultStore):
     """Objects as files below one directory, which may be a shared file system."""
 
     def __init__(self, root: Path) -> None:
@@ -143,13 +147,6 @@ class DirectoryStore:
         finally:
             path.unlink(missing_ok=True)  # renamed by then if it was kept
             _close(file)
-
-    @contextmanager
-    def writing(self, key: str) -> Iterator[BinaryIO]:
-        """Write a file and make it and its name durable before returning."""
-        with self.spool() as spool:
-            yield spool.file
-            spool.keep(key)
 
     def open(self, key: str) -> Reader:
         try:

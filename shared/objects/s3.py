@@ -18,7 +18,7 @@ from obstore.store import S3Store as Bucket
 
 from shared.clock import utc_now
 from shared.errors import ResultGone, StoreUnavailable
-from shared.objects.directory import Listed, Reader, Spool
+from shared.objects.directory import Listed, Reader, ResultStore, Spool
 
 if TYPE_CHECKING:
     from obstore.store import S3Config
@@ -77,7 +77,7 @@ class _TemporarySpool:
             raise StoreUnavailable("results")
 
 
-class S3Store:
+class S3Store(ResultStore):
     """The interface of shared/objects/directory.py over one bucket. Raises StoreUnavailable when it does not answer."""
 
     def __init__(
@@ -117,13 +117,6 @@ class S3Store:
         """Write to a local file that has no name; nothing is sent before it is kept."""
         with tempfile.TemporaryFile(dir=self._spool_dir) as file:
             yield _TemporarySpool(self._bucket, cast(BinaryIO, file))
-
-    @contextmanager
-    def writing(self, key: str) -> Iterator[BinaryIO]:
-        """Write, then put it whole."""
-        with self.spool() as spool:
-            yield spool.file
-            spool.keep(key)
 
     def open(self, key: str) -> Reader:
         """Ask for its size; reading asks for ranges."""

@@ -417,7 +417,7 @@ FAST_PATH_FAULTS = (
     fault(
         "an entry of the cache store that cannot be read is an error",
         "edge/index/versioned_cache.py",
-        "                metrics.cache_unreadable.labels(self._kind.name).inc()\n                done(None)\n                return\n",
+        "                metrics.cache_unreadable.labels(self.kind.name).inc()\n                done(None)\n                return\n",
         "                raise\n",
         f"{_UNREAD}::test_an_entry_that_cannot_be_read_is_a_miss_is_counted_and_is_replaced",
     ),

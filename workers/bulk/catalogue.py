@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from shared.bulk.schema import catalogue_key
+from shared.bulk.schema import LIST, catalogue_key
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.objects.directory import ResultStore
 
 SQL = load_queries(__file__, "catalogue.sql")
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:item-index:ducklake")
-_LIST = "array<string>"
 _TYPES = {
     "string": "varchar",
     "date": "date",
@@ -30,7 +29,7 @@ _TYPES = {
     "integer": "int32",
     "long": "int64",
     "double": "float64",
-    _LIST: "list",
+    LIST: "list",
 }
 
 # The tables of version 1.0 of the specification, all of them: a reader asks for those that are empty too.
@@ -219,7 +218,7 @@ class _Columns:
                 continue
             now[name] = (kind, self._number())
             self._add(table, version, now[name][1], order, name, kind, column["nullable"], None)
-            if kind == _LIST:
+            if kind == LIST:
                 self._add(table, version, self._number(), 1, "element", "string", False, now[name][1])
         same = bool(before) and now == before
         if not same:
@@ -264,7 +263,7 @@ class _Columns:
         for name, (kind, number) in columns.items():
             place = len(names)
             names.append((mapping, place, name, number, None, False))
-            if kind == _LIST:
+            if kind == LIST:
                 names.append((mapping, place + 1, "list", number + 1, place, False))
 
     def _mapping_of(self, table: int) -> int:

@@ -45,23 +45,21 @@ def write_part(
 
     Raises SnapshotGone or SnapshotLost if the snapshot cannot be read, ResultGone if the release lacks a file.
     """
-    with PartFile.begun(services.objects, part, progress) as file:
+    with PartFile.begun(services.objects, part, progress) as file, contextlib.ExitStack() as opened:
         if part.snapshot == RELEASE:
             stored = stored_copy(connection, services.objects, part)
             if stored is not None:
                 return file.copied(stored, check)
-            for batch in release_batches(connection, services.objects, part):
-                check()
-                file.write(batch)
+            batches = release_batches(connection, services.objects, part)
         elif part.snapshot == CHANGED:
-            for batch in changed_batches(connection, services.objects, part):
-                check()
-                file.write(batch)
+            batches = changed_batches(connection, services.objects, part)
         else:
             url = services.settings.worker_database_url
-            with Snapshot(url, part.snapshot, application="export", check=check) as snapshot:
-                for batch in snapshot_batches(snapshot, part):
-                    file.write(batch)
+            snapshot = opened.enter_context(Snapshot(url, part.snapshot, application="export", check=check))
+            batches = snapshot_batches(snapshot, part)
+        for batch in batches:
+            check()
+            file.write(batch)
         check()
         return file.closed()
 
@@ -147,11 +145,6 @@ class ExportProgress(NamedTuple):
     queued: int
     rows: int
     failure: dict[str, Any] | None
-
-    @property
-    def all_done(self) -> bool:
-        """Whether every part is done."""
-        return self.done == self.parts
 
 
 @dataclass
@@ -302,7 +295,7 @@ class ExportHandler:
         with services.connect("export") as snapshot_db, services.connect("parts", autocommit=True) as parts_db:
             plan = plan_export(snapshot_db, services.objects, request, services.split_rows)
             write_plan(parts_db, job, plan.data_version, plan.source, plan.ranges)
-            while not (progress := _progress_of(parts_db, job.id, services.part_attempts_max)).all_done:
+            while (progress := _progress_of(parts_db, job.id, services.part_attempts_max)).done < progress.parts:
                 if progress.failure is not None:
                     raise JobRefused(str(progress.failure["slug"]), str(progress.failure["detail"]))
                 context.progress("copying", progress.rows)

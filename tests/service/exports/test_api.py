@@ -175,14 +175,6 @@ async def test_another_organizations_export_is_not_there(
     assert (await edge.get(f"/index/exports/{published_export['id']}", key=key)).status == 200
 
 
-async def test_the_list_pages_newest_first(edge: Edge, key: str) -> None:
-    made = [(await order(edge, key, {"dataset": name})).json["id"] for name in ("items", "brands", "impacts")]
-    page = (await edge.get("/index/exports?limit=2", key=key)).json
-    assert ([e["id"] for e in page["data"]], page["total"]["value"]) == ([made[2], made[1]], 3)
-    rest = (await edge.get(f"/index/exports?limit=2&cursor={page['next_cursor']}", key=key)).json
-    assert ([e["request"]["dataset"] for e in rest["data"]], rest["next_cursor"]) == (["items"], None)
-
-
 async def test_too_many_are_429_and_cost_nothing(edge: Edge, settings: Settings, key: str) -> None:
     execute(settings, "UPDATE plans SET jobs_queued = 1 WHERE name = 'institutional'")
     answers = [await order(edge, key), await order(edge, key)]

@@ -120,8 +120,8 @@ def rows_in(settings: Settings, manifest: ExportManifest) -> list[tuple[str, ...
     return sorted(found)
 
 
-def expected(settings: Settings) -> list[tuple[str, ...]]:
-    return sorted(tuple(str(value) for value in row) for row in rows_by_sql(settings, WANTED))
+def expected(settings: Settings, wanted: Any = WANTED) -> list[tuple[str, ...]]:
+    return sorted(tuple(str(value) for value in row) for row in rows_by_sql(settings, wanted))
 
 
 def patched(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> None:

@@ -1,4 +1,4 @@
-"""Exports whose files cannot be written: a full disk leaves nothing, and room or a store that is back lets them continue."""
+"""Exports whose files cannot be written: a full disk leaves nothing, and a store that is back lets them continue."""
 
 import errno
 from collections.abc import Iterator
@@ -17,7 +17,6 @@ from tests.service.exports.test_faults import (
     parts_of,
     patched,
     rows_in,
-    run_in_parts,
     things,
 )
 from tests.support.exports import WANTED, column, manifest_of, ordered
@@ -80,22 +79,6 @@ def test_parts_that_wait_after_a_failure_send_no_messages_meanwhile(
     assert run(settings, queued_job, split_rows=MANY_PARTS, messages=messages) == "succeeded"
     claims = sum(part[1] for part in parts_of(settings, queued_job).values())
     assert len(messages.sent) <= 3 * claims
-
-
-def test_a_disk_that_has_room_again_lets_the_export_go_on(
-    settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failed: list[int] = []
-
-    def once(number: int) -> None:
-        if number == 2 and not failed:
-            failed.append(number)
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    patched(monkeypatch, once)
-    assert run_in_parts(settings, queued_job) == "succeeded"
-    assert parts_of(settings, queued_job)[2][1] == 2
-    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
 
 
 def test_an_outage_of_the_store_is_no_attempt_at_a_part_and_puts_the_export_off(

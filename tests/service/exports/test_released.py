@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from shared.bulk.manifest import ExportManifest
 from shared.bulk.schema import key_of
 from shared.db.connect import Connection, connect
 from shared.objects.directory import DirectoryStore
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
-from tests.support.exports import WANTED, column, made, manifest_of, ordered, parameters, read, rows_by_sql
+from tests.service.exports.test_faults import MANY_PARTS, expected, rows_in, run_in_parts
+from tests.support.exports import WANTED, column, made, manifest_of, ordered, parameters, read
 from tests.support.releases import cut
 from tests.support.s3 import in_bucket
 from tests.support.servers import Contents, begins_with
@@ -21,14 +21,7 @@ from tests.support.workers import run, worker
 from workers.bulk import exports as part_worker
 from workers.bulk.part import RELEASE, Part
 from workers.dispatcher import SQL as RELAY
-from workers.jobs.context import Services, SplitRows
-
-MANY_PARTS = SplitRows(export_parts={"observations": 20})
-
-
-def run_in_parts(settings: Settings, job: str) -> str | None:
-    """Run an export that a worker of this process splits into many parts; return the state it reached."""
-    return run(settings, job, split_rows=MANY_PARTS)
+from workers.jobs.context import Services
 
 
 def things(settings: Settings, folder: Path) -> None:
@@ -57,15 +50,6 @@ def asked(settings: Settings, query: str, *values: Any) -> list[Any]:
 def plan_of(settings: Settings, job: str) -> list[tuple[str, int]]:
     """Return what each part read, and at which attempt it was made."""
     return asked(settings, "SELECT snapshot, attempt FROM export_parts WHERE job_id = $1 ORDER BY number", job)
-
-
-def rows_in(settings: Settings, manifest: ExportManifest) -> list[tuple[str, ...]]:
-    lines = [line for file in manifest.files for line in read(settings, file).decode().split("\r\n")[1:-1]]
-    return sorted(tuple(line.split(",")) for line in lines)
-
-
-def expected(settings: Settings, wanted: Any) -> list[tuple[str, ...]]:
-    return sorted(tuple(str(value) for value in row) for row in rows_by_sql(settings, wanted))
 
 
 def test_unfiltered_parquet_is_the_releases_own_bytes(settings: Settings) -> None:
@@ -125,7 +109,7 @@ def test_a_release_of_an_older_version_is_not_read(settings: Settings, queued_jo
     load_rows(settings, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
     assert run_in_parts(settings, queued_job) == "succeeded"
     assert RELEASE not in {source for source, _ in plan_of(settings, queued_job)}
-    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
 
 
 @pytest.mark.parametrize("harm", ["gone", "short"])
@@ -138,7 +122,7 @@ def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, queued_j
         path.write_bytes(path.read_bytes()[:-1])
     assert run_in_parts(settings, queued_job) == "succeeded"
     assert RELEASE not in {source for source, _ in plan_of(settings, queued_job)}
-    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
 
 
 def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Settings) -> None:
@@ -155,7 +139,7 @@ def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Sett
 def test_small_files_are_read_together(settings: Settings, queued_job: str) -> None:
     assert run(settings, queued_job) == "succeeded"
     assert plan_of(settings, queued_job) == [(RELEASE, 1)]
-    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
 
 
 def test_a_part_that_fails_is_repeated_alone(
@@ -172,7 +156,7 @@ def test_a_part_that_fails_is_repeated_alone(
     monkeypatch.setattr(part_worker, "write_part", once)
     assert run_in_parts(settings, queued_job) == "succeeded"
     assert plan_of(settings, queued_job) == [(RELEASE, 1), (RELEASE, 2), (RELEASE, 1)]
-    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
 
 
 @begins_with(things)
@@ -195,7 +179,7 @@ def test_a_release_that_comes_between_two_workers_is_split_anew(
     assert asked(settings, RELAY.requeue_expired)[0][0] == queued_job
     assert run_in_parts(settings, queued_job) == "succeeded"
     assert {source for source, _ in plan_of(settings, queued_job)} == {RELEASE}
-    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
 
 
 def test_a_release_that_lacks_a_column_is_not_read_for_it(settings: Settings) -> None:

@@ -277,13 +277,6 @@ async def test_a_shorter_gtin_leads_to_the_same_record(edge: Edge) -> None:
     assert (await ask(edge, f"/01/{GTIN.lstrip('0')}")).head["Location"] == record_of(edge)
 
 
-async def test_an_unknown_article_is_404_and_a_code_of_a_shop_is_a_choice(edge: Edge) -> None:
-    unknown = await ask(edge, "/01/04006381333931")
-    assert (unknown.status, unknown.json["type"].rsplit("/", 1)[1]) == (404, "identifier-not-found")
-    own = await ask(edge, "/01/02012345000001")
-    assert (own.status, [one["name"] for one in own.json["candidates"]]) == (300, ["Apples"])
-
-
 async def test_following_links_is_not_counted(edge: Edge) -> None:
     before = (await edge.get("/quota")).json["limits"]
     for _ in range(5):

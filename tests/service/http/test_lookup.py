@@ -29,49 +29,14 @@ def contents() -> Contents:
     return open_shop
 
 
-async def test_a_record_has_every_member_with_exact_money(edge: Edge) -> None:
-    answer = await edge.get(f"/index/lookup/{SOY}")
-    record = answer.json
-    assert answer.status == 200
-    assert record["name"] == "Soy milk 1L"
-    assert record["brand"]["slug"] == "vita"
-    assert record["category"] == {"code": "drinks.soy-milk", "path": ["Drinks", "Soy milk"]}
-    assert record["price_band"] == {
-        "currency": "HKD",
-        "kind": "listing",
-        "low": "9.00",
-        "median": "10.90",
-        "high": "11.50",
-        "observations": 3,
-        "set_aside": 0,
-        "from": "2026-07-01",
-        "to": "2026-07-02",
-    }
-    assert [c["channel"] for c in record["channels"]] == ["NORTH", "SOUTH"]
-    assert record["sustainability"] is None
-    assert answer.head["ETag"].startswith(f'W/"{SOY}.1-')
-    assert answer.head["Cache-Control"] == "private, max-age=60"
-
-
 async def test_a_mistyped_iid_is_named_as_such(edge: Edge) -> None:
     wrong = SOY[:-1] + ("A" if SOY[-1] != "A" else "B")
     answer = await edge.get(f"/index/lookup/{wrong}")
     assert (answer.status, answer.json["detail"].split(". ")[1]) == (404, "It probably contains a typing error.")
 
 
-async def test_a_batch_needs_a_key(edge: Edge) -> None:
-    answer = await edge.get(f"/index/lookup?iid={SOY}")
-    assert (answer.status, answer.json["accepted"]) == (403, ["api-key"])
-
-
 async def test_lower_case_is_answered_with_the_canonical_form(edge: Edge) -> None:
     assert (await edge.get(f"/index/lookup/{SOY.lower()}")).json["iid"] == SOY
-
-
-async def test_head_answers_as_get_without_a_body(edge: Edge) -> None:
-    answer = await edge.ask("HEAD", f"/index/lookup/{SOY}")
-    assert (answer.status, answer.body) == (200, b"")
-    assert answer.head["ETag"].startswith(f'W/"{SOY}.1-')
 
 
 async def test_a_trailing_slash_redirects_with_a_problem_document(edge: Edge) -> None:
@@ -184,17 +149,6 @@ async def test_a_signed_up_caller_continues_where_the_anonymous_one_stopped(edge
     assert answer.head["RateLimit"].startswith('"free-daily";r=96;')
 
 
-async def test_merged_redirects_and_withdrawn_is_gone(edge: Edge, settings: Settings, tmp_path: Path) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, CUSTARD))
-        connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (SOY,))
-    moved = await edge.get(f"/index/lookup/{CUSTARD}")
-    assert (moved.status, moved.head["Location"]) == (301, f"http://testserver/v1/index/lookup/{SOY}")
-    gone = await edge.get(f"/index/lookup/{SOY}")
-    assert (gone.status, gone.json["type"].rsplit("/", 1)[1]) == (410, "iid-withdrawn")
-    assert (await edge.get("/quota")).json["limits"][0]["used"] == 0
-
-
 async def test_a_load_is_seen_at_once_with_a_new_etag(edge: Edge, settings: Settings, tmp_path: Path) -> None:
     old = await edge.get(f"/index/lookup/{SOY}")
     load_rows(settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-03,NORTH,7,\n", name="more.csv")
@@ -203,17 +157,6 @@ async def test_a_load_is_seen_at_once_with_a_new_etag(edge: Edge, settings: Sett
     assert new.status == 200
     assert new.json["price_band"]["low"] == "7.00"
     assert new.head["ETag"].startswith(f'W/"{SOY}.2-')
-
-
-async def test_many_at_once_each_with_its_own_status(edge: Edge, settings: Settings) -> None:
-    key = api_key(settings)
-    answer = await edge.get(f"/index/lookup?iid={SOY}&iid=IID-UNKNOWN&iid=nonsense", key=key)
-    assert [(entry["status"], entry["problem"]) for entry in answer.json["data"]] == [
-        (200, None),
-        (404, "iid-not-found"),
-        (400, "invalid-iid"),
-    ]
-    assert answer.head["RateLimit"].startswith('"brand-daily";r=49999;')
 
 
 async def test_more_iids_than_the_plan_allows_cost_nothing(edge: Edge, settings: Settings) -> None:

@@ -646,6 +646,8 @@ def place(connection: Connection, acme: str, fingerprint: str, limit: int) -> bo
         None,
         BACKLOG_MAX,
         "cohorts",
+        None,
+        None,
     )
     work_for(connection, acme)
     return connection.execute(ORDERS.submit, values).fetchone() is not None
@@ -759,7 +761,7 @@ def test_no_job_is_added_to_a_backlog_that_is_too_long_but_an_equal_one_is_joine
         work_for(connection, other)
         for fingerprint, placed in (("there", True), ("new", False)):
             order = ("cohorts", "reports", "{}", fingerprint, 1, 3, other, "json", 20, f"org:{other}")
-            values = (*order, fingerprint, 1, 10, None, 1, "cohorts")
+            values = (*order, fingerprint, 1, 10, None, 1, "cohorts", None, None)
             assert (connection.execute(ORDERS.submit, values).fetchone() is not None) is placed
         row = connection.execute(ORDERS.backlog_full, (1,)).fetchone()
     assert row == (True,)

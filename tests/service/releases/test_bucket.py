@@ -19,7 +19,6 @@ from edge.bulk.data_credentials import DataCredentialService, SignatureRefused, 
 from shared.clock import utc_now
 from shared.db.connect import connect
 from shared.settings.settings import Settings
-from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents
@@ -241,11 +240,6 @@ async def test_credentials_end_with_their_key(edge: Edge, settings: Settings, ke
     while answer.status == 200:  # until the notice has come; the test's own limit ends it where none does
         answer = await ask(edge, credentials, target)
     assert (answer.status, code(answer)) == (403, "InvalidAccessKeyId")
-
-
-async def test_a_plan_without_releases_makes_no_credentials(edge: Edge, settings: Settings) -> None:
-    assert (await edge.ask("POST", "/org/data-credentials", key=api_key(settings, "brand"))).status == 403
-    assert (await edge.ask("POST", "/org/data-credentials")).status == 403
 
 
 def verified(service: DataCredentialService, credentials: data_credentials.DataCredentials, when: str) -> str:

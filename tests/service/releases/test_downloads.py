@@ -49,16 +49,6 @@ def path_of(url: str) -> str:
     return url.removeprefix(f"{ORIGIN}/v1")
 
 
-async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> None:
-    reported = await edge.get("/index/datasets", key=key)
-    assert reported.status == 200
-    found = {entry["name"]: entry for entry in reported.json["data"]}
-    assert list(found) == list(RELEASED)
-    assert found["observations"]["latest"]["rows"] == 5
-    assert {column["name"]: column["type"] for column in found["observations"]["schema"]}["price"] == "decimal(20,4)"
-    assert found["impacts"]["latest"]["files"] == 0
-
-
 @begins_with(load_rows)
 async def test_an_index_that_was_never_cut_has_datasets_and_no_releases(edge: Edge, settings: Settings) -> None:
     key = api_key(settings, "institutional")
@@ -78,15 +68,6 @@ def two_signed_releases(settings: Settings, folder: Path) -> None:
         row = f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n"
         load_rows(settings, folder, row, name=f"{month}.csv")
         cut(replace(settings, release_signing_key_file=file))
-
-
-@begins_with(two_signed_releases)
-async def test_releases_come_in_pages_without_overlap(edge: Edge, key: str) -> None:
-    first = (await edge.get(f"{RELEASES}?limit=2", key=key)).json
-    assert [entry["data_version"] for entry in first["data"]] == [3, 2]
-    rest = (await edge.get(f"{RELEASES}?limit=2&cursor={first['next_cursor']}", key=key)).json
-    assert [entry["data_version"] for entry in rest["data"]] == [1]
-    assert (first["total"], rest["total"], rest["next_cursor"]) == ({"value": 3, "relation": "eq"},) * 2 + (None,)
 
 
 async def test_a_manifest_names_files_whose_bytes_have_its_digests(edge: Edge, key: str) -> None:
@@ -347,14 +328,6 @@ async def test_a_signed_address_ends_with_its_time_or_with_the_contract(
             "UPDATE organizations SET plan = 'institutional', state = 'suspended' WHERE id = $1", (organization,)
         )
         assert (await edge.get(path, anonymous=False)).status == 403
-
-
-async def test_no_log_keeps_a_signature(edge: Edge, settings: Settings, key: str) -> None:
-    path = path_of((await manifest(edge, key))["files"][0]["signed_url"])
-    assert (await edge.get(path, anonymous=False)).status == 200
-    edge.resources.access_log.flush()
-    lines = Path(settings.access_log).read_text()
-    assert "/signed/" in lines and "signature" not in lines
 
 
 async def test_a_file_that_the_store_lost_is_refused_before_the_first_byte(

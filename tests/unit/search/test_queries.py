@@ -32,6 +32,7 @@ from shared.search.directory import prune
 from shared.search.index import SearchIndex
 from shared.search.model import Brand, Category, Document, Hit, Item, Page, SearchQuery
 from shared.search.paging import find
+from shared.search.query_words import WORDS_MAX
 from shared.telemetry.log import Log
 from shared.text import WORD_CHARACTERS_MAX, fold, indexed_words, query_words, stems
 from tests.perf.search_sample import documents
@@ -556,6 +557,14 @@ def test_no_question_breaks_it_and_every_answer_is_in_order(index: SearchIndex, 
 def test_a_question_without_a_word_finds_nothing(index: SearchIndex, q: str) -> None:
     page = ask_search_promises(index, q)
     assert (page.hits, page.total, page.exact, page.next) == ([], 0, True, None)
+
+
+def test_words_beyond_those_that_the_document_names_do_not_count(index: SearchIndex) -> None:
+    words = [f"soy{number}" for number in range(WORDS_MAX)]
+    assert f"Only the first {WORDS_MAX} words" in (Search.show.__doc__ or "")
+    for more in ("chocolate", "朱古力"):
+        assert ask_search_promises(index, " ".join([*words[1:], more])).total
+        assert not ask_search_promises(index, " ".join([*words, more])).total
 
 
 # A quantity is found in whatever spelling: by items, by descriptions, while it is typed, and in indexes without them.

@@ -41,11 +41,11 @@ def _observations(snapshot: Snapshot, scope: Scope, part: Part) -> Iterator[Any]
     ids, iids = _items(snapshot, of_items)
     if not len(ids):
         return
-    dictionaries = SharedDictionaries(dict(snapshot.rows(SQL.channels)), dict(snapshot.rows(SQL.sources)))
+    dictionaries = SharedDictionaries(dict(snapshot.rows(ROWS_SQL.channels)), dict(snapshot.rows(ROWS_SQL.sources)))
     positions = KeyPositions(ids)
     narrowed = bool(scope.since or scope.brand_ids or scope.category_ids)
     for first, last in _spans(snapshot, scope):
-        days = [first, last, scope.channel_ids, []]
+        days = [first, last, scope.channel_ids]
         if narrowed:
             pieces = snapshot.copy(SQL.observations_of_items, *of_items, *days, format="binary")
         else:

@@ -5,8 +5,7 @@ SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, s
        coalesce(outlier, '-')
 FROM observations
 WHERE item_id >= $1::bigint AND item_id < $2::bigint AND day >= $3::date AND day <= $4::date
-  AND (cardinality($5::int[]) = 0 OR channel_id = ANY ($5::int[]))
-  AND (cardinality($6::date[]) = 0 OR date_trunc('month', day)::date = ANY ($6::date[]));
+  AND (cardinality($5::int[]) = 0 OR channel_id = ANY ($5::int[]));
 
 -- name: observations_of_items
 -- The same of a few items: by their index instead of past all the others.
@@ -19,8 +18,7 @@ WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.dat
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
   AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))
   AND o.day >= $6::date AND o.day <= $7::date
-  AND (cardinality($8::int[]) = 0 OR o.channel_id = ANY ($8::int[]))
-  AND (cardinality($9::date[]) = 0 OR date_trunc('month', o.day)::date = ANY ($9::date[]));
+  AND (cardinality($8::int[]) = 0 OR o.channel_id = ANY ($8::int[]));
 
 -- name: months
 -- The months that hold rows: each is copied by itself, so that files are in the order of time.
@@ -42,11 +40,3 @@ WHERE ((x.item_id >= $1::bigint AND x.item_id < $2::bigint) OR (i.id >= $1::bigi
   AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
   AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]));
-
--- name: channels
--- Names of what observations refer to by number.
-SELECT id, code FROM channels ORDER BY id;
-
--- name: sources
--- Names of what observations refer to by number.
-SELECT id, name FROM sources ORDER BY id;

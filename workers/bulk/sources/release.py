@@ -63,7 +63,7 @@ def read_names(snapshot: Snapshot) -> Names:
     owners = np.array([row[2] for row in rows], "i8")
     first = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.empty(0, bool)
     ranks = np.maximum.accumulate(np.where(first, np.arange(len(owners)), 0)) if len(owners) else order
-    channels, sources = (dict(snapshot.rows(query)) for query in (ROWS.channels, ROWS.sources))
+    channels, sources = (dict(snapshot.rows(query)) for query in (ROWS_SQL.channels, ROWS_SQL.sources))
     return Names(ids[order], owners[order], ranks[order].astype("i8"), iids, channels, sources)
 
 

@@ -15,14 +15,6 @@ SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, s
        coalesce(outlier, '-')
 FROM observations WHERE day >= $1::date AND day < $2::date;
 
--- name: channels
--- Names of what observations refer to by number.
-SELECT id, code FROM channels ORDER BY id;
-
--- name: sources
--- Names of what observations refer to by number.
-SELECT id, name FROM sources ORDER BY id;
-
 -- name: items
 -- As CSV, where null is nothing and an empty text is in quotes; lists are joined by a character that no name has.
 SELECT i.iid, i.name, nullif(array_to_string(i.alt_names, U&'\001F'), ''), i.status, i.survivor_iid, b.name, b.slug, c.code,
