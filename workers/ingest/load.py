@@ -379,6 +379,7 @@ class _Load:
                 self._rejects.rows_read += shaped.rows
                 counts.update(shaped.counts)
                 stage.take_items(shaped, items)
+        self.see(Transformed(counts=Counter(items_read=len(shaper.registry))))
         stage.spans(*shaper.registry.spans())
         self.dayless = shaper.registry.has_dayless
         self._summary.counts |= counts

@@ -111,6 +111,17 @@ def test_a_load_with_rejects_ends_well_unless_it_is_strict(settings: Settings, t
     assert (corrected.exit_code, "Changed: 1 observation replaced." in corrected.output) == (0, True), corrected.output
 
 
+def test_a_dry_run_shows_and_rejects_what_the_load_would(settings: Settings, tmp_path: Path, run: Run) -> None:
+    text = 'source = "{}"\ntitle = "T"\nlicense = "L"\n[item]\nid = "id"\niid = "iid"\nname = "name"\n'
+    load_rows(settings, tmp_path, "1,IID-TAKEN-1,Tea\n", text=text.format("a"), header="id,iid,name\n")
+    load = files(tmp_path, "9,IID-TAKEN-1,Coffee\n8,IID-FREE-1,Milk\n", text.format("b"), "id,iid,name\n")
+    dry = run(*load, "--dry-run", "--strict", "--json")
+    shown = json.loads(dry.output)
+    assert ([item["name"] for item in shown["items"]], shown["counts"]["items_read"]) == (["Milk"], 1)
+    assert [row["reason"] for row in shown["rejects"]] == ["has an IID that belongs to another item"]
+    assert (dry.exit_code, run(*load, "--strict").exit_code) == (WITH_REJECTS, WITH_REJECTS)
+
+
 def test_a_load_states_what_it_joined_and_what_waits(settings: Settings, tmp_path: Path, run: Run) -> None:
     shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", "5901234123457", "Tea 100 g"))
     rows = row("x", SOY) + row("y", "5901234123457", "Tea 250 g")
