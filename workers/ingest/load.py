@@ -308,9 +308,8 @@ class _Load:
 
     def run(self) -> Summary:
         """Load, and return what came of it."""
-        digest = hashlib.sha256(self.mapping.text.encode()).hexdigest()
-        kept_max = 0 if self.dry_run else self.settings.rejects_kept_max
-        with recorded(self.connection, self.log, self.mapping.source, digest, kept_max) as self._rejects:
+        mapping, kept_max = self.mapping, 0 if self.dry_run else self.settings.rejects_kept_max
+        with recorded(self.connection, self.log, mapping.source, mapping.digest, kept_max) as self._rejects:
             rejects = self._rejects
             self._summary = Summary(
                 rejects.load_id, rejects=rejects.rows, field_rejects=rejects.fields, examples=rejects.examples

@@ -1,5 +1,6 @@
 """A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values."""
 
+import hashlib
 import re
 import tomllib
 from dataclasses import dataclass, field, fields
@@ -188,6 +189,11 @@ class Mapping:
     item_file_names: tuple[str, ...] = field(default=())
     sparse_columns: frozenset[str] = field(default=frozenset())
     loaded_on: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """The digest of its text, by which loads name it."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def brings_items(self) -> bool:
