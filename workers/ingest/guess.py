@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shared.gtin import is_shortened
 from shared.money import CODES, MARKS, minor_digits
 from shared.printable import many
 from workers.ingest.calendar_days import bounds, parsed, shown
@@ -31,7 +32,6 @@ from workers.ingest.column_roles import (
     fits_gtin,
     free_amounts,
     is_exactly_price,
-    is_shortened,
     mark_of,
     may_be,
     meant_by,

@@ -97,16 +97,17 @@ class Records:
         return None
 
     def cells(self, record: bytes) -> list[str]:
-        text = record.decode("utf-8", "replace").strip("\r\n")
-        if not self._quote:
-            return text.split(self._delimiter)
-        reader = csv.reader(
+        return next(self.rows(record.decode("utf-8", "replace").strip("\r\n")), [])
+
+    def rows(self, text: str) -> Any:
+        """Return Python's reader of the rows of a text."""
+        return csv.reader(
             io.StringIO(text, newline=""),
             delimiter=self._delimiter,
-            quotechar=self._quote,
+            quotechar=self._quote or None,
+            quoting=csv.QUOTE_MINIMAL if self._quote else csv.QUOTE_NONE,
             escapechar=self._escape or None,
         )
-        return next(reader, [])
 
     def _count(self, record: bytes) -> int:
         try:

@@ -263,13 +263,7 @@ def _of_csv(text: str) -> Sample:
     stated = _STATED.match(text)
     body = text[stated.end() :] if stated else text
     delimiter, quote, escape = _dialect(body, (stated[1],) if stated else _DELIMITERS)
-    reader = csv.reader(
-        io.StringIO(body, newline=""),
-        delimiter=delimiter,
-        quotechar=quote or None,
-        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
-        escapechar=escape or None,
-    )
+    reader = Records(delimiter, quote, escape).rows(body)
     first = 2 if stated else 1
     rows, before = [], 0
     for cells in itertools.islice(reader, SAMPLE_ROWS + _HEADER_ROWS_MAX):
@@ -309,15 +303,8 @@ class _Fit(NamedTuple):
 def _fits(text: str, delimiter: str, quote: str, escape: str) -> _Fit:
     form = Records(delimiter, quote, escape)
     block = form.split(text.encode("utf-8", "replace"), 1, final=True)
-    reader = csv.reader(
-        io.StringIO(block.records.decode("utf-8", "replace"), newline=""),
-        delimiter=delimiter,
-        quotechar=quote or None,
-        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
-        escapechar=escape or None,
-    )
     try:
-        widths = Counter(map(len, reader))
+        widths = Counter(map(len, form.rows(block.records.decode("utf-8", "replace"))))
     except csv.Error:
         return _Fit()
     widths.pop(0, None)
