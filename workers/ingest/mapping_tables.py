@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from datetime import date
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,22 +18,11 @@ from workers.ingest.fields import Field
 _ORIGINS = ("column", "columns", "first_of", "constant", "file_name", "load_day")
 # What a guessed mapping has where a person must choose.
 UNDECIDED = "?"
-_LITERALS = {"case": ("lower", "upper"), "round": ("half-even",), "unit": ("kg", "l"), "on_error": ("row", "field")}
-_TEXTS = (
-    "column",
-    "beside",
-    "constant",
-    "file_name",
-    "join",
-    "match",
-    "group",
-    "split",
-    "strip",
-    "thousands",
-    "decimal",
-    "multiply",
-)
-_FLAGS = ("trim", "gaps", "required", "sparse", "free_form", "load_day")
+# The keys of a field by their types. Days are read by `Tables._day`.
+_TYPES = {name: kind for name, kind in get_type_hints(Field).items() if name not in ("min", "max")}
+_TEXTS = [name for name, kind in _TYPES.items() if kind in (str, str | None)]
+_FLAGS = [name for name, kind in _TYPES.items() if kind is bool]
+_LITERALS = {name: [*filter(None, get_args(kind))] for name, kind in _TYPES.items() if get_origin(kind) is Literal}
 # Loads and reports also calculate with days before and after those of the data; dates end with years 1 and 9999.
 _DAYS = date(1000, 1, 1), date(9998, 12, 31)
 _PAD_MAX = 14
