@@ -300,17 +300,7 @@ def _show_rows(preview: Preview, rows: int) -> None:
 
 
 def _show_counts(preview: Preview) -> None:
-    counted = {
-        "rows": preview.counts["rows"],
-        "used": preview.counts["rows_used"],
-        "rejected": preview.counts["rejected"],
-        "fields rejected": preview.counts["fields_rejected"],
-        "items": preview.counts["items_read"],
-        "observations": preview.counts["observations_read"],
-        "without price": preview.counts["observations_absent"],
-        "impacts": preview.counts["impacts_read"],
-        "factors": preview.counts["factors_read"],
-    }
+    counted = {name.replace("_", " "): count for name, count in preview.counts.items()}
     show([counted], as_json=False, title="in all of the files")
     if preview.reasons:
         reasons = ({"reason": reason, "rejects": count} for reason, count in preview.reasons.most_common())
