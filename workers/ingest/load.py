@@ -199,7 +199,7 @@ def alt_names_file(mapping: Mapping, files: list[Path]) -> Path | None:
 # All that a load is read from, as one digest: the same digest gives the same rows.
 
 
-LAYOUT = 3
+LAYOUT = 4
 """Raise it whenever the same files and mapping would be read otherwise, so that loaded files are read again."""
 
 
