@@ -283,14 +283,6 @@ def test_a_row_that_cannot_be_used_is_kept_with_its_line_and_reason(settings: Se
         assert reason in reported[2], row
 
 
-def test_bad_utf8_spoils_only_its_row(settings: Settings, tmp_path: Path) -> None:
-    path = tmp_path / "bytes.csv"
-    path.write_bytes((HEADER + ROWS).encode() + b"9,\xff\xfe,B,G,K,1,2026-07-01,N,1,\n")
-    summary = load(settings, mapping(tmp_path), [path])
-    assert summary.counts["observations_new"] == 5
-    assert execute(settings, "SELECT line, reason FROM rejects") == [(7, "is not valid UTF-8")]
-
-
 @begins_with(load_rows)
 def test_a_broken_file_changes_nothing_and_says_why(settings: Settings, tmp_path: Path) -> None:
     before = state(settings)

@@ -138,17 +138,6 @@ def test_nan_in_ndjson_costs_its_field_and_is_not_counted_as_a_row(settings: Set
     ]
 
 
-def test_an_impossible_day_is_no_other_day(settings: Settings, tmp_path: Path) -> None:
-    text = MAPPING.replace('day = "day"', 'day = { column = "day", format = "%d.%m.%Y" }')
-    rows = ROWS.splitlines()[0].replace("2026-07-01", "31.02.2026") + "\n"
-    with pytest.raises(LoadRefused, match=r"be used; nothing is loaded.*\n.*has no day"):
-        load_rows(settings, tmp_path, rows, text=text)
-    [(_, line, column, value, reason, _)] = rejected(settings)
-    assert (line, column, value) == (2, "day", "31.02.2026")
-    assert reason == "has no day of the form %d.%m.%Y"
-    assert execute(settings, "SELECT count(*) FROM observations") == [(0,)]
-
-
 def test_a_day_beyond_tomorrow_is_rejected_unless_the_mapping_allows_it(settings: Settings, tmp_path: Path) -> None:
     rows = ROWS.splitlines()[0].replace("2026-07-01", "2099-02-01") + "\n"
     with pytest.raises(LoadRefused, match="be used; nothing is loaded"):
