@@ -4,9 +4,9 @@ import dataclasses
 import re
 import signal
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
@@ -36,7 +36,6 @@ from workers.ingest.accounting import Summary, accounts, sentences
 from workers.ingest.feeds import SQL as FEEDS
 from workers.ingest.feeds import FeedRunner, register
 from workers.ingest.guess import guess
-from workers.ingest.item_tracker import known_items
 from workers.ingest.load import alt_names, load
 from workers.ingest.preview import Preview, Previewer
 from workers.ingest.transform import Transformer
@@ -63,10 +62,9 @@ def load_with_bar(
     files: list[Path],
     *,
     quiet: bool = False,
-    merges_allowed: bool = False,
-    dry_run: bool = False,
+    **options: Any,
 ) -> Summary:
-    """Load files and show how far it is."""
+    """Load files and show how far it is; `options` are those of `load`."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -80,7 +78,7 @@ def load_with_bar(
         def report_progress(done: int) -> None:
             progress.update(task, completed=done)
 
-        return load(chosen, mapping, files, report_progress, merges_allowed=merges_allowed, dry_run=dry_run)
+        return load(chosen, mapping, files, report_progress, **options)
 
 
 def wait_for_index(chosen: Settings, job_id: str) -> None:
@@ -252,14 +250,23 @@ def show_preview(
     The load is made and rolled back. Where no index runs, the files are all that is read. Raises LoadRefused as the
     load would, after the rows are printed.
     """
-    chosen = _index_of(data_dir)
-    preview = _preview(mapping, files, chosen, rows)
-    summary, refusal = None, preview.refusal
-    if chosen is not None:
+    chosen, previewer = _index_of(data_dir), Previewer(mapping, shown=rows)
+    summary = refusal = None
+    if mapping.factors:
+        previewer.of_factors(files)
+    elif chosen is None:
+        if mapping.item and mapping.item.join_by:
+            raise LoadRefused("a mapping with `join_by` needs the index: start it with `itemindex up`")
+        previewer.of_items(files, Transformer(mapping, alt_names(mapping, files)))
+    if chosen is None:
+        refusal = previewer.preview().refusal
+    else:
         try:
-            summary = load_with_bar(chosen, mapping, files, quiet=as_json, merges_allowed=allow_merges, dry_run=True)
+            options: dict[str, Any] = {"merges_allowed": allow_merges, "dry_run": True, "see": previewer.see}
+            summary = load_with_bar(chosen, mapping, files, quiet=as_json, **options)
         except LoadRefused as error:
             refusal = error
+    preview = previewer.preview()
     if as_json:
         rest = {"load": None if summary is None else document(summary), "refused": refusal and str(refusal)}
         print_json({**preview.document(), **rest})
@@ -267,11 +274,13 @@ def show_preview(
         _show_rows(preview, rows)
     if refusal is not None:
         raise refusal
-    if summary is not None and not as_json:
+    if summary is None:
+        if not as_json:
+            _show_counts(preview)
+        return bool(preview.reasons)
+    if not as_json:
         show_summary(summary, as_json=False, dry_run=True)
-    elif not as_json:
-        _show_counts(preview)
-    return bool(preview.reasons)
+    return bool(summary.rejects or summary.field_rejects)
 
 
 def _index_of(data_dir: Path) -> Settings | None:
@@ -279,20 +288,6 @@ def _index_of(data_dir: Path) -> Settings | None:
         return settings(data_dir)
     except ConfigurationError:
         return None
-
-
-def _preview(mapping: mappings.Mapping, files: list[Path], chosen: Settings | None, rows: int) -> Preview:
-    previewer = Previewer(mapping, shown=rows)
-    if mapping.factors:
-        return previewer.of_factors(files)
-    with ExitStack() as opened:
-        known = None
-        if mapping.item and mapping.item.join_by:
-            if chosen is None:
-                raise LoadRefused("a mapping with `join_by` needs the index: start it with `itemindex up`")
-            lookup = opened.enter_context(connect(chosen.database_url, application="ingest", autocommit=True))
-            known = known_items(lookup, mapping.item, mapping.source)
-        return previewer.of_items(files, Transformer(mapping, alt_names(mapping, files), known=known))
 
 
 def _show_rows(preview: Preview, rows: int) -> None:
@@ -305,17 +300,7 @@ def _show_rows(preview: Preview, rows: int) -> None:
 
 
 def _show_counts(preview: Preview) -> None:
-    counted = {
-        "rows": preview.counts["rows"],
-        "used": preview.counts["rows_used"],
-        "rejected": preview.counts["rejected"],
-        "fields rejected": preview.counts["fields_rejected"],
-        "items": preview.counts["items_read"],
-        "observations": preview.counts["observations_read"],
-        "without price": preview.counts["observations_absent"],
-        "impacts": preview.counts["impacts_read"],
-        "factors": preview.counts["factors_read"],
-    }
+    counted = {name.replace("_", " "): count for name, count in preview.counts.items()}
     show([counted], as_json=False, title="in all of the files")
     if preview.reasons:
         reasons = ({"reason": reason, "rejects": count} for reason, count in preview.reasons.most_common())

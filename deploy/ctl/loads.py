@@ -211,7 +211,7 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
     with connect(chosen.database_url, application="undo") as connection:
         if not dry_run:
             standing.lock(connection)
-        counted = asdict(extent(connection, load))
+        counted = extent(connection, load)
         version = None if dry_run else undo(connection, load, events.actor(), reason, chosen.match_dir)
     show(
         [{**counted, "data_version": version}],

@@ -28,7 +28,7 @@ def gtin14(text: str) -> str:
     Raises InvalidIdentifier, which names the check digit that was expected, or what was probably meant.
     """
     digits = _plain(text)
-    if _SHORTENED.fullmatch(digits):
+    if is_shortened(digits):
         raise InvalidIdentifier("was cut to a few digits by a spreadsheet such as Excel: export its column as text")
     if not _DIGITS.fullmatch(digits):
         raise InvalidIdentifier("must have digits only", suggestion=_suggested(text))
@@ -107,6 +107,11 @@ def is_restricted(gtin: str) -> bool:
     if gtin.startswith("00000", 1):
         return _RESTRICTED_8.match(gtin, 6) is not None
     return _RESTRICTED_13.match(gtin, 1) is not None
+
+
+def is_shortened(text: str) -> bool:
+    """Return whether a text is a number as a spreadsheet shows it: without most of its digits."""
+    return _SHORTENED.fullmatch(text) is not None
 
 
 def _plain(text: str) -> str:

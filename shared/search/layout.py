@@ -12,7 +12,7 @@ from zlib import crc32
 import msgspec
 
 # Raised with every change of words, fields or files: an edge never opens an index that it would misread.
-FORMAT = 4
+FORMAT = 5
 
 SEGMENTS = "segments"
 DELETIONS = "deletions"

@@ -297,6 +297,8 @@ _FRACTION_WORDS = {"half": Fraction(1, 2), "quarter": Fraction(1, 4)}
 _DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16, 32, 64})
 _COMPOUNDS = {("ft", "in"), ("lb", "oz"), ("h", "min")}
 TEMPERATURE = "temperature"
+# What amounts of articles are stated in, beside which a name may have another number.
+_SOLD_BY = frozenset({COUNT, "mass", "volume"})
 _BELOW_ZERO = frozenset({"-", "minus"})
 _SIGNS = _BELOW_ZERO | {"+", "plus"}
 # With these an atom may begin that does not begin with digits.
@@ -401,7 +403,8 @@ class Reader:
     def _grouped(self, position: int, value: Fraction) -> Number | None:
         """Read `10 000 mAh`: groups of three digits that end in 00, before a unit that is not of data.
 
-        `2 500 sheets` may be two of 500; `1 000 sheets` is a thousand, as no count begins with a zero.
+        `2 500 sheets` may be two of 500, and `Roast 8 200 g` is number 8; `1 000 sheets` is a thousand, as no amount
+        begins with a zero.
         """
         if not self.tokens[position].text.isdecimal() or not 0 < value < 1000 or self.word(position - 1) in {"in", "-"}:
             return None
@@ -414,8 +417,8 @@ class Reader:
         unit = self._unit(end, value, "")
         if unit is None or unit[0].dimension in {"memory", "data rate"}:
             return None
-        counts = unit[0].dimension == COUNT and not self.tokens[position + 1].text.startswith("0")
-        return None if counts else Number(value, end)
+        apart = unit[0].dimension in _SOLD_BY and not self.tokens[position + 1].text.startswith("0")
+        return None if apart else Number(value, end)
 
     def _grouped_by_point(self, position: int, value: Fraction) -> Number | None:
         """Read `1.000 g`: three digits that end in 0 behind a point are thousands where no name states thousandths."""

@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+from shared.db.connect import connect
 from shared.settings.settings import Settings
+from tests.support.database import execute
 from workers.ingest.accounting import Summary
 from workers.ingest.batches import DEFAULT_BUFFERS, LoadBuffers
 from workers.ingest.load import load
 from workers.ingest.mapping import Mapping, read
+from workers.provenance import standing
+from workers.provenance.undo import undo
 from workers.search.build import make_index
 
 MAPPING = """
@@ -71,3 +75,11 @@ def open_shop(
     summary = load_rows(settings, folder, rows, text=text, header=header)
     make_index(settings.worker_database_url, settings.search_dir)
     return summary
+
+
+def undone(settings: Settings, named: str = "") -> int:
+    """Undo an event, the newest where none is named, and return the new data_version."""
+    [(newest,)] = execute(settings, "SELECT max(no) FROM events WHERE undone_at IS NULL")
+    with connect(settings.database_url, application="tests") as connection:
+        standing.lock(connection)
+        return undo(connection, named or str(newest), "tests", None)

@@ -11,7 +11,6 @@ from tests.truth.index import Index
 
 _HERE = Path(__file__).parent
 DATASETS = ("items", "observations", "impacts", "brands", "categories")
-_TEXT_LIST = '"VARCHAR[]"'
 # How each column of a file is read so that every format gives the same value; the others are taken as text.
 _CASTS = {
     "alt_names": "{}::VARCHAR[]",
@@ -50,10 +49,9 @@ def compared(index: Index, text: str, dataset: str, files: Sequence[Path], where
     missing = index.rows(f"SELECT {listed} FROM theirs EXCEPT ALL SELECT {listed} FROM ours ORDER BY ALL")
     extra = index.rows(f"SELECT {listed} FROM ours EXCEPT ALL SELECT {listed} FROM theirs ORDER BY ALL")
     yield Question(f"{text}: {total} rows", None, None, weight=max(1, total - len(missing)))
-    keys = names[:1]
-    by_key = {tuple(row[name] for name in keys): row for row in extra}
+    by_key = {row[names[0]]: row for row in extra}
     for row in missing:
-        yield Question(f"{text} row {row[names[0]]}", by_key.pop(tuple(row[name] for name in keys), "(absent)"), row)
+        yield Question(f"{text} row {row[names[0]]}", by_key.pop(row[names[0]], "(absent)"), row)
     for row in by_key.values():
         yield Question(f"{text} row {row[names[0]]}", row, "(absent)")
 

@@ -28,6 +28,8 @@ _QUANTITY = re.compile(
     r"(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,4})?) ?(?P<unit>kg|g|mg|l|cl|ml)\.?\Z",
     re.IGNORECASE | re.ASCII,
 )
+# Between the digits of one number, as no space is that may also part two.
+_GROUPED = re.compile("[\u00a0\u2009\u202f'\u2019](?<=[0-9].)(?=[0-9]{3}(?![0-9]))")
 # "2,500 g" is two and a half grams in one country and two and a half kilograms in another.
 _AMBIGUOUS = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}", re.ASCII)
 _UNITS = {
@@ -39,7 +41,7 @@ _EXACT = Context(prec=4_000)
 
 def quantity(text: str | None, unit: str) -> str | None:
     """Return the weight (unit kg) or volume (unit l) that ends a text, times its packs; None unless it is one."""
-    match = _QUANTITY.search((text or "").strip())
+    match = _QUANTITY.search(_GROUPED.sub("", (text or "").strip()))
     factor = _UNITS[unit].get(match["unit"].lower()) if match else None
     if match is None or factor is None or _AMBIGUOUS.fullmatch(match["number"]):
         return None

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from shared.errors import LoadRefused
-from shared.gtin import check_digit
+from shared.gtin import check_digit, is_shortened
 from shared.money import CODES, MARKS
 from workers.ingest import clean
 from workers.ingest.batches import Batch
@@ -55,7 +55,6 @@ _IN_BRACKETS = re.compile(r"\((.*)\)")
 # What Japanese prices say of tax behind the currency.
 _OF_TAX = re.compile(r"[(（]税[^)）]*[)）]")
 _EXPONENT = re.compile(r"(?<=[0-9])[eE][+-]?[0-9]+\b")
-_SPREADSHEET = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE | re.ASCII)
 _DOTTED = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}", re.ASCII)
 # What programs write where a value is missing.
 _NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-"))
@@ -81,11 +80,6 @@ def bare_digits(text: str) -> str:
     """Return the digits of a text that has nothing else but what programs put around them; an empty text otherwise."""
     found = re.fullmatch(r"'?([0-9]+)(?:\.0+)?", text, re.ASCII)
     return found[1] if found else ""
-
-
-def is_shortened(text: str) -> bool:
-    """Return whether a text is a number as a spreadsheet shows it: without most of its digits."""
-    return bool(_SPREADSHEET.fullmatch(text))
 
 
 def is_address(text: str) -> bool:

@@ -67,6 +67,7 @@ class Upload:
     mapping: str | None
     attempt: int
     load_id: str | None
+    resumed: bool  # an attempt before this one has not noted its end
 
 
 class UploadRunner:
@@ -128,8 +129,10 @@ class UploadRunner:
         refuse_second_file(mapping)
         if upload.step == "load":
             summary = load(self._settings, mapping, [path], report)
-            undoable = summary.load_id if summary.state == "committed" else None
-            return "loaded", _account(summary, dry_run=False), undoable
+            committed = [(summary.load_id,)] if summary.state == "committed" else []
+            if upload.resumed and not committed:
+                committed = connection.execute(SQL.committed, (upload.id, mapping.digest)).fetchall()
+            return "loaded", _account(summary, dry_run=False), committed[0][0] if committed else None
         previewer = Previewer(mapping, shown=ROWS_SHOWN, unpacked_bytes_max=bytes_max, report_progress=report)
         if mapping.factors:
             previewer.of_factors([path])

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 
-def key(sentence: str, example: str, **options: Any) -> Any:
-    """Declare a key of the mapping language with its sentence and one line of TOML that uses it."""
-    return dataclasses.field(metadata={"sentence": sentence, "example": example}, **options)
+def key(sentence: str, example: str, *, needed: bool = False, exact_parts: bool = False, **options: Any) -> Any:
+    """Declare a key of the mapping language with its sentence and one line of TOML that uses it.
+
+    Of a field: `needed`: an empty value is an error; `exact_parts`: so is an empty part of several columns.
+    """
+    of_field = {"needed": needed, "exact_parts": exact_parts}
+    return dataclasses.field(metadata={"sentence": sentence, "example": example, "of_field": of_field}, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +193,11 @@ class AltNames:
     """A JSON file beside the data: by the source's id an object, whose members under `keys` make the other name."""
 
     file: str = key("The file's name, in the folder of the data or of the mapping.", 'file = "names.json"')
-    keys: tuple[str, ...] = key("The members whose values form the name, joined by spaces.", 'keys = ["brand", "name"]')
+    keys: tuple[str, ...] = key(
+        "The members whose values form the name, joined by spaces; default: `name`.",
+        'keys = ["brand", "name"]',
+        default=("name",),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,13 +206,14 @@ class Impact:
 
     indicator: str = key("The indicator's code.", 'indicator = "co2e_kg"')
     value: Field = key("The figure, in the indicator's unit.", 'value = { column = "footprint_g", multiply = "0.001" }')
-    basis: str = key("`measured` or `modelled`.", 'basis = "modelled"')
+    basis: Literal["measured", "modelled"] = key("`measured` or `modelled`.", 'basis = "modelled"')
     method: str = key("The method behind the figure, in one sentence.", 'method = "cradle to gate, ISO 14067"')
     stage: Field | None = key(
         "The life-cycle stage of the figure; without it the figure is the total. Figures of the same item and"
         " stage in a file are added up. A figure may be negative (a credit).",
         'stage = "Stage"',
         default=None,
+        needed=True,
     )
     low: Field | None = key("The lower bound of the 95 % interval; requires `high`.", 'low = "ci_low"', default=None)
     high: Field | None = key("The upper bound of the 95 % interval; requires `low`.", 'high = "ci_high"', default=None)
@@ -223,9 +232,14 @@ class ItemFields:
     id: Field = key(
         "The source's own id of the item. Together with `source` it determines the IID: never change either.",
         'id = "sku"',
+        needed=True,
+        exact_parts=True,
     )
     name: Field | None = key(
-        "The item's name, at most 1,000 characters. Required unless `join_by` is given.", 'name = "title"', default=None
+        "The item's name, at most 1,000 characters. Required unless `join_by` is given.",
+        'name = "title"',
+        default=None,
+        needed=True,
     )
     iid: Field | None = key(
         "Your own IID, if you have one. It is an error if two ids in the file have the same IID.",
@@ -256,6 +270,7 @@ class ItemFields:
         "The day from which the item is known; default: the day of its first observation, or else the day of the load.",
         'first_seen_on = { column = "listed", format = "%Y" }',
         default=None,
+        needed=True,
     )
     alt_names: AltNames | None = key(
         "Other names, from a separate file.",
@@ -280,19 +295,23 @@ class ItemFields:
 class ObservationFields:
     """The fields of an observation of a price. `[[observation]]` may be repeated: a row then gives several."""
 
-    day: Field = key("The day (UTC) of the price.", 'day = { column = "date", format = "%d.%m.%Y" }')
+    day: Field = key("The day (UTC) of the price.", 'day = { column = "date", format = "%d.%m.%Y" }', needed=True)
     channel: Field = key(
         "The shop or marketplace. Spellings that fold to the same letters are one channel.",
         'channel = "shop"',
+        needed=True,
     )
     price: Field = key("The price. If it is empty, the row adds no observation but keeps its item.", 'price = "price"')
     currency: Field = key(
-        "An ISO 4217 currency code, current or withdrawn; any other is rejected.", 'currency = { constant = "EUR" }'
+        "An ISO 4217 currency code, current or withdrawn; any other is rejected.",
+        'currency = { constant = "EUR" }',
+        needed=True,
     )
     kind: Field = key(
         '`"listing"` (an asking price) or `"sale"`, or a field with these values.',
         'kind = "sale"',
         default=Field(constant="listing"),
+        needed=True,
     )
     identity: Literal["state", "event"] = key(
         "`state`: one observation per item, day, channel, kind and currency; the last row of a day replaces "
@@ -304,7 +323,10 @@ class ObservationFields:
         "The price before any reduction, in the same currency.", 'list_price = "rrp"', default=None
     )
     units: Field | None = key(
-        "The number of units, a positive whole number; default: 1.", 'units = "quantity"', default=None
+        "The number of units, a positive whole number; default: 1.",
+        'units = "quantity"',
+        default=None,
+        needed=True,
     )
     event_key: tuple[Field, ...] = key(
         "Additional columns that distinguish observations of one day, for either identity. The time of a "
@@ -321,6 +343,7 @@ class FactorFields:
     code: Field = key(
         "The code to which a row's figures apply; a crosswalk may give several, separated by spaces.",
         'code = { column = "group", crosswalk = { "Bread" = "bakery.breads" } }',
+        needed=True,
     )
     indicators: tuple[tuple[str, Field], ...] = key(
         "The field of each indicator's figure.", 'indicators = { co2e_kg = "gwp" }'

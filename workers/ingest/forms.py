@@ -16,7 +16,6 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 
 from shared.errors import LoadRefused
-from workers.ingest.text_stream import ByteStream, TextStream
 
 # What is no table, by its first bytes.
 _NO_TABLES = {
@@ -32,7 +31,6 @@ _TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
 _SHEET_MEMBERS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 _LINES_OF_JSON = (".ndjson", ".jsonl")
 _MEMBERS_MAX = 10_000
-_PEEKED_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 20
 UNPACKED_BYTES_MAX = 1 << 36
 """Where no settings are at hand, as for a guess of the command line."""
@@ -58,24 +56,6 @@ class Opened:
     name: str
     path: Path
     file: BinaryIO
-
-
-class Peeked:
-    """A stream whose beginning was looked at, and is read again from the beginning."""
-
-    def __init__(self, stream: ByteStream) -> None:
-        self._stream = stream
-        self.beginning = b""
-        while len(self.beginning) < _PEEKED_BYTES and (chunk := stream.read(_PEEKED_BYTES)):
-            self.beginning += chunk
-        self._rest = self.beginning
-
-    def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; none at the end."""
-        if not self._rest:
-            return self._stream.read(size)
-        chunk, self._rest = self._rest[:size], self._rest[size:]
-        return chunk
 
 
 @contextmanager
@@ -216,8 +196,3 @@ def _on_disk(name: str, inner: BinaryIO, bytes_max: int) -> Iterator[Opened]:
             raise LoadRefused(f"{name}: the file is empty")
         copy.seek(0)
         yield Opened(Path(name).name, Path(copy.name), cast(BinaryIO, copy.file))
-
-
-def text_of(name: str, file: BinaryIO, encoding: str, bytes_max: int) -> Peeked:
-    """Return a file's text as UTF-8, with its beginning to look at."""
-    return Peeked(TextStream(name, file, encoding, bytes_max))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shared.gtin import is_shortened
 from shared.money import CODES, MARKS, minor_digits
 from shared.printable import many
 from workers.ingest.calendar_days import bounds, parsed, shown
@@ -31,7 +32,6 @@ from workers.ingest.column_roles import (
     fits_gtin,
     free_amounts,
     is_exactly_price,
-    is_shortened,
     mark_of,
     may_be,
     meant_by,
@@ -264,16 +264,21 @@ class _Writer:
         self._missing("name", spec)
         self._line("name", spec)
 
-    def _missing(self, name: str, spec: Any) -> None:
-        """Say which rows have no value of a field that every item needs."""
+    def _missing(self, name: str, spec: Any, beside: tuple[Any, ...] = ()) -> None:
+        """Say which rows have no value of a field that every row needs, or every row with these other fields."""
         rows = len(self.sampled.rows)
-        there = {place for place, _ in self._numbered(spec)} if _columns(spec) else set(range(rows))
-        absent = [place for place in range(rows) if place not in there]
+        needed = set(range(rows)).intersection(*map(self._places, beside))
+        absent = sorted(needed.difference(self._places(spec)))
         if absent:
             lines = ", ".join(str(self.sampled.lines[place]) for place in absent[:3])
-            total = " (the last one seems to be a total)" if absent == [rows - 1] and rows > 1 else ""
+            is_total = absent == [rows - 1] and rows > 1 and not beside
             without = f"{len(absent):,} of {many(rows, 'row')} {_has(len(absent))} none"
+            total = " (the last one seems to be a total)" if is_total else ""
             self._doubt(name, f"{without} and {_is(len(absent))} rejected: line {lines}{total}")
+
+    def _places(self, spec: Any) -> Iterable[int]:
+        """Return the rows that have a value of a field."""
+        return {place for place, _ in self._numbered(spec)} if _columns(spec) else range(len(self.sampled.rows))
 
     def _category(self, levels: list[Any]) -> None:
         made = list(levels)
@@ -348,6 +353,8 @@ class _Writer:
     def _observation(self, specs: dict[str, Any]) -> None:
         self.lines += ["", "[observation]"]
         price, listed = self._without_zeros(specs["price"], specs.get("list_price"))
+        for name in ("day", "channel", "currency"):
+            self._missing(name, specs.get(name, "?"), (price, self.fields["item"]["name"]))
         self._day(specs.get("day"))
         if "channel" in specs:
             self._line("channel", specs["channel"])
@@ -711,7 +718,7 @@ class _Writer:
         counts = [sum(value is not None for value in values) for _, values in readings]
         best = max(counts)
         made, values = readings[counts.index(best)]
-        if marks and best < len(cells):
+        if best < len(cells) and (marks or 2 * best < len(cells)):
             free = {
                 name: value for name, value in spec.items() if name in ("column", "first_of", "null", "on_error")
             } | {"free_form": True}

@@ -199,7 +199,7 @@ def alt_names_file(mapping: Mapping, files: list[Path]) -> Path | None:
 # All that a load is read from, as one digest: the same digest gives the same rows.
 
 
-LAYOUT = 3
+LAYOUT = 4
 """Raise it whenever the same files and mapping would be read otherwise, so that loaded files are read again."""
 
 
@@ -308,9 +308,8 @@ class _Load:
 
     def run(self) -> Summary:
         """Load, and return what came of it."""
-        digest = hashlib.sha256(self.mapping.text.encode()).hexdigest()
-        kept_max = 0 if self.dry_run else self.settings.rejects_kept_max
-        with recorded(self.connection, self.log, self.mapping.source, digest, kept_max) as self._rejects:
+        mapping, kept_max = self.mapping, 0 if self.dry_run else self.settings.rejects_kept_max
+        with recorded(self.connection, self.log, mapping.source, mapping.digest, kept_max) as self._rejects:
             rejects = self._rejects
             self._summary = Summary(
                 rejects.load_id, rejects=rejects.rows, field_rejects=rejects.fields, examples=rejects.examples
@@ -379,6 +378,7 @@ class _Load:
                 self._rejects.rows_read += shaped.rows
                 counts.update(shaped.counts)
                 stage.take_items(shaped, items)
+        self.see(Transformed(counts=Counter(items_read=len(shaper.registry))))
         stage.spans(*shaper.registry.spans())
         self.dayless = shaper.registry.has_dayless
         self._summary.counts |= counts

@@ -1,5 +1,6 @@
 """A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values."""
 
+import hashlib
 import re
 import tomllib
 from dataclasses import dataclass, field, fields
@@ -9,13 +10,10 @@ from typing import Any, Literal
 from shared.analytics.footprint import CODES
 from shared.errors import LoadRefused
 from shared.money import CODES as CURRENCIES
-from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields, key
+from workers.ingest.fields import AltNames, FactorFields, Impact, ItemFields, ObservationFields, key
 from workers.ingest.mapping_tables import Tables
 
 # The `[match]` section of a mapping: the items of a source that may be linked with other sources, and the evidence.
-
-
-_TRUST = ("all", "identifiers", "review")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +49,13 @@ class MatchRules:
 def read_rules(tables: Tables, given: Any, item: ItemFields | None) -> MatchRules:
     """Read the section. Raises LoadRefused, also for a scheme that the mapping's items do not have."""
     where = "[match]"
-    table = tables.keys_of(MatchRules, given, where)
-    never, own = table.get("never", False), table.get("own_identifiers", [])
-    if not isinstance(never, bool):
-        tables.refuse(f"{where} never must be true or false")
-    if not isinstance(own, list) or not all(isinstance(scheme, str) for scheme in own):
-        tables.refuse(f"{where} own_identifiers must be a list of strings")
-    article = tables.optional_text(table, "article_identifier", where)
+    read = tables.read(MatchRules, given, where)
+    rules = MatchRules(**read | {"own_identifiers": tuple(sorted(read.get("own_identifiers", ())))})
     known = {scheme for scheme, _ in item.identifiers} if item else set()
-    for scheme in (*own, *([article] if article is not None else [])):
+    for scheme in (*rules.own_identifiers, *([rules.article_identifier] if "article_identifier" in read else [])):
         if scheme not in known:
             tables.refuse(f"{where} names the scheme `{scheme}`, which [item.identifiers] does not have")
-    trust = tables.one_of(table, "trust", _TRUST, where, "all")
-    return MatchRules(trust=trust, never=never, own_identifiers=tuple(sorted(own)), article_identifier=article)
+    return rules
 
 
 # A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values.
@@ -73,7 +65,6 @@ _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 _LEVELS_MAX = 8
 _SKIPPED_MAX = 1_000
-_FORMS = ("csv", "ndjson", "json", "xml", "sheet", "parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +155,9 @@ class Mapping:
         "cells_span_lines = true",
         default=False,
     )
-    on_error: str = key("The default `on_error` of all fields; default: `row`.", 'on_error = "field"', default="row")
+    on_error: Literal["row", "field"] = key(
+        "The default `on_error` of all fields; default: `row`.", 'on_error = "field"', default="row"
+    )
     rejects_max: int | None = key(
         "The maximum number of rejected rows; with more, the load fails and changes nothing.",
         "rejects_max = 100",
@@ -188,6 +181,11 @@ class Mapping:
     item_file_names: tuple[str, ...] = field(default=())
     sparse_columns: frozenset[str] = field(default=frozenset())
     loaded_on: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """The digest of its text, by which loads name it."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def brings_items(self) -> bool:
@@ -234,16 +232,14 @@ class _Reader:
         self._refuse = self._tables.refuse
 
     def mapping(self, document: dict[str, Any], text: str, path: Path) -> Mapping:
-        tables, where = self._tables, "the mapping"
-        plain = [key.name for key in fields(Mapping) if key.metadata]
-        tables.only(document, (*plain, *_TABLES), where)
-        options = {name: tables.optional_text(document, name, where) for name in ("url", "attribution")}
-        source = tables.text(document, "source", where)
-        if not _SOURCE.fullmatch(source):
+        tables = self._tables
+        plain = tables.read(Mapping, document, "the mapping", _TABLES)
+        if not _SOURCE.fullmatch(plain["source"]):
             self._refuse("source must be lower-case letters, digits and underscores, and begin with a letter")
         if ("factors" in document) == ("item" in document):
             self._refuse("there must be either [item] (with or without [observation]) or [factors]")
-        tables.on_error = tables.one_of(document, "on_error", ("row", "field"), where, "row")
+        self._check_form(Mapping(**plain, text="", path=path))
+        tables.on_error = plain.get("on_error", "row")
         item = self._item(document["item"]) if "item" in document else None
         impacts = self._impacts(document.get("impacts", []))
         item_columns = tuple(dict.fromkeys(tables.columns))
@@ -251,20 +247,15 @@ class _Reader:
         observations = self._observations(document.get("observation"))
         if item and item.join_by and not (observations or impacts):
             self._refuse("[item] join_by needs [observation] or [[impacts]], which say what is loaded")
+        factors = self._factors(document["factors"]) if "factors" in document else None
+        rules = read_rules(tables, document.get("match", {}), item)
         return Mapping(
-            source=source,
-            title=tables.text(document, "title", where),
-            license=tables.text(document, "license", where),
-            **options,
-            **self._form(document),
-            **self._place(document),
-            rejects_max=self._rejects_max(document),
-            rank=self._rank(document.get("rank")),
+            **plain | self._place(plain),
             item=item,
             observations=observations,
-            factors=self._factors(document["factors"]) if "factors" in document else None,
+            factors=factors,
             impacts=impacts,
-            match=read_rules(tables, document.get("match", {}), item),
+            match=rules,
             text=text,
             path=path,
             columns=tuple(dict.fromkeys(tables.columns)),
@@ -274,189 +265,101 @@ class _Reader:
             loaded_on=tables.loaded_on,
         )
 
-    def _form(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Read how a file is written."""
-        tables, where = self._tables, "the mapping"
-        encoding = tables.optional_text(document, "encoding", where, "utf-8")
+    def _check_form(self, given: Mapping) -> None:
+        """Check how a file is written, and the numbers."""
+        delimiter, quote, escape = given.delimiter, given.quote, given.escape
         try:
-            "".encode(encoding)
+            "".encode(given.encoding)
         except (LookupError, ValueError):
-            self._refuse(f"encoding {encoding!r} is not known")
-        delimiter = tables.optional_text(document, "delimiter", where, ",")
-        quote = tables.optional_text(document, "quote", where, '"')
+            self._refuse(f"encoding {given.encoding!r} is not known")
         if len(delimiter.encode()) != 1 or delimiter in "\r\n\0":
             self._refuse("delimiter must be one ASCII character")
         if len(quote.encode()) > 1 or quote in ("\r", "\n", "\0", delimiter):
             self._refuse("quote must be one ASCII character that is not the delimiter, or empty")
-        escape = tables.optional_text(document, "escape", where, "")
         if len(escape.encode()) > 1 or escape in ("\r", "\n", "\0", delimiter, *([quote] if quote else [])):
             self._refuse("escape must be one ASCII character that is neither the delimiter nor the quotation mark")
-        spanning = document.get("cells_span_lines", False)
-        if not isinstance(spanning, bool):
-            self._refuse("cells_span_lines must be true or false")
-        return {
-            "encoding": encoding,
-            "delimiter": delimiter,
-            "quote": quote,
-            "escape": escape,
-            "cells_span_lines": spanning,
-            "on_error": tables.on_error,
-        }
-
-    def _place(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Read where in a file its rows are."""
-        tables, where = self._tables, "the mapping"
-        skipped = document.get("skip_rows", 0)
-        if type(skipped) is not int or not 0 <= skipped <= _SKIPPED_MAX:
+        if type(given.skip_rows) is not int or not 0 <= given.skip_rows <= _SKIPPED_MAX:
             self._refuse(f"skip_rows must be a whole number from 0 to {_SKIPPED_MAX}")
-        return {
-            "form": tables.one_of(document, "form", _FORMS, where),
-            **{
-                name: tables.optional_text(document, name, where, "") for name in ("member", "records", "each", "sheet")
-            },
-            "skip_rows": skipped,
-            "fill_down": self._fill_down(document["fill_down"]) if "fill_down" in document else None,
-            "rows_with": self._rows_with(document),
-        }
-
-    def _fill_down(self, given: Any) -> FillDown:
-        tables, where = self._tables, "fill_down"
-        table = tables.keys_of(FillDown, given, where)
-        columns = table["columns"]
-        if not isinstance(columns, list) or not columns or not all(isinstance(name, str) for name in columns):
-            self._refuse("fill_down columns must be a list of columns")
-        within = tables.text(table, "within", where)
-        tables.columns += [within, *columns]
-        return FillDown(within=within, columns=tuple(columns))
-
-    def _rows_with(self, document: dict[str, Any]) -> str:
-        column = str(self._tables.optional_text(document, "rows_with", "the mapping", ""))
-        self._tables.columns += [column] if column else []
-        return column
-
-    def _rejects_max(self, document: dict[str, Any]) -> int | None:
-        value = document.get("rejects_max")
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        limit, rank = given.rejects_max, given.rank
+        if limit is not None and (type(limit) is not int or limit < 0):
             self._refuse("rejects_max must be a whole number that is not negative")
-        return value
-
-    def _rank(self, value: Any) -> int | None:
-        if value is not None and (type(value) is not int or not 0 <= value <= 32_767):
+        if rank is not None and (type(rank) is not int or not 0 <= rank <= 32_767):
             self._refuse("rank must be a whole number from 0 to 32,767; the lowest takes precedence")
-        return int(value) if value is not None else None
+
+    def _place(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """Read which cells are filled down, and note the columns that say which rows are read."""
+        columns = self._tables.columns
+        read = {}
+        if "fill_down" in plain:
+            rule = read["fill_down"] = FillDown(**self._tables.read(FillDown, plain["fill_down"], "fill_down"))
+            columns += [rule.within, *rule.columns]
+        columns += filter(None, [plain.get("rows_with")])
+        return read
 
     def _item(self, given: Any) -> ItemFields:
         tables, where = self._tables, "[item]"
-        table = tables.keys_of(ItemFields, given, where)
-        join_by = tables.optional_text(table, "join_by", where, "")
-        if not join_by and "name" not in table:
-            self._refuse("[item] needs `name` (or `join_by`, to find items that the index has)")
+        join_by = given.get("join_by") if isinstance(given, dict) else None
         if join_by:
-            if not _SCHEME.fullmatch(join_by):
-                self._refuse("[item] join_by must be id, iid or an identifier scheme")
-            tables.only(table, ("id", "join_by", "join_source"), "[item] with join_by")
-        return ItemFields(
-            id=tables.field(table["id"], "[item] id", needed=True, exact_parts=True),
-            name=tables.optional(table, "name", where, needed=True),
-            iid=tables.optional(table, "iid", where),
-            join_by=join_by,
-            join_source=tables.optional_text(table, "join_source", where, ""),
-            brand=tables.optional(table, "brand", where),
-            category=self._category(table.get("category")),
-            product_type=tables.optional(table, "product_type", where),
-            first_seen_on=tables.optional(table, "first_seen_on", where, needed=True),
-            alt_names=self._alt_names(table["alt_names"]) if "alt_names" in table else None,
-            identifiers=tables.named(table, "identifiers", where),
-            attributes=tables.named(table, "attributes", where),
-        )
-
-    def _category(self, given: Any) -> tuple[Field, ...]:
-        levels = _listed(given)
-        if len(levels) > _LEVELS_MAX:
+            tables.only(given, ("id", "join_by", "join_source"), "[item] with join_by")
+        item = tables.read(ItemFields, given, where)
+        if not join_by and "name" not in item:
+            self._refuse("[item] needs `name` (or `join_by`, to find items that the index has)")
+        if join_by and not _SCHEME.fullmatch(join_by):
+            self._refuse("[item] join_by must be id, iid or an identifier scheme")
+        if len(item.get("category", ())) > _LEVELS_MAX:
             self._refuse(f"[item] category has {_LEVELS_MAX} levels at most")
-        return tuple(self._tables.field(spec, "[item] category") for spec in levels)
+        names = {"alt_names": self._alt_names(item["alt_names"])} if "alt_names" in item else {}
+        return ItemFields(**item | names)
 
     def _alt_names(self, given: Any) -> AltNames:
         where = "[item] alt_names"
-        table = self._tables.keys_of(AltNames, {"keys": ["name"], **given} if isinstance(given, dict) else given, where)
-        file = self._tables.text(table, "file", where)
+        read = AltNames(**self._tables.read(AltNames, given, where))
+        file = read.file
         if Path(file).name != file or file in (".", "..") or "\\" in file or "\0" in file:
             self._refuse(f"{where} file must be the plain name of a file beside the data or the mapping")
-        keys = table["keys"]
-        if not isinstance(keys, list) or not keys or not all(isinstance(text, str) for text in keys):
-            self._refuse(f"{where} keys must be a list of strings")
-        return AltNames(file=file, keys=tuple(keys))
+        return read
 
     def _observations(self, given: Any) -> tuple[ObservationFields, ...]:
-        listed = tuple(self._observation(table) for table in _listed(given))
+        listed = tuple(map(self._observation, _listed(given)))
         if len({spec.identity for spec in listed}) > 1:
             self._refuse("[[observation]] must have one identity in all its tables")
         return listed
 
     def _observation(self, given: Any) -> ObservationFields:
-        tables, where = self._tables, "[observation]"
-        table = tables.keys_of(ObservationFields, given, where)
-        currency = tables.field(table["currency"], f"{where} currency", needed=True)
-        if currency.constant is not None and currency.constant not in CURRENCIES:
-            self._refuse(f"{where} currency must be a code of ISO 4217, three capital letters")
-        kind = table.get("kind", "listing")
+        where, kind = "[observation]", given.get("kind") if isinstance(given, dict) else None
         if isinstance(kind, str):
             if kind not in ("listing", "sale"):
                 self._refuse(f"{where} kind must be one of listing, sale, or a table that names a column of these two")
-            kind = {"constant": kind}
-        return ObservationFields(
-            day=tables.field(table["day"], f"{where} day", needed=True),
-            channel=tables.field(table["channel"], f"{where} channel", needed=True),
-            price=tables.field(table["price"], f"{where} price"),
-            currency=currency,
-            kind=tables.field(kind, f"{where} kind", needed=True),
-            identity=tables.one_of(table, "identity", ("state", "event"), where, "state"),
-            list_price=tables.optional(table, "list_price", where),
-            units=tables.optional(table, "units", where, needed=True),
-            event_key=tuple(tables.field(spec, f"{where} event_key") for spec in _listed(table.get("event_key"))),
-        )
+            given = {**given, "kind": {"constant": kind}}
+        read = ObservationFields(**self._tables.read(ObservationFields, given, where))
+        if read.currency.constant is not None and read.currency.constant not in CURRENCIES:
+            self._refuse(f"{where} currency must be a code of ISO 4217, three capital letters")
+        return read
 
     def _factors(self, given: Any) -> FactorFields:
-        tables, where = self._tables, "[factors]"
-        table = tables.keys_of(FactorFields, given, where)
-        indicators = tables.named(table, "indicators", where)
-        for code, _ in indicators:
-            tables.one_of({"indicators": code}, "indicators", CODES, where)
-        return FactorFields(
-            code=tables.field(table["code"], f"{where} code", needed=True),
-            indicators=indicators,
-            method=tables.text(table, "method", where),
-            scope=tables.one_of(table, "scope", ("category", "product_type"), where, "category"),
-        )
+        factors = FactorFields(**self._tables.read(FactorFields, given, "[factors]"))
+        for code, _ in factors.indicators:
+            self._tables.one_of(code, CODES, "[factors] indicators")
+        return factors
 
     def _impacts(self, given: Any) -> tuple[Impact, ...]:
         if not isinstance(given, list):
             self._refuse("[[impacts]] must be a list of tables")
-        impacts = tuple(self._impact(table) for table in given)
+        impacts = tuple(map(self._impact, given))
         totals = [impact.indicator for impact in impacts if impact.stage is None]
         if len(set(totals)) < len(totals):
             self._refuse("[[impacts]] gives the total of one indicator twice; a part of it has a `stage`")
         return impacts
 
     def _impact(self, given: Any) -> Impact:
-        tables, where = self._tables, "[[impacts]]"
-        table = tables.keys_of(Impact, given, where)
-        stage = tables.optional(table, "stage", where, needed=True)
-        low, high, deviation = (tables.optional(table, name, where) for name in ("low", "high", "deviation"))
-        if (low is None) != (high is None):
+        where = "[[impacts]]"
+        impact = Impact(**self._tables.read(Impact, given, where))
+        self._tables.one_of(impact.indicator, CODES, f"{where} indicator")
+        if (impact.low is None) != (impact.high is None):
             self._refuse(f"{where} states both `low` and `high`, or none of them")
-        if stage and (low or deviation):
+        if impact.stage and impact.has_spread:
             self._refuse(f"{where} of a stage has no `low`, `high` or `deviation`: they are of the total")
-        return Impact(
-            indicator=tables.one_of(table, "indicator", CODES, where),
-            value=tables.field(table["value"], f"{where} value"),
-            basis=tables.one_of(table, "basis", ("measured", "modelled"), where),
-            method=tables.text(table, "method", where),
-            stage=stage,
-            low=low,
-            high=high,
-            deviation=deviation,
-        )
+        return impact
 
 
 def _listed(value: Any) -> list[Any]:

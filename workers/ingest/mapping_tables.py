@@ -2,10 +2,10 @@
 
 import difflib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import MISSING, fields
 from datetime import date
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,22 +18,9 @@ from workers.ingest.fields import Field
 _ORIGINS = ("column", "columns", "first_of", "constant", "file_name", "load_day")
 # What a guessed mapping has where a person must choose.
 UNDECIDED = "?"
-_LITERALS = {"case": ("lower", "upper"), "round": ("half-even",), "unit": ("kg", "l"), "on_error": ("row", "field")}
-_TEXTS = (
-    "column",
-    "beside",
-    "constant",
-    "file_name",
-    "join",
-    "match",
-    "group",
-    "split",
-    "strip",
-    "thousands",
-    "decimal",
-    "multiply",
-)
-_FLAGS = ("trim", "gaps", "required", "sparse", "free_form", "load_day")
+_PAIRS = tuple[tuple[str, str], ...]
+# The keys of a field by their types; days and numbers are checked by themselves.
+_TYPES = {name: kind for name, kind in get_type_hints(Field).items() if name not in ("min", "max", "pad")}
 # Loads and reports also calculate with days before and after those of the data; dates end with years 1 and 9999.
 _DAYS = date(1000, 1, 1), date(9998, 12, 31)
 _PAD_MAX = 14
@@ -62,46 +49,63 @@ class Tables:
             self.refuse(f"{where} does not know `{unknown[0]}`{hint} knows {', '.join(sorted(known))}")
         return dict(table)
 
-    def keys_of(self, kind: type, table: Any, where: str) -> dict[str, Any]:
-        """Return a table that has only the keys of a dataclass, and all of those without a default."""
-        checked = self.only(table, [field.name for field in fields(kind)], where)
-        for field in fields(kind):
-            if field.default is MISSING and field.name not in checked:
-                self.refuse(f"{where} needs `{field.name}`")
-        return checked
+    def read(self, kind: type, given: Any, where: str, also: Collection[str] = ()) -> dict[str, Any]:
+        """Return the values that a table gives to the keys of a dataclass, by their types.
 
-    def text(self, table: Mapping[str, Any], key: str, where: str) -> str:
-        """Return a text that must be there and must not be empty."""
-        value = table.get(key)
-        if not isinstance(value, str) or not value.strip():
-            self.refuse(f"{where} needs `{key}`, a text")
-        return str(value)
+        Refuses other keys, unless they are among `also`, and that one without a default is missing. Numbers and tables
+        within the table are returned as they are.
+        """
+        keys = {field.name: field for field in fields(kind) if field.metadata}
+        table, types = self.only(given, (*keys, *also), where), get_type_hints(kind)
+        for name, field in keys.items():
+            if field.default is MISSING and name not in table:
+                self.refuse(f"{where} needs `{name}`")
+        return {
+            name: self._value(types[name], table, name, where, field) for name, field in keys.items() if name in table
+        }
 
-    def optional_text(self, table: Mapping[str, Any], key: str, where: str, default: Any = None) -> Any:
-        """Return a text, or the default where the key is not there."""
-        value = table.get(key, default)
-        if value is not None and not isinstance(value, str):
-            self.refuse(f"{where} {key} must be a text")
+    def _value(self, kind: Any, table: dict[str, Any], name: str, where: str, declared: Any) -> Any:
+        value, place = table[name], f"{where} {name}"
+        if kind in (Field, Field | None):
+            return self.field(value, place, **declared.metadata["of_field"])
+        if kind == tuple[Field, ...]:
+            return tuple(self.field(spec, place) for spec in (value if isinstance(value, list) else [value]))
+        if kind == tuple[tuple[str, Field], ...]:
+            return self._named(value, place)
+        if value == [] and declared.default != ():
+            self.refuse(f"{place} must not be empty")
+        if kind is str and declared.default is MISSING and not (isinstance(value, str) and value.strip()):
+            self.refuse(f"{where} needs `{name}`, a text")
+        return self._plain(kind, value, place)
+
+    def _plain(self, kind: Any, value: Any, place: str) -> Any:
+        """Return a text, a flag, one of several texts, a list or a table of texts; all else as it is."""
+        if get_origin(kind) is Literal:
+            return self.one_of(value, [*filter(None, get_args(kind))], place)
+        if kind == tuple[str, ...]:
+            if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+                self.refuse(f"{place} must be a list of strings")
+            return tuple(value)
+        if kind in (_PAIRS, _PAIRS | None):
+            if not isinstance(value, dict):
+                self.refuse(f"{place} must be a table of texts")
+            return tuple((str(name), str(text)) for name, text in value.items())
+        if kind is bool and not isinstance(value, bool):
+            self.refuse(f"{place} must be true or false")
+        if kind in (str, str | None) and not isinstance(value, str):
+            self.refuse(f"{place} must be a text")
         return value
 
-    def one_of(
-        self, table: Mapping[str, Any], key: str, allowed: Collection[str], where: str, default: str = ""
-    ) -> Any:
-        """Return one of the values that are allowed, or the default where the key is not there."""
-        value = table.get(key, default)
-        if key in table and value not in allowed:
-            self.refuse(f"{where} {key} must be one of {', '.join(allowed)}")
+    def one_of(self, value: Any, allowed: Collection[str], place: str) -> Any:
+        """Return a value that is one of those that are allowed."""
+        if value not in allowed:
+            self.refuse(f"{place} must be one of {', '.join(allowed)}")
         return value
 
-    def optional(self, table: Mapping[str, Any], key: str, where: str, *, needed: bool = False) -> Field | None:
-        """Return a field, or None where the key is not there."""
-        return self.field(table[key], f"{where} {key}", needed=needed) if key in table else None
-
-    def named(self, table: Mapping[str, Any], key: str, where: str) -> tuple[tuple[str, Field], ...]:
-        table_of_key = table.get(key, {})
-        if not isinstance(table_of_key, dict):
-            self.refuse(f"{where} {key} must be a table of fields")
-        return tuple((name, self.field(spec, f"{where} {key}.{name}")) for name, spec in table_of_key.items())
+    def _named(self, given: Any, place: str) -> tuple[tuple[str, Field], ...]:
+        if not isinstance(given, dict):
+            self.refuse(f"{place} must be a table of fields")
+        return tuple((name, self.field(spec, f"{place}.{name}")) for name, spec in given.items())
 
     def field(self, spec: Any, where: str, *, needed: bool = False, exact_parts: bool = False) -> Field:
         """Return a field. `needed`: an empty value is an error; `exact_parts`: so is an empty part of `columns`."""
@@ -125,9 +129,6 @@ class Tables:
         self.file_names += [given["file_name"]] if given.get("file_name") else []
         self.sparse |= set(named) if given.get("sparse") else set()
         given["null"] = ("", *given.get("null", ()))
-        for name in ("replace", "crosswalk"):
-            if name in given:
-                given[name] = tuple((str(k), str(v)) for k, v in given[name].items())
         if exact_parts and "columns" in given:
             given["join"] = given.get("join") or "|"
         given["required"] = needed or given.get("required", False)
@@ -139,22 +140,14 @@ class Tables:
         for name in ("constant", "multiply"):
             if isinstance(given.get(name), int | float) and not isinstance(given[name], bool):
                 given[name] = str(given[name])
-        for name, allowed in _LITERALS.items():
-            self.one_of(given, name, allowed, where)
-        for name in _TEXTS:
-            self.optional_text(given, name, where)
-        for name in _FLAGS:
-            if not isinstance(given.get(name, True), bool):
-                self.refuse(f"{where} {name} must be true or false")
-        for name in ("columns", "first_of", "null", "format"):
+        if isinstance(given.get("format"), str):
+            given["format"] = [given["format"]]
+        for name, kind in _TYPES.items():
             if name in given:
-                given[name] = self._texts(given[name], f"{where} {name}", alone=name == "format")
+                given[name] = self._plain(kind, given[name], f"{where} {name}")
         for form in given.get("format", ()):
             if not calendar_days.is_format(form):
                 self.refuse(f"{where} format {form!r} is no format of days with their year, such as %d.%m.%Y")
-        for name in ("replace", "crosswalk"):
-            if not isinstance(given.get(name, {}), dict):
-                self.refuse(f"{where} {name} must be a table of texts")
         for name in ("min", "max"):
             self._day(given, name, where)
         pad = given.get("pad", 0)
@@ -166,12 +159,6 @@ class Tables:
             self.refuse(f"{where} multiply must be a plain decimal number")
         if len(given.get("decimal", ".")) != 1 or len(given.get("thousands", "")) > 1:
             self.refuse(f"{where} decimal and thousands are one character each")
-
-    def _texts(self, value: Any, where: str, *, alone: bool) -> tuple[str, ...]:
-        listed = [value] if alone and isinstance(value, str) else value
-        if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-            self.refuse(f"{where} must be a list of strings")
-        return tuple(listed)
 
     def _day(self, given: dict[str, Any], name: str, where: str) -> None:
         if name in given:

@@ -67,10 +67,20 @@ class Records:
         rest = int(ends[-1]) + 1 if len(ends) else 0
         whole = rest == len(piece) or not final
         if whole and self._is_plain(data, ends, quotes[: np.searchsorted(quotes, rest)]):
-            starts = np.append(0, ends[:-1] + 1)
-            filled = _filled(data, starts, ends)
+            lengths = _lengths(data, ends)
+            filled = lengths > 0
+            if self.columns > 1 and self._has_empty_rows(data, ends, lengths):
+                return _Walk(self, piece, line, ends.tolist(), quotes.tolist(), final=final).block()
             return Block(piece[:rest], line + np.flatnonzero(filled), rest=rest, ended=len(ends))
         return _Walk(self, piece, line, ends.tolist(), quotes.tolist(), final=final).block()
+
+    def is_empty(self, record: bytes) -> bool:
+        """Return whether a record has no cell with anything in it, as spreadsheets write below the last row."""
+        return not record.strip(b"\r\n" + self._delimiter.encode() * (self.columns > 1))
+
+    def _has_empty_rows(self, data: Any, ends: Any, lengths: Any) -> bool:
+        begins = data[np.append(0, ends[:-1] + 1)[lengths == self.columns - 1]]
+        return bool((begins == ord(self._delimiter)).any())
 
     def _is_plain(self, data: Any, ends: Any, quotes: Any) -> bool:
         """Return whether every line is a record, with every quotation mark in its place."""
@@ -97,16 +107,17 @@ class Records:
         return None
 
     def cells(self, record: bytes) -> list[str]:
-        text = record.decode("utf-8", "replace").strip("\r\n")
-        if not self._quote:
-            return text.split(self._delimiter)
-        reader = csv.reader(
+        return next(self.rows(record.decode("utf-8", "replace").strip("\r\n")), [])
+
+    def rows(self, text: str) -> Any:
+        """Return Python's reader of the rows of a text."""
+        return csv.reader(
             io.StringIO(text, newline=""),
             delimiter=self._delimiter,
-            quotechar=self._quote,
+            quotechar=self._quote or None,
+            quoting=csv.QUOTE_MINIMAL if self._quote else csv.QUOTE_NONE,
             escapechar=self._escape or None,
         )
-        return next(reader, [])
 
     def _count(self, record: bytes) -> int:
         try:
@@ -149,7 +160,7 @@ class _Walk:
                 bounds = [start, *(end + 1 for end in ends[at : last + 1])]
                 reason = self._form.is_fault(record, [piece[a:b] for a, b in itertools.pairwise(bounds)])
             if reason is None and last is not None:
-                if record.strip(b"\r\n"):
+                if not self._form.is_empty(record):
                     kept.append(record)
                     lines.append(self._line + at)
                 at = last + 1
@@ -221,12 +232,12 @@ def _escaped(data: Any, places: Any, escape: int) -> Any:
     return odd
 
 
-def _filled(data: Any, starts: Any, ends: Any) -> Any:
-    """Return which lines have any character."""
-    lengths = ends - starts
-    carriage = np.zeros(len(ends), bool)
-    carriage[lengths > 0] = data[ends[lengths > 0] - 1] == _CR
-    return lengths > carriage
+def _lengths(data: Any, ends: Any) -> Any:
+    """Return how many bytes lines have, without what ends them."""
+    lengths = np.diff(ends, prepend=-1) - 1
+    some = np.flatnonzero(lengths)
+    lengths[some] -= data[ends[some] - 1] == _CR
+    return lengths
 
 
 # CSV as batches of text columns. A line that is no record becomes a reject, and no other line suffers for it.

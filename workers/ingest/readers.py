@@ -16,12 +16,13 @@ import pyarrow.parquet
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch
-from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened, text_of
+from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.mapping import FillDown, Mapping
 from workers.ingest.read_csv import read_cells, read_csv
 from workers.ingest.read_json import json_rows, read_ndjson, read_objects
 from workers.ingest.read_sheet import sheet_rows
 from workers.ingest.read_xml import xml_rows
+from workers.ingest.text_stream import TextStream
 
 # Parquet as batches of columns: days, times and decimals as they are, all else as text; members of objects by path.
 
@@ -234,7 +235,7 @@ def _batches(
         yield from read_cells(name, sheet_rows(path, mapping.sheet, unpacked_bytes_max), mapping, batch_rows)
         return
     # It is held until the last batch is used: Arrow closes the file with its stream.
-    stream = text_of(name, found.file, mapping.encoding, unpacked_bytes_max)
+    stream = TextStream(name, found.file, mapping.encoding, unpacked_bytes_max)
     form = form or form_of_text(name, stream.beginning)
     _check_each(mapping, form)
     if form == "ndjson":

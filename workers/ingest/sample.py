@@ -21,12 +21,12 @@ import pyarrow.parquet
 
 from shared.errors import LoadRefused
 from shared.text import ACCENT, WORD, unpointed
-from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, Peeked, form_of, form_of_text, opened, text_of
+from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.read_csv import Records
 from workers.ingest.read_json import is_deep, json_rows, list_path, spread
 from workers.ingest.read_sheet import sheet_rows
 from workers.ingest.read_xml import row_path, xml_rows
-from workers.ingest.text_stream import ByteStream
+from workers.ingest.text_stream import ByteStream, TextStream
 
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
@@ -98,14 +98,14 @@ def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
         return _of_cells(rows, {"sheet": sheet} if sheet else {})
     with ExitStack() as files:
 
-        def stream(encoding: str) -> Peeked:
+        def stream(encoding: str) -> TextStream:
             file = files.enter_context(found.path.open("rb"))
-            return text_of(found.name, file, encoding, unpacked_bytes_max)
+            return TextStream(found.name, file, encoding, unpacked_bytes_max)
 
         return _of_text(found.name, stream)
 
 
-def _of_text(name: str, stream: Callable[[str], Peeked]) -> Sample:
+def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
     """Read the rows of a text; `stream` begins it anew in an encoding."""
     raw = _beginning(stream("utf-8"))
     if not raw.strip():
@@ -175,7 +175,7 @@ def _of_parquet(found: Opened) -> Sample:
     return _of_objects(enumerate(rows, 1), {}, lists=False)
 
 
-def _of_json(name: str, stream: Callable[[str], Peeked]) -> Sample:
+def _of_json(name: str, stream: Callable[[str], TextStream]) -> Sample:
     """Read the objects of a document: those of its first list, unless the document itself is the item."""
 
     def rows(path: str, *, in_list: bool) -> Sample:
@@ -263,13 +263,7 @@ def _of_csv(text: str) -> Sample:
     stated = _STATED.match(text)
     body = text[stated.end() :] if stated else text
     delimiter, quote, escape = _dialect(body, (stated[1],) if stated else _DELIMITERS)
-    reader = csv.reader(
-        io.StringIO(body, newline=""),
-        delimiter=delimiter,
-        quotechar=quote or None,
-        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
-        escapechar=escape or None,
-    )
+    reader = Records(delimiter, quote, escape).rows(body)
     first = 2 if stated else 1
     rows, before = [], 0
     for cells in itertools.islice(reader, SAMPLE_ROWS + _HEADER_ROWS_MAX):
@@ -309,15 +303,8 @@ class _Fit(NamedTuple):
 def _fits(text: str, delimiter: str, quote: str, escape: str) -> _Fit:
     form = Records(delimiter, quote, escape)
     block = form.split(text.encode("utf-8", "replace"), 1, final=True)
-    reader = csv.reader(
-        io.StringIO(block.records.decode("utf-8", "replace"), newline=""),
-        delimiter=delimiter,
-        quotechar=quote or None,
-        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
-        escapechar=escape or None,
-    )
     try:
-        widths = Counter(map(len, reader))
+        widths = Counter(map(len, form.rows(block.records.decode("utf-8", "replace"))))
     except csv.Error:
         return _Fit()
     widths.pop(0, None)

@@ -22,6 +22,7 @@ _UTF8 = ("utf-8", "utf8", "utf_8")
 _XML_OF_TWO_BYTES = {b"<\0?\0": "utf-16-le", b"\0<\0?": "utf-16-be"}
 _XML_DECLARATION = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
 _BEGINNING_BYTES = 1_024
+_PEEKED_BYTES = 1 << 16
 # A lone surrogate, which UTF-8 does not have: the row that holds it is found and rejected as one of broken UTF-8 is.
 _UNDECODED = "\udcff"
 
@@ -60,7 +61,10 @@ class BoundedStream:
 
 
 class TextStream:
-    """Reads a file as UTF-8 without a byte order mark. Raises LoadRefused when it unpacks to more than is allowed."""
+    """Reads a file as UTF-8 without a byte order mark; `beginning` is what one may look at before.
+
+    Raises LoadRefused when the file unpacks to more than is allowed.
+    """
 
     def __init__(self, name: str, file: BinaryIO, encoding: str, bytes_max: int) -> None:
         head = file.read(4)
@@ -74,9 +78,19 @@ class TextStream:
         self._begun = False
         self._encoding = encoding
         self._decoder: Any = None
+        self.beginning = b""
+        while len(self.beginning) < _PEEKED_BYTES and (chunk := self._decoded(_PEEKED_BYTES)):
+            self.beginning += chunk
+        self._rest = self.beginning
 
     def read(self, size: int) -> bytes:
         """Return some bytes of UTF-8; none at the end. Bytes that the encoding does not have become invalid UTF-8."""
+        if not self._rest:
+            return self._decoded(size)
+        chunk, self._rest = self._rest[:size], self._rest[size:]
+        return chunk
+
+    def _decoded(self, size: int) -> bytes:
         while True:
             chunk = cast(bytes, self._stream.read(size))
             self._left -= len(chunk)

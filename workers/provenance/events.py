@@ -39,42 +39,33 @@ def lock(connection: Connection) -> None:
     connection.commit()
 
 
+def begin(
+    connection: Connection,
+    kind: str,
+    by: str,
+    reason: str | None,
+    *,
+    load_id: str | None = None,
+    source_id: int | None = None,
+    terms: dict[str, Any] | None = None,
+    items: tuple[int | None, int | None] = (None, None),
+    part_of: int | None = None,
+) -> Event:
+    """Number an event. `terms`: of a load's source, or what was chosen; `part_of`: the bulk decision that makes it.
+
+    `items`: the one that is merged or withdrawn, and its survivor; or those that a person links or separates.
+    """
+    values = (kind, by, reason, load_id, source_id, None if terms is None else Jsonb(terms), *items, part_of)
+    [(number, moment)] = connection.execute(SQL.begin, values).fetchall()
+    return Event(number, moment, source_id or 0)
+
+
 def begin_load(connection: Connection, load_id: str, kind: str, source: str, terms: dict[str, Any]) -> Event:
     """Number a load, and make its terms those of its source."""
     *plain, matching = (terms[name] for name in TERMS)
     [(source_id, *changes)] = connection.execute(SQL.source, (source, *plain, Jsonb(matching))).fetchall()
-    event = _event(connection, SQL.begin_load, (kind, load_id, source_id, Jsonb(terms), actor()))
+    event = begin(connection, kind, actor(), None, load_id=load_id, source_id=source_id, terms=terms)
     return Event(event.no, event.at, source_id, *map(bool, changes))
-
-
-def begin_act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> Event:
-    """Number a merge, or a withdrawal where there is no survivor."""
-    kind = "withdrawal" if survivor_id is None else "merge"
-    return _event(connection, SQL.begin_act, (kind, item_id, survivor_id, by, reason, None))
-
-
-def begin_decision(
-    connection: Connection,
-    left_id: int,
-    right_id: int,
-    same: bool,
-    by: str,
-    reason: str | None,
-    part_of: int | None = None,
-) -> Event:
-    """Number a person's decision whether two items are one article. `part_of`: the bulk decision that makes it."""
-    kind = "link" if same else "separation"
-    return _event(connection, SQL.begin_act, (kind, left_id, right_id, by, reason, part_of))
-
-
-def begin_choice(connection: Connection, kind: str, chosen: dict[str, Any], by: str, reason: str | None) -> Event:
-    """Number the choice of a model of likeness (`model`), or a bulk decision on pairs (`decisions`)."""
-    return _event(connection, SQL.begin_choice, (kind, Jsonb(chosen), by, reason))
-
-
-def begin_deletion(connection: Connection, load_id: str, by: str, reason: str | None) -> Event:
-    """Number a deletion of observations."""
-    return _event(connection, SQL.begin_deletion, (load_id, by, reason))
 
 
 def next_version(connection: Connection) -> int:
@@ -101,8 +92,3 @@ def actor() -> str:
         return getpass.getuser()
     except (KeyError, OSError):  # a container may run under a number that has no name
         return "unknown"
-
-
-def _event(connection: Connection, query: str, values: tuple[object, ...]) -> Event:
-    [(number, moment)] = connection.execute(query, values).fetchall()
-    return Event(number, moment)

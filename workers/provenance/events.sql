@@ -19,31 +19,16 @@ added AS (
     RETURNING id)
 SELECT id, other_rank, other_terms, other_matching FROM known UNION ALL SELECT id, false, false, false FROM added;
 
--- name: begin_load
--- Under the lock, so numbers are in the order of commits; a load that fails leaves a gap.
-INSERT INTO events (no, kind, load_id, source_id, terms, actor)
-VALUES (nextval('event_numbers'), $1, $2::uuid, $3, $4, $5) RETURNING no, at;
-
--- name: begin_act
--- An operator's act on one item. $6: the bulk decision that it is part of.
-INSERT INTO events (no, kind, item_id, survivor_id, actor, reason, part_of)
-VALUES (nextval('event_numbers'), $1, $2, $3, $4, $5, $6) RETURNING no, at;
-
--- name: begin_choice
--- A choice of the model of likeness, or a bulk decision, whose parts name it. $2: what was chosen.
-INSERT INTO events (no, kind, terms, actor, reason)
-VALUES (nextval('event_numbers'), $1, $2, $3, $4) RETURNING no, at;
+-- name: begin
+-- Under the lock, so numbers are in the order of commits; an event that fails leaves a gap.
+INSERT INTO events (no, kind, actor, reason, load_id, source_id, terms, item_id, survivor_id, part_of)
+VALUES (nextval('event_numbers'), $1, $2, $3, $4::uuid, $5, $6, $7, $8, $9) RETURNING no, at;
 
 -- name: begin_parts
 -- The decisions on pairs that one bulk decision makes. $1: its number; $2, $3, $4: both items, and whether they are one.
 INSERT INTO events (no, kind, item_id, survivor_id, actor, reason, part_of)
 SELECT nextval('event_numbers'), CASE WHEN n.same THEN 'link' ELSE 'separation' END, n.left_id, n.right_id, e.actor, e.reason, e.no
 FROM unnest($2::bigint[], $3::bigint[], $4::boolean[]) AS n (left_id, right_id, same), events e WHERE e.no = $1;
-
--- name: begin_deletion
--- Of no source: its terms stay those of its newest load.
-INSERT INTO events (no, kind, load_id, actor, reason)
-VALUES (nextval('event_numbers'), 'deletion', $1::uuid, $2, $3) RETURNING no, at;
 
 -- name: next_version
 -- The number that this event will have made if it changes anything.

@@ -72,7 +72,7 @@ def delete(connection: Connection, chosen: Chosen, by: str, reason: str | None, 
     requested = {"source": chosen.source, "iid": chosen.iid, "from": chosen.first, "to": chosen.last}
     summary = Jsonb({name: str(value) for name, value in requested.items() if value is not None})
     [(load_id,)] = connection.execute(SQL.begin, (chosen.source or "", summary)).fetchall()
-    event = events.begin_deletion(connection, load_id, by, reason)
+    event = events.begin(connection, "deletion", by, reason, load_id=load_id)
     connection.execute(SQL.tombstones, (event.no,))
     connection.execute(SQL.changed_observations)
     connection.execute(SQL.changes, (event.no, event.at))
@@ -132,9 +132,8 @@ def decide(connection: Connection, iid: str, other: str, same: bool, by: str, re
     left, right = _existing(connection, iid), _existing(connection, other)
     if left == right:
         raise ActRefused("these are one item")
-    items.begin(connection, SQL.named, [left, right])
-    connection.execute(items.SQL.no_changed_observations)
-    events.begin_decision(connection, left, right, same, by, reason)
+    _begin(connection, [left, right])
+    events.begin(connection, _kind(same), by, reason, items=(left, right))
     if not same and not connection.execute(SQL.together, (left, right)).fetchall():
         return None
     return reindex(connection, None)
@@ -144,9 +143,8 @@ def decide_all(
     connection: Connection, decided: Sequence[tuple[int, int, bool]], filters: dict[str, Any], by: str, reason: str
 ) -> tuple[int, int | None]:
     """Decide on many pairs of items as one event; return its number, and the data_version where records change."""
-    items.begin(connection, SQL.named, [item_id for left, right, _ in decided for item_id in (left, right)])
-    connection.execute(items.SQL.no_changed_observations)
-    event = events.begin_choice(connection, "decisions", filters, by, reason)
+    _begin(connection, [item_id for left, right, _ in decided for item_id in (left, right)])
+    event = events.begin(connection, "decisions", by, reason, terms=filters)
     connection.execute(events.SQL.begin_parts, (event.no, *map(list, zip(*decided, strict=True))))
     changes = any(
         same or connection.execute(SQL.together, (left, right)).fetchone() is not None for left, right, same in decided
@@ -168,22 +166,31 @@ def use_model(
             [(before,)] = connection.execute(SQL.active_before, (list(settled.merged),)).fetchall()
             refuse_too_many_merges(connection, settled, before, "the model")
 
-    items.begin(connection, SQL.named, [])
-    connection.execute(items.SQL.no_changed_observations)
-    event = events.begin_choice(connection, "model", {"digest": digest}, by, reason)
+    _begin(connection, [])
+    event = events.begin(connection, "model", by, reason, terms={"digest": digest})
     seeds = links.rejudge(connection, open_index(connection, match_dir), event.no)
     return event.no, reindex(connection, None, seeds, check)
 
 
 def take_back(connection: Connection, iid: str, other: str, by: str, reason: str | None) -> int | None:
     """Undo the last decision on two items; a link without a decision is undone by deciding against it."""
-    row = connection.execute(SQL.latest_decision, (iid, other)).fetchone()
-    if row is not None and row[0] is not None:
-        return undo(connection, str(row[0]), by, reason)
-    left, right = _existing(connection, iid), _existing(connection, other)
+    left, right = sorted((_existing(connection, iid), _existing(connection, other)))
+    [(latest,)] = connection.execute(SQL.latest_of_pair, (left, right)).fetchall()
+    if latest is not None:
+        return undo(connection, str(latest), by, reason)
     if not connection.execute(SQL.together, (left, right)).fetchall():
         raise ActRefused("the two are not linked, and nothing was decided of them")
     return decide(connection, iid, other, False, by, reason)
+
+
+def _begin(connection: Connection, named: list[int | None] | list[int]) -> None:
+    """Note the items that an act names, before it changes any; it changes no observation."""
+    items.begin(connection, SQL.named, named)
+    connection.execute(items.SQL.no_changed_observations)
+
+
+def _kind(same: bool) -> str:
+    return "link" if same else "separation"
 
 
 def _existing(connection: Connection, iid: str) -> int:
@@ -203,9 +210,9 @@ def _active(connection: Connection, iid: str) -> int:
 
 
 def _act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> int:
-    items.begin(connection, SQL.named, [item_id, survivor_id])
-    connection.execute(items.SQL.no_changed_observations)
-    events.begin_act(connection, item_id, survivor_id, by, reason)
+    _begin(connection, [item_id, survivor_id])
+    kind = "withdrawal" if survivor_id is None else "merge"
+    events.begin(connection, kind, by, reason, items=(item_id, survivor_id))
     return reindex(connection, None)
 
 
@@ -242,8 +249,7 @@ def apply(connection: Connection) -> tuple[int, int | None]:
     named = {item_id for review in reviews for item_id in (review.left_id, review.right_id)}
     named |= {item_id for row in connection.execute(SQL.items_of_batches, (undone,)) for item_id in row}
     there = {row[0] for row in connection.execute(SQL.there, (list(named),))}
-    items.begin(connection, SQL.named, list(there))
-    connection.execute(items.SQL.no_changed_observations)
+    _begin(connection, list(there))
     changes = [_event_of(connection, review, there) for review in reviews]
     return len(reviews), reindex(connection, None) if any(changes) else None
 
@@ -263,16 +269,16 @@ def _event_of(connection: Connection, review: Review, there: set[int]) -> bool:
         number = _batch(connection, review.batch_id)
         if number is None:
             chosen = {**(review.batch or {}), "batch": review.batch_id}
-            number = events.begin_choice(connection, "decisions", chosen, review.person, said).no
-        events.begin_decision(connection, *pair, same, review.person, said, number)
+            number = events.begin(connection, "decisions", review.person, said, terms=chosen).no
+        events.begin(connection, _kind(same), review.person, said, items=pair, part_of=number)
         changes = same or together
     elif there.issuperset(pair):
         [(latest,)] = connection.execute(SQL.latest_of_pair, pair).fetchall()
         together = bool(connection.execute(SQL.together, pair).fetchall())
-        if review.decision == "accept":
-            number, changes = events.begin_decision(connection, *pair, True, review.person, REASON).no, True
-        elif review.decision == "reject" or (latest is None and together):
-            number, changes = events.begin_decision(connection, *pair, False, review.person, REASON).no, together
+        same = review.decision == "accept"
+        if same or review.decision == "reject" or (latest is None and together):
+            number = events.begin(connection, _kind(same), review.person, REASON, items=pair).no
+            changes = same or together
         elif latest is not None:
             connection.execute(UNDO.mark_undone, (latest, review.person, REASON))
             number, changes = latest, True

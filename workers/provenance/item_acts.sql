@@ -17,12 +17,6 @@ SELECT 1 FROM (SELECT coalesce(x.owner_id, n.id) AS owner_id FROM unnest(ARRAY[$
                LEFT JOIN inactive_items x ON x.item_id = n.id) owners
 HAVING count(DISTINCT owner_id) = 1;
 
--- name: latest_decision
--- The newest decision on a pair that was not undone.
-SELECT max(e.no) FROM events e JOIN items i ON i.iid = $1 JOIN items o ON o.iid = $2
-WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL
-  AND least(e.item_id, e.survivor_id) = least(i.id, o.id) AND greatest(e.item_id, e.survivor_id) = greatest(i.id, o.id);
-
 -- name: waiting_reviews
 -- Decisions of the dashboard that are no events yet, in their order.
 SELECT id, left_id, right_id, decision, person, batch_id::text, batch FROM match_reviews WHERE applied_at IS NULL ORDER BY id FOR UPDATE;
@@ -41,7 +35,7 @@ SELECT no FROM events WHERE kind = 'decisions' AND undone_at IS NULL AND terms -
 UPDATE match_reviews SET applied_at = statement_timestamp(), event_no = $2 WHERE id = $1;
 
 -- name: latest_of_pair
--- The same by the items' ids.
+-- The newest decision on a pair that was not undone. $1, $2: its items, the one with the least id first.
 SELECT max(e.no) FROM events e WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL
   AND least(e.item_id, e.survivor_id) = $1::bigint AND greatest(e.item_id, e.survivor_id) = $2::bigint;
 

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from psycopg.rows import dict_row
+
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
@@ -31,18 +33,6 @@ class UndoneBefore(NothingToUndo):
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
-    """The effects of undoing an event: observations that hold by it, other claims of it, items, factors, rates."""
-
-    observations: int
-    other_claims: int
-    items: int
-    items_vanishing: int
-    factors: int
-    rates: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Event:
     no: int
     kind: str
@@ -50,11 +40,10 @@ class _Event:
     source_id: int | None
 
 
-def extent(connection: Connection, named: str) -> Extent:
-    """Return what undoing an event would take back, and change nothing. Raises NothingToUndo."""
-    event = _find(connection, named)
-    [row] = connection.execute(SQL.extent, (event.no,)).fetchall()
-    return Extent(*row)
+def extent(connection: Connection, named: str) -> dict[str, int]:
+    """Return what undoing an event would take back, by its kind, and change nothing. Raises NothingToUndo."""
+    found = connection.cursor(row_factory=dict_row).execute(SQL.extent, (_find(connection, named).no,))
+    return found.fetchall()[0]
 
 
 def undo(connection: Connection, named: str, by: str, reason: str | None, match_dir: Path | None = None) -> int:

@@ -221,12 +221,13 @@ AND NOT EXISTS (SELECT FROM observations o WHERE o.channel_id = h.id)
 AND NOT EXISTS (SELECT FROM observation_claims o WHERE o.channel_id = h.id);
 
 -- name: extent
--- The effects of undoing, for a dry run.
-SELECT (SELECT count(*) FROM observations WHERE load_no = $1), (SELECT count(*) FROM observation_claims WHERE load_no = $1),
-       (SELECT count(*) FROM item_claims WHERE no = $1),
+-- The effects of undoing: observations that hold by the event, other claims of it, items, factors, rates.
+SELECT (SELECT count(*) FROM observations WHERE load_no = $1) AS observations,
+       (SELECT count(*) FROM observation_claims WHERE load_no = $1) AS other_claims,
+       (SELECT count(*) FROM item_claims WHERE no = $1) AS items,
        (SELECT count(*) FROM item_claims c WHERE c.no = $1 AND NOT EXISTS (
-            SELECT FROM item_claims o WHERE o.item_id = c.item_id AND o.no <> $1)),
-       (SELECT count(*) FROM factor_claims WHERE no = $1), (SELECT count(*) FROM exchange_rates WHERE no = $1);
+            SELECT FROM item_claims o WHERE o.item_id = c.item_id AND o.no <> $1)) AS items_vanishing,
+       (SELECT count(*) FROM factor_claims WHERE no = $1) AS factors, (SELECT count(*) FROM exchange_rates WHERE no = $1) AS rates;
 
 -- name: loaded_later
 -- Whether a load, or another model, may have judged this event's items after it.

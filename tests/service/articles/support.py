@@ -2,14 +2,11 @@
 
 from pathlib import Path
 
-from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.database import execute
 from tests.support.shop import MAPPING, load_rows
 from workers.ingest.accounting import Summary
-from workers.provenance import events
-from workers.provenance.undo import undo
 
 HEADER = "sku,ean,name,brand,group,kind,weight,day,store,price,list\n"
 SOY, OAT, TEA = "4006381333931", "9780201379624", "5901234123457"
@@ -33,13 +30,6 @@ def shop(
 def row(sku: str, ean: str, name: str = "Soy milk 1L", day: str = "2026-07-01", price: str = "10") -> str:
     """Return one row of a shop's file."""
     return f"{sku},{ean},{name},Vita,Drinks,Soy milk,1.0,{day},NORTH,{price},\n"
-
-
-def take_back(settings: Settings, named: str) -> None:
-    """Undo an event."""
-    with connect(settings.database_url, application="tests") as connection:
-        events.lock(connection)
-        undo(connection, named, "tests", None)
 
 
 def articles(settings: Settings) -> dict[str, str]:

@@ -21,9 +21,10 @@ from shared.articles import SQL as PAIRS
 from shared.db.connect import Connection, connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.articles.support import SOY, A, B, articles, row, shop, take_back
+from tests.service.articles.support import SOY, A, B, articles, row, shop
 from tests.support.database import execute
 from tests.support.servers import begins_with
+from tests.support.shop import undone
 from workers.provenance import events, item_acts
 from workers.provenance.item_acts import ActRefused
 
@@ -132,7 +133,7 @@ def test_a_decision_on_an_item_that_is_gone_changes_nothing(settings: Settings, 
     load = shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 2L"))
     ids = dict(execute(settings, "SELECT iid, id FROM items"))
     note(settings, ids[A], ids[B], "accept")
-    take_back(settings, load.load_id)
+    undone(settings, load.load_id)
     assert apply(settings) == (1, None)
     assert articles(settings) == {A: A}
 

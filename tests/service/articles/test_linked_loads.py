@@ -11,10 +11,11 @@ from shared.bulk.schema import key_of
 from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, row, shop, take_back
+from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, row, shop
 from tests.support.database import execute
 from tests.support.releases import cut
 from tests.support.servers import Servers, begins_with
+from tests.support.shop import undone
 from workers.ingest.linking import CONFLICTING, CROWDED, REPEATED
 
 
@@ -83,7 +84,7 @@ def test_undoing_the_load_gives_the_article_back_as_it_was(settings: Settings, t
     before = execute(settings, f"SELECT {columns} FROM items")
     summary = shop(settings, tmp_path, "shop_b", row("x", SOY, day="2026-06-30"))
     assert articles(settings) == {A: B, B: B}
-    take_back(settings, summary.load_id)
+    undone(settings, summary.load_id)
     assert execute(settings, f"SELECT {columns} FROM items") == before
     assert (
         execute(settings, "SELECT item_id FROM inactive_items") == execute(settings, "SELECT left_id FROM links") == []
@@ -121,7 +122,7 @@ def test_rules_that_change_are_applied_to_what_was_loaded_before(settings: Setti
     shop(settings, tmp_path, "shop_a", row("1", SOY), "[match]\nnever = true\n")
     assert articles(settings) == {A: A, B: B}
     [(last,)] = execute(settings, "SELECT max(no)::text FROM events")
-    take_back(settings, last)
+    undone(settings, last)
     assert articles(settings) == {A: A, B: A}
 
 
@@ -236,5 +237,5 @@ def test_undoing_a_load_gives_back_the_links_of_others_that_it_had_judged_anew(
     more = [row(f"c{n}", "", f"{name} new") for n, name in enumerate(names * 4)]
     load = shop(settings, tmp_path, "shop_c", "".join(more), merges_allowed=True)
     assert execute(settings, links) != before
-    take_back(settings, load.load_id)
+    undone(settings, load.load_id)
     assert execute(settings, links) == before

@@ -13,11 +13,11 @@ from deploy.ctl.matches import matches
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
-from tests.service.articles.support import HEADER, articles, take_back, text_of
+from tests.service.articles.support import HEADER, articles, text_of
 from tests.service.articles.test_decisions import apply, note, printed, run
 from tests.support.database import execute
 from tests.support.servers import Contents
-from tests.support.shop import load_rows
+from tests.support.shop import load_rows, undone
 from tests.support.worlds import World, worlds
 from workers.articles import models
 from workers.articles.matching import training
@@ -93,7 +93,7 @@ def test_a_model_that_is_activated_judges_all_pairs_and_undo_gives_the_links_bac
         (said["digest"], True),
         ("shipped", False),
     ]
-    take_back(settings, str(said["load"]))
+    undone(settings, str(said["load"]))
     assert (links(settings), articles(settings)) == before
     assert [one["active"] for one in printed(settings, "models")] == [False, True]
 
@@ -159,7 +159,7 @@ def test_a_bulk_decision_is_one_event_that_one_undo_takes_back(settings: Setting
     assert execute(settings, "SELECT count(*) FROM events WHERE part_of = $1", said["load"]) == [(len(waiting),)]
     assert articles(settings) != before
     assert printed(settings, "list", "--min-score", "0.6") == []
-    take_back(settings, str(said["load"]))
+    undone(settings, str(said["load"]))
     assert articles(settings) == before
     assert printed(settings, "list", "--min-score", "0.6", "--limit", "1000") == waiting
     assert execute(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL AND undone_at IS NULL") == [(0,)]

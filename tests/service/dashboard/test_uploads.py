@@ -332,7 +332,19 @@ async def test_a_load_and_its_undoing_whose_ends_could_not_be_noted_are_noted_wh
     await act(browser, page, "preview", MAPPING)
     await cut_off_at("loaded", page, "load", MAPPING)
     assert execute(settings, "SELECT count(*) FROM observations") == [(5,)]
-    assert "Undo this load" not in browser.text and objects(browser) == []
+    assert objects(browser) == []
+    await act(browser, page, "undo")
+    assert state(browser) == "undone"
+    assert execute(settings, "SELECT count(*) FROM observations") == [(0,)]
+
+
+async def test_a_file_that_was_loaded_before_is_not_undone_by_its_second_upload(browser: Browser) -> None:
+    await browser.sign_in()
+    for button in (True, False):
+        page = await uploaded(browser)
+        await act(browser, page, "preview", MAPPING)
+        await act(browser, page, "load", MAPPING)
+        assert state(browser) == "loaded" and ("Undo this load" in browser.text) is button
 
 
 async def test_files_and_rows_are_deleted_after_their_time(browser: Browser) -> None:

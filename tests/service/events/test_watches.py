@@ -13,9 +13,7 @@ from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.database import execute
 from tests.support.servers import Contents
-from tests.support.shop import load_rows
-from workers.provenance.standing import lock
-from workers.provenance.undo import undo
+from tests.support.shop import load_rows, undone
 
 
 def _row(day: str, price: str, sku: str = "1", store: str = "NORTH") -> str:
@@ -46,13 +44,7 @@ class Shop:
         return int(number)
 
     async def undo(self, number: int) -> None:
-        def act() -> None:
-            with connect(self.settings.database_url, application="tests") as connection:
-                lock(connection)
-                undo(connection, str(number), "tests", None)
-                connection.commit()
-
-        await asyncio.to_thread(act)
+        await asyncio.to_thread(undone, self.settings, str(number))
 
     async def fired(self) -> list[dict[str, Any]]:
         """Return the data of the events since the last call."""

@@ -14,10 +14,8 @@ from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from tests.support.database import execute
 from tests.support.rates import HISTORY, load_rates
-from tests.support.shop import load_rows
+from tests.support.shop import load_rows, undone
 from workers.ingest.rates import Terms, load
-from workers.provenance import standing
-from workers.provenance.undo import undo
 
 DAY = date(2026, 7, 3)
 
@@ -27,14 +25,6 @@ def rate(settings: Settings, currency: str = "USD", day: date = DAY) -> Decimal 
     with connect(settings.worker_database_url, application="tests") as connection:
         row = connection.execute(query, (currency, day)).fetchone()
     return row[0] if row else None
-
-
-def undone(settings: Settings, load_id: str) -> int:
-    with connect(settings.database_url, application="tests") as connection:
-        standing.lock(connection)
-        version = undo(connection, load_id, "tests", None)
-        connection.commit()
-    return version
 
 
 def test_rates_are_kept_with_all_their_digits_and_make_a_data_version(settings: Settings, tmp_path: Path) -> None:

@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from deploy.ctl.main import cli
 from shared.clock import utc_now
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
+from tests.service.ingest.conftest import Command
 from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, mapping
 from tests.support.workers import serve_due
@@ -393,35 +392,29 @@ def test_an_address_that_may_not_be_fetched_is_refused(settings: Settings, tmp_p
 
 
 def test_the_commands_register_list_pause_resume_and_remove(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, tmp_path: Path, command: Command
 ) -> None:
-    for name, value in settings.environment().items():
-        monkeypatch.setenv(name, value)
-
-    def itemindex(*arguments: str) -> Result:
-        return CliRunner().invoke(cli, ["feeds", *arguments])
-
     mapping(tmp_path)
     path = str(tmp_path / "shop.toml")
     url = "https://shop.example.org/prices.csv?token=secret"
-    assert itemindex("add", "--url", url, "--mapping", path, "--every", "15m").exit_code == 0
-    listed = itemindex("list", "--json")
+    assert command("feeds", "add", "--url", url, "--mapping", path, "--every", "15m").exit_code == 0
+    listed = command("feeds", "list", "--json")
     [feed] = json.loads(listed.output)
     assert (feed["feed"], feed["every_seconds"], feed["state"]) == ("shop", 900, "active")
     assert feed["place"] == "https://shop.example.org/prices.csv" and "secret" not in listed.output
-    assert itemindex("state", "shop", "paused").exit_code == 0
-    assert json.loads(itemindex("list", "--json").output)[0]["state"] == "paused"
+    assert command("feeds", "state", "shop", "paused").exit_code == 0
+    assert json.loads(command("feeds", "list", "--json").output)[0]["state"] == "paused"
     assert run(settings) == []
-    assert itemindex("state", "shop", "active").exit_code == 0
-    assert itemindex("state", "shop", "removed").exit_code == 0
-    assert json.loads(itemindex("list", "--json").output) == []
-    gone = itemindex("state", "shop", "removed")
+    assert command("feeds", "state", "shop", "active").exit_code == 0
+    assert command("feeds", "state", "shop", "removed").exit_code == 0
+    assert json.loads(command("feeds", "list", "--json").output) == []
+    gone = command("feeds", "state", "shop", "removed")
     assert gone.exit_code == 1 and "there is no feed shop" in str(gone.exception)
     (tmp_path / "broken.toml").write_text("source = 1")
-    assert itemindex("add", "--url", url, "--mapping", str(tmp_path / "broken.toml")).exit_code == 1
-    assert itemindex("add", "--mapping", path).exit_code == 2
-    assert itemindex("add", "--url", url, "--mapping", path, "--every", "1").exit_code == 2
-    assert itemindex("add", "--url", url, "--mapping", path, "--every", "1s").exit_code == 1
+    assert command("feeds", "add", "--url", url, "--mapping", str(tmp_path / "broken.toml")).exit_code == 1
+    assert command("feeds", "add", "--mapping", path).exit_code == 2
+    assert command("feeds", "add", "--url", url, "--mapping", path, "--every", "1").exit_code == 2
+    assert command("feeds", "add", "--url", url, "--mapping", path, "--every", "1s").exit_code == 1
 
 
 def test_the_edge_sees_no_address_and_no_mapping_of_a_feed(settings: Settings) -> None:

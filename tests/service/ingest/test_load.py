@@ -18,16 +18,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from deploy.ctl.main import cli
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
+from tests.service.ingest.conftest import Command
 from tests.service.ingest.contents import state
 from tests.service.ingest.test_values import put, rejected
 from tests.support.database import execute
@@ -282,14 +281,6 @@ def test_a_row_that_cannot_be_used_is_kept_with_its_line_and_reason(settings: Se
     for line, ((row, reason), reported) in enumerate(zip(REJECTED, kept, strict=True), 7):
         assert reported[:2] == ("shop.csv", line)
         assert reason in reported[2], row
-
-
-def test_bad_utf8_spoils_only_its_row(settings: Settings, tmp_path: Path) -> None:
-    path = tmp_path / "bytes.csv"
-    path.write_bytes((HEADER + ROWS).encode() + b"9,\xff\xfe,B,G,K,1,2026-07-01,N,1,\n")
-    summary = load(settings, mapping(tmp_path), [path])
-    assert summary.counts["observations_new"] == 5
-    assert execute(settings, "SELECT line, reason FROM rejects") == [(7, "is not valid UTF-8")]
 
 
 @begins_with(load_rows)
@@ -597,38 +588,35 @@ def test_a_summary_says_what_became_of_every_row(settings: Settings, tmp_path: P
     assert counts["fields_rejected"] == 1
 
 
-@pytest.fixture
-def run(settings: Settings, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    for name, value in settings.environment().items():
-        monkeypatch.setenv(name, value)
-    return lambda *arguments: CliRunner().invoke(cli, arguments)
-
-
-def test_rejects_are_those_of_the_last_load_also_when_it_has_none(settings: Settings, tmp_path: Path, run) -> None:  # type: ignore[no-untyped-def]
-    assert "no load yet" in str(run("loads", "rejects").exception)
+def test_rejects_are_those_of_the_last_load_also_when_it_has_none(
+    settings: Settings, tmp_path: Path, command: Command
+) -> None:
+    assert "no load yet" in str(command("loads", "rejects").exception)
     first = load_rows(settings, tmp_path, ROWS + "9,[/x],B,G,K,1,soon,N,1,\n")
-    shown = run("loads", "rejects")
+    shown = command("loads", "rejects")
     assert shown.exit_code == 0, shown.exception
     assert "soon" in shown.output
-    [reject] = json.loads(run("loads", "rejects", "--json").output)["rejects"]
+    [reject] = json.loads(command("loads", "rejects", "--json").output)["rejects"]
     assert (reject["file"], reject["line"], reject["column"], reject["value"]) == ("shop.csv", 7, "day", "soon")
     last = load_rows(settings, tmp_path, name="clean.csv")
-    document = json.loads(run("loads", "rejects", "--json").output)
+    document = json.loads(command("loads", "rejects", "--json").output)
     assert (document["load"], document["rejected"], document["rejects"]) == (last.load_id, 0, [])
     moments = [value for value in document.values() if isinstance(value, str) and value.startswith("20")]
     assert moments and all(re.fullmatch(r"[0-9-]{10}T[0-9:.]+Z", moment) for moment in moments)
-    assert "0 rejects" in run("loads", "rejects").output
+    assert "0 rejects" in command("loads", "rejects").output
     for named in (first.load_id, "1"):  # both are shown by `loads list`
-        assert json.loads(run("loads", "rejects", named, "--json").output)["rejected"] == 1
-    assert "no such load" in str(run("loads", "rejects", "nothing").exception)
+        assert json.loads(command("loads", "rejects", named, "--json").output)["rejected"] == 1
+    assert "no such load" in str(command("loads", "rejects", "nothing").exception)
 
 
-def test_a_load_prints_its_account_and_one_document_for_programs(settings: Settings, tmp_path: Path, run) -> None:  # type: ignore[no-untyped-def]
+def test_a_load_prints_its_account_and_one_document_for_programs(
+    settings: Settings, tmp_path: Path, command: Command
+) -> None:
     load_rows(settings, tmp_path)
     (tmp_path / "b.csv").write_text(
         (tmp_path / "shop.csv").read_text().replace("10.90", "10.50") + "9,X,B,G,K,1,soon,N,1,\n"
     )
-    result = run("ingest", "--mapping", str(tmp_path / "shop.toml"), "--json", str(tmp_path / "b.csv"))
+    result = command("ingest", "--mapping", str(tmp_path / "shop.toml"), "--json", str(tmp_path / "b.csv"))
     assert result.exit_code == 0, result.exception
     [document] = json.loads(result.output)
     assert document["counts"]["observations_replaced"] == 1

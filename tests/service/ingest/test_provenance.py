@@ -22,13 +22,12 @@ from tests.support.database import execute
 from tests.support.releases import cut
 from tests.support.reports import quiet
 from tests.support.servers import Servers, begins_with
-from tests.support.shop import MAPPING, load_rows, mapping
+from tests.support.shop import MAPPING, load_rows, mapping, undone
 from tests.support.workers import run
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.accounting import Summary
 from workers.ingest.load import load
 from workers.provenance import events, identifiers, item_acts, standing
-from workers.provenance.undo import undo
 from workers.search.build import make_index
 
 # No source wipes another: fields come from claims, by rank, then by day; an IID belongs to one source's item.
@@ -151,8 +150,7 @@ def test_a_new_rank_is_in_force_at_once_and_taken_back_with_its_load(settings: S
     assert execute(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("b's name",)]
     load_rows(settings, tmp_path, "2,Another,,,,,2026-07-01,NORTH,1,\n", text=ranked("a", 1), name="ranked.csv")
     assert execute(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("a's name",)]
-    with connect(settings.database_url, application="tests") as connection:
-        undo(connection, "4", "tests", None)
+    undone(settings, "4")
     assert execute(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("b's name",)]
 
 
@@ -178,7 +176,7 @@ def four_loads(settings: Settings, folder: Path) -> None:
 
 @begins_with(four_loads)
 @pytest.mark.parametrize(
-    ("undone", "kept"),
+    ("load", "kept"),
     [
         ("2", [("desserts", 9, "lab_b"), ("drinks", 3, "lab_a")]),
         ("3", [("drinks", 3, "lab_a")]),
@@ -186,12 +184,11 @@ def four_loads(settings: Settings, folder: Path) -> None:
     ],
 )
 def test_undoing_a_load_of_factors_restores_the_former_factors(
-    settings: Settings, undone: str, kept: list[tuple[str, int, str]]
+    settings: Settings, load: str, kept: list[tuple[str, int, str]]
 ) -> None:
     version = "SELECT version FROM items"
     assert execute(settings, version) == [(4,)]
-    with connect(settings.database_url, application="tests") as connection:
-        undo(connection, undone, "tests", None)
+    undone(settings, load)
     held = "SELECT f.code, f.per_kg::int, s.name FROM impact_factors f JOIN sources s ON s.id = f.source_id ORDER BY 1"
     assert execute(settings, held) == kept
     assert execute(settings, version) == [(3,)]
@@ -201,8 +198,7 @@ def test_new_terms_of_a_source_are_a_change_that_answers_show(settings: Settings
     load_rows(settings, tmp_path, FIRST)
     summary = load_rows(settings, tmp_path, FIRST, text=MAPPING.replace("CC0-1.0", "CC-BY-4.0"))
     assert (summary.state, summary.data_version) == ("committed", 2)
-    with connect(settings.database_url, application="tests") as connection:
-        undo(connection, "2", "tests", None)
+    undone(settings, "2")
     assert execute(settings, "SELECT license FROM sources") == [("CC0-1.0",)]
 
 
@@ -399,9 +395,7 @@ async def test_a_copy_hears_of_items_that_an_undone_load_had_brought(
     load_rows(settings, tmp_path, OLD, text=TEXT)
     load_rows(settings, tmp_path, NEW, text=TEXT, name="b.csv")
     key = key_of_a_customer(settings)
-    with connect(settings.database_url, application="tests") as connection:
-        events.lock(connection)
-        undo(connection, "2", "tests", None)
+    undone(settings, "2")
     changed = await exported(edge, settings, key, "items", since=2)
     assert changed["gone"] == [{"iid": SURVIVOR, "reason": "removed"}]
     load_rows(settings, tmp_path, NEW, text=TEXT, name="b.csv")
@@ -547,7 +541,7 @@ def test_the_newest_value_of_a_source_counts_and_undo_gives_the_former_back(sett
         ("b", "gtin", "04006381333931", "", "shop", 3),
     ]
     for left in ([("a", "gtin", 1), ("a", "sku", 2)], [("a", "gtin", 1)], []):
-        _undo_newest(settings)
+        undone(settings)
         assert [(row[0], row[1], row[5]) for row in execute(settings, ROWS)] == left
 
 
@@ -586,12 +580,3 @@ def test_rows_that_are_missing_are_derived_before_anything_else_changes(settings
     assert execute(settings, ROWS) == before
     with connect(settings.database_url, application="test") as connection:
         assert connection.execute(identifiers.SQL.progress).fetchone() == (LAYOUT, 2)
-
-
-def _undo_newest(settings: Settings) -> None:
-    with connect(settings.database_url, application="test") as connection:
-        events.lock(connection)
-        row = connection.execute("SELECT max(no) FROM events WHERE undone_at IS NULL").fetchone()
-        assert row is not None
-        undo(connection, str(row[0]), "test", None)
-        connection.commit()

@@ -1,17 +1,13 @@
 """Nothing that a load could not use, or that it joined or took apart, goes without a word, and what it keeps is bounded."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from deploy.ctl import ingest
 from deploy.ctl.ingest import WITH_REJECTS
-from deploy.ctl.main import cli
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
@@ -19,21 +15,13 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from tests.service.articles.support import HEADER as ARTICLES_HEADER
 from tests.service.articles.support import SOY, A, B, row, shop, text_of
+from tests.service.ingest.conftest import Command
 from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.dispatcher import delete_old_loads
 from workers.ingest.accounting import sentences
 
 BAD = "9,X,B,G,K,1,{},N,1,\n"
-Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
-    for name, value in settings.environment().items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(ingest, "_INDEX_WAIT_SECONDS", 0.0)  # no worker builds it here
-    return lambda *arguments: CliRunner().invoke(cli, list(arguments))
 
 
 def files(folder: Path, rows: str, text: str = MAPPING, header: str = HEADER) -> tuple[str, ...]:
@@ -47,9 +35,11 @@ def contents(settings: Settings) -> list[Any]:
     return [execute(settings, f"SELECT count(*) FROM {table}") for table in tables]
 
 
-def test_a_load_of_which_every_row_is_rejected_fails_and_says_why(settings: Settings, tmp_path: Path, run: Run) -> None:
+def test_a_load_of_which_every_row_is_rejected_fails_and_says_why(
+    settings: Settings, tmp_path: Path, command: Command
+) -> None:
     load = files(tmp_path, BAD.format("45931") + BAD.format("45932") + "9,,B,G,K,1,2026-07-01,N,1,\n")
-    failed = run(*load)
+    failed = command(*load)
     assert failed.exit_code == 1 and isinstance(failed.exception, LoadRefused)
     assert str(failed.exception).splitlines() == [
         "3 rows were read, and none of them can be used; nothing is loaded",
@@ -79,10 +69,12 @@ def test_factors_of_which_none_can_be_used_do_not_end_those_before(settings: Set
     assert execute(settings, "SELECT count(*) FROM factor_claims") == [(1,)]
 
 
-def test_a_load_states_in_words_what_it_read_changed_and_refused(settings: Settings, tmp_path: Path, run: Run) -> None:
+def test_a_load_states_in_words_what_it_read_changed_and_refused(
+    settings: Settings, tmp_path: Path, command: Command
+) -> None:
     text = MAPPING.replace('list_price = "list"', 'list_price = { column = "list", on_error = "field" }')
     load = files(tmp_path, ROWS + BAD.format("soon") + "8,Y,B,G,K,1,2026-07-01,N,1,x\n", text)
-    said = run(*load, "--strict")
+    said = command(*load, "--strict")
     assert said.exit_code == WITH_REJECTS, said.exception
     for line in (
         "Read: 7 rows, 6 of them usable.",
@@ -96,29 +88,42 @@ def test_a_load_states_in_words_what_it_read_changed_and_refused(settings: Setti
         assert line in said.output.splitlines()
     assert "f.csv line 8, list `x`" in said.output
     # Another day may take what was rejected, so that such files are read again: nothing changes, and the rejects stay.
-    again = run(*load, "--strict")
+    again = command(*load, "--strict")
     assert (again.exit_code, "Changed: nothing" in again.output) == (WITH_REJECTS, True), again.output
-    listed = json.loads(run("loads", "list", "--json").output)[-1]
+    listed = json.loads(command("loads", "list", "--json").output)[-1]
     assert (listed["rows_rejected"], listed["fields_rejected"]) == (1, 1)
 
 
-def test_a_load_with_rejects_ends_well_unless_it_is_strict(settings: Settings, tmp_path: Path, run: Run) -> None:
+def test_a_load_with_rejects_ends_well_unless_it_is_strict(
+    settings: Settings, tmp_path: Path, command: Command
+) -> None:
     load = files(tmp_path, ROWS + BAD.format("soon"))
-    assert run(*load, "--dry-run").exit_code == 0
-    assert run(*load, "--dry-run", "--strict").exit_code == WITH_REJECTS
-    assert run(*load).exit_code == 0
-    corrected = run(*files(tmp_path, ROWS.replace("10.90", "10.80")), "--strict")
+    assert command(*load, "--dry-run").exit_code == 0
+    assert command(*load, "--dry-run", "--strict").exit_code == WITH_REJECTS
+    assert command(*load).exit_code == 0
+    corrected = command(*files(tmp_path, ROWS.replace("10.90", "10.80")), "--strict")
     assert (corrected.exit_code, "Changed: 1 observation replaced." in corrected.output) == (0, True), corrected.output
 
 
-def test_a_load_states_what_it_joined_and_what_waits(settings: Settings, tmp_path: Path, run: Run) -> None:
+def test_a_dry_run_shows_and_rejects_what_the_load_would(settings: Settings, tmp_path: Path, command: Command) -> None:
+    text = 'source = "{}"\ntitle = "T"\nlicense = "L"\n[item]\nid = "id"\niid = "iid"\nname = "name"\n'
+    load_rows(settings, tmp_path, "1,IID-TAKEN-1,Tea\n", text=text.format("a"), header="id,iid,name\n")
+    load = files(tmp_path, "9,IID-TAKEN-1,Coffee\n8,IID-FREE-1,Milk\n", text.format("b"), "id,iid,name\n")
+    dry = command(*load, "--dry-run", "--strict", "--json")
+    shown = json.loads(dry.output)
+    assert ([item["name"] for item in shown["items"]], shown["counts"]["items_read"]) == (["Milk"], 1)
+    assert [row["reason"] for row in shown["rejects"]] == ["has an IID that belongs to another item"]
+    assert (dry.exit_code, command(*load, "--strict").exit_code) == (WITH_REJECTS, WITH_REJECTS)
+
+
+def test_a_load_states_what_it_joined_and_what_waits(settings: Settings, tmp_path: Path, command: Command) -> None:
     shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", "5901234123457", "Tea 100 g"))
     rows = row("x", SOY) + row("y", "5901234123457", "Tea 250 g")
     load = files(tmp_path, rows, text_of("shop_b"), ARTICLES_HEADER)
     before = contents(settings)
-    dry = run(*load, "--dry-run")
+    dry = command(*load, "--dry-run")
     assert contents(settings) == before
-    loaded = run(*load)
+    loaded = command(*load)
     for said in (dry, loaded):
         assert said.exit_code == 0, said.exception
         assert "Merged: 1 item, now part of another item:" in said.output
@@ -128,14 +133,14 @@ def test_a_load_states_what_it_joined_and_what_waits(settings: Settings, tmp_pat
     assert "this is what a load would do; nothing was loaded" in dry.output
 
 
-def test_what_a_load_takes_apart_is_said_and_is_an_event(settings: Settings, tmp_path: Path, run: Run) -> None:
+def test_what_a_load_takes_apart_is_said_and_is_an_event(settings: Settings, tmp_path: Path, command: Command) -> None:
     shop(settings, tmp_path, "shop_a", row("1", SOY))
     shop(settings, tmp_path, "shop_b", row("x", SOY))
     load = files(tmp_path, row("1", SOY), text_of("shop_a", "[match]\nnever = true\n"), ARTICLES_HEADER)
-    [document] = [json.loads(run(*load, "--dry-run", "--json").output)["load"]]
+    [document] = [json.loads(command(*load, "--dry-run", "--json").output)["load"]]
     assert document["parted"] == [f"{B} (Soy milk 1L) from {A} (Soy milk 1L)"]
     assert execute(settings, "SELECT count(*) FROM event_log WHERE type = 'item.split'") == [(0,)]
-    said = run(*load)
+    said = command(*load)
     assert "Split: 1 item, no longer part of another item:" in said.output
     assert f"  {B} (Soy milk 1L) from {A} (Soy milk 1L)" in said.output.splitlines()
     assert execute(settings, "SELECT data FROM event_log WHERE type = 'item.split'") == [
@@ -144,7 +149,7 @@ def test_what_a_load_takes_apart_is_said_and_is_an_event(settings: Settings, tmp
 
 
 def test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing(
-    settings: Settings, tmp_path: Path, run: Run
+    settings: Settings, tmp_path: Path, command: Command
 ) -> None:
     codes = [f"40063813{number:04}" for number in range(12)]
     gtins = [code + _check(code) for code in codes]
@@ -152,10 +157,10 @@ def test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing(
     rows = "".join(row(f"b{n}", code, f"Milk {n}") for n, code in enumerate(gtins))
     load = files(tmp_path, rows, text_of("shop_b"), ARTICLES_HEADER)
     before = contents(settings)
-    refused = run(*load, "--dry-run")
+    refused = command(*load, "--dry-run")
     assert refused.exit_code == 1
     assert "would merge 12 items, more than a tenth of the 12" in str(refused.exception)
-    allowed = run(*load, "--dry-run", "--allow-merges")
+    allowed = command(*load, "--dry-run", "--allow-merges")
     assert "Merged: 12 items, now part of another item:" in allowed.output
     assert contents(settings) == before
 
@@ -165,16 +170,18 @@ def _check(body: str) -> str:
     return str(-total % 10)
 
 
-def test_rejects_are_kept_up_to_a_bound_and_counted_beyond_it(settings: Settings, tmp_path: Path, run: Run) -> None:
+def test_rejects_are_kept_up_to_a_bound_and_counted_beyond_it(
+    settings: Settings, tmp_path: Path, command: Command
+) -> None:
     bounded = replace(settings, rejects_kept_max=2)
     summary = load_rows(bounded, tmp_path, ROWS + BAD.format("soon") * 3 + "9,,B,G,K,1,2026-07-01,N,1,\n")
     assert (summary.rows_rejected, sorted(summary.rejects.values())) == (4, [1, 3])
     assert sentences(summary)[-4].endswith(f"loads rejects {summary.load_id}` lists the first 2.")
     assert execute(settings, "SELECT line FROM rejects ORDER BY 1") == [(7,), (8,)]
     assert execute(settings, "SELECT rows_rejected, summary ->> 'rejects_dropped' FROM loads") == [(4, "2")]
-    document = json.loads(run("loads", "rejects", "--json").output)
+    document = json.loads(command("loads", "rejects", "--json").output)
     assert (document["rejected"], len(document["rejects"])) == (4, 2)
-    assert "4 rejects, of which the first 2 are kept" in " ".join(run("loads", "rejects").output.split())
+    assert "4 rejects, of which the first 2 are kept" in " ".join(command("loads", "rejects").output.split())
 
 
 @pytest.mark.parametrize("rows", [BAD.format("soon"), ROWS.replace("2026", "2025") + BAD.format("soon")])
@@ -193,7 +200,7 @@ def test_a_load_that_is_tried_again_does_not_keep_its_rejects_twice(
 
 
 def test_rejects_loads_and_files_end_with_their_time_and_what_can_be_undone_stays(
-    settings: Settings, tmp_path: Path, run: Run
+    settings: Settings, tmp_path: Path, command: Command
 ) -> None:
     load_rows(settings, tmp_path, ROWS + BAD.format("soon"))
     load_rows(settings, tmp_path, ROWS.replace("10.90", "10.80"), name="second.csv")
@@ -209,7 +216,7 @@ def test_rejects_loads_and_files_end_with_their_time_and_what_can_be_undone_stay
     assert metrics.loads_listed.labels("loads")._value.get() == 2
     assert load_rows(settings, tmp_path, ROWS.replace("10.90", "10.80"), name="second.csv").state == "unchanged"
     for number in ("2", "1"):
-        assert run("loads", "undo", number).exit_code == 0
+        assert command("loads", "undo", number).exit_code == 0
     assert execute(settings, "SELECT count(*) FROM items") == [(0,)]
 
 
@@ -224,8 +231,8 @@ def sweep(settings: Settings) -> None:
         delete_old_loads(connection, settings, Log("tests"))
 
 
-def test_a_load_that_failed_is_listed_without_a_number(settings: Settings, tmp_path: Path, run: Run) -> None:
-    assert run(*files(tmp_path, BAD.format("soon"))).exit_code == 1
-    [listed] = json.loads(run("loads", "list", "--json").output)
+def test_a_load_that_failed_is_listed_without_a_number(settings: Settings, tmp_path: Path, command: Command) -> None:
+    assert command(*files(tmp_path, BAD.format("soon"))).exit_code == 1
+    [listed] = json.loads(command("loads", "list", "--json").output)
     assert (listed["no"], listed["kind"], listed["state"]) == (None, "load", "failed")
     assert "be used; nothing is loaded" in listed["reason"]

@@ -11,15 +11,14 @@ from typing import Any
 
 import openpyxl
 import pytest
-from click.testing import CliRunner, Result
 
-from deploy.ctl.main import cli
 from edge.index.lookup import SQL as RECORDS
 from edge.index.lookup import document
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.index.iid import mint
 from shared.settings.settings import Settings
+from tests.service.ingest.conftest import Command
 from tests.support.database import execute
 from tests.support.servers import Servers, begins_with
 from tests.support.shop import MAPPING, ROWS, load_rows
@@ -272,20 +271,9 @@ def rebuilt_equals_kept(connection: Connection, kept: dict[str, Any]) -> None:
 SOY, CUSTARD = mint("shop", "1").iid, mint("shop", "2").iid
 
 
-@pytest.fixture
-def command(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Any:
-    for name, value in settings.environment().items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str) -> Result:
-        return CliRunner().invoke(cli, arguments, catch_exceptions=True)
-
-    return run
-
-
 @begins_with(load_rows)
 def test_a_load_is_listed_shown_counted_undone_once_and_loaded_again(
-    command: Any, settings: Settings, tmp_path: Path
+    command: Command, settings: Settings, tmp_path: Path
 ) -> None:
     [listed] = json.loads(command("loads", "list", "--json").stdout)
     assert (listed["no"], listed["kind"], listed["source"], listed["state"]) == (1, "load", "shop", "committed")
@@ -326,7 +314,7 @@ def test_a_load_is_listed_shown_counted_undone_once_and_loaded_again(
     assert (again.state, again.counts["items_new"], again.counts["observations_new"]) == ("committed", 3, 5)
 
 
-def test_an_event_that_is_no_load_cannot_be_undone(command: Any, settings: Settings) -> None:
+def test_an_event_that_is_no_load_cannot_be_undone(command: Command, settings: Settings) -> None:
     for named in ("0", "7", "x", "0190163d-8694-739b-aea5-966c26f8ad90", "99999999999", "1; DROP TABLE items"):
         refused = command("loads", "undo", named)
         assert refused.exit_code == 1 and isinstance(refused.exception, ItemIndexError), named
@@ -334,7 +322,7 @@ def test_an_event_that_is_no_load_cannot_be_undone(command: Any, settings: Setti
 
 
 def test_observations_are_deleted_by_source_item_and_days_and_come_back(
-    command: Any, settings: Settings, tmp_path: Path
+    command: Command, settings: Settings, tmp_path: Path
 ) -> None:
     load_rows(settings, tmp_path, ROWS + "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-08-01,NORTH,99,\n")
     options = ("--source", "shop", "--iid", CUSTARD.lower(), "--from", "2026-07-15", "--json")
@@ -352,7 +340,7 @@ def test_observations_are_deleted_by_source_item_and_days_and_come_back(
 
 @begins_with(load_rows)
 def test_the_files_of_deleted_observations_can_be_loaded_again(
-    command: Any, settings: Settings, tmp_path: Path
+    command: Command, settings: Settings, tmp_path: Path
 ) -> None:
     command("observations", "delete", "--source", "shop")
     assert execute(settings, "SELECT count(*) FROM observations") == [(0,)]
@@ -360,7 +348,7 @@ def test_the_files_of_deleted_observations_can_be_loaded_again(
 
 
 @begins_with(load_rows)
-def test_a_deletion_of_nothing_or_of_everything_is_refused(command: Any, settings: Settings) -> None:
+def test_a_deletion_of_nothing_or_of_everything_is_refused(command: Command, settings: Settings) -> None:
     for options, reason in (
         ((), "not meant"),
         (("--source", "unknown"), "no source"),
@@ -376,7 +364,7 @@ def test_a_deletion_of_nothing_or_of_everything_is_refused(command: Any, setting
 
 
 @begins_with(load_rows)
-def test_items_are_merged_split_withdrawn_and_restored(command: Any, settings: Settings) -> None:
+def test_items_are_merged_split_withdrawn_and_restored(command: Command, settings: Settings) -> None:
     before = execute(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid")
     assert command("items", "merge", SOY, CUSTARD, "--reason", "one product").exit_code == 0
     assert execute(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("merged",)]
@@ -404,7 +392,7 @@ COMMONEST = {  # each with its rows
 
 @pytest.mark.parametrize("name", COMMONEST)
 def test_the_three_commands_of_the_guide_load_the_commonest_files(
-    command: Any, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    command: Command, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     guide = (PROJECT / "deploy/guides/bring-your-own-data.md").read_text()
     assert name in guide.partition("A mapping is a TOML file")[0]

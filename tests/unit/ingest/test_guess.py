@@ -47,6 +47,23 @@ def guessed(folder: Path, content: str | bytes, name: str = "my-prices 1.csv") -
     return read(made), path
 
 
+def test_rows_without_what_their_price_needs_are_said(tmp_path: Path) -> None:
+    rows = "1,Tea,2.50,EUR,N,2026-10-01\n2,Milk,2.50,,N,2026-10-01\n3,Bun,2.50,EUR,N,\n4,Jam,2.50,EUR,,2026-10-01\n"
+    found = tried(put(tmp_path, "id,name,price,currency,shop,sale start\n" + rows + "5,Oats,,,,\n,,9,,,\n"), tmp_path)
+    assert [(row["line"], row["column"]) for row in found.found.rejects][:3] == [
+        (3, "currency"), (4, "sale start"), (5, "shop")
+    ]  # fmt: skip
+    for of, line in (("currency", 3), ("day", 4), ("channel", 5)):
+        assert f"1 of 6 rows has none and is rejected: line {line}" in found.doubts(of)
+
+
+def test_whole_amounts_with_a_dash_are_prices(tmp_path: Path) -> None:
+    found = tried(
+        put(tmp_path, "sku;name;price;currency\n1;Tee;5,-;EUR\n2;Milch;12,-;EUR\n3;Brot;2,50;EUR\n"), tmp_path
+    )
+    assert [row[1] for row in found.prices] == ["5.00", "12.00", "2.50"]
+
+
 def test_a_price_list_is_understood(tmp_path: Path) -> None:
     rows = "".join(
         f'A{n};Thing {n};Acme;4006381333931;{n % 28 + 1:02d}.07.2026;North;"1.2{n % 10:02d},50 €"\n' for n in range(40)
@@ -815,15 +832,6 @@ def test_a_file_without_names_of_columns_is_refused(tmp_path: Path, header: str)
     path = put(tmp_path, f"{header}\n{header}\n")
     with pytest.raises(LoadRefused, match="add a line with their names"):
         guess(path)
-
-
-def test_a_dry_run_shows_rows_as_they_would_load(tmp_path: Path) -> None:
-    mapping = tmp_path / "m.toml"
-    mapping.write_text(guess(FILES / "01_merchant.tsv").text)
-    arguments = ["--mapping", str(mapping), "--dry-run", str(FILES / "01_merchant.tsv"), "--json"]
-    result = CliRunner().invoke(cli, ["ingest", *arguments])
-    assert result.exit_code == 0, result.output
-    assert '"price": "12.50"' in result.output
 
 
 # Files of known shapes and of many languages load by a guessed mapping.

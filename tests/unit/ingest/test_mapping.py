@@ -111,21 +111,6 @@ def test_an_amount_is_exact_rounded_as_asked_or_nothing() -> None:
         assert read.given.to_pylist() == [in_ascii(text)], field
 
 
-def test_a_day_is_a_real_day_or_nothing() -> None:
-    for form, text, day in (
-        ("%Y-%m-%d", "2000-01-02", 1),
-        ("%d.%m.%Y", "02.01.2000", 1),
-        ("%Y", "2000", 365),
-        ("%Y-%m-%d", "2026-02-30", None),
-        ("%Y-%m-%d", "2026-2-3", None),
-        ("%Y", "20", None),
-    ):
-        assert clean.days(Field(column="x", format=(form,)), _batch(text, text), Path("f")).values.to_pylist() == [
-            day,
-            day,
-        ], form
-
-
 def test_a_weight_that_ends_a_name() -> None:
     for text, weight in (
         ("Bun 210g", "0.21"),
@@ -148,6 +133,9 @@ def test_a_weight_that_ends_a_name() -> None:
         ("Butter 1/2 kg", None),
         ("Powder 2,500 g", None),
         ("Powder 0,500 kg", "0.5"),
+        ("Farine 1\u00a0500 g", "1.5"),
+        ("Mehl 1'500 g", "1.5"),
+        ("Dark Roast 8 200g", "0.2"),
         ("Powder 2.500 kg", "2.5"),
         ("Sunscreen PA++++ 80g", "0.08"),
         ("Sunscreen SPF50+ 80g", "0.08"),

@@ -85,6 +85,7 @@ def put(folder: Path, content: str | bytes, name: str = "a.csv") -> Path:
         ('1,A,x\n2,B,"', [2], [3]),
         ('1,A,x\n"2,B,C', [2], [3]),
         ("1,A,x\n2,B,C", [2, 3], []),
+        ("1,A,x\n,,\n\n2,B,C\n,B,\n,,\r\n,,", [2, 5, 6], []),  # as spreadsheets write what is below the last row
     ],
 )
 def test_a_stray_quotation_mark_costs_its_own_line(
