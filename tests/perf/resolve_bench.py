@@ -1,4 +1,4 @@
-"""Part of `make bench`: CPU microseconds of a lookup by barcode beside one by IID, interleaved in one run, where both are
+"""`python -m tests.perf.resolve_bench`: CPU microseconds of a lookup by barcode beside one by IID, interleaved, where both are
 found in memory, in the cache store, and in PostgreSQL. Only the edge's own CPU time counts."""
 
 import argparse

@@ -13,7 +13,7 @@ import pytest
 from shared import prior_price
 from shared.errors import InvalidFile
 from shared.prior_price import WINDOW_DAYS, Moment, Options, Reason, Reference, Status, percent, reference
-from tests.perf.prior_price_twin import disagreements
+from tests.support.prior_price_twin import disagreements
 from tests.support.reports import quiet
 from workers.analytics.reports import reductions
 from workers.analytics.reports.aggregator import Range, number
