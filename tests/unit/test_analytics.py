@@ -13,10 +13,13 @@ from typing import NamedTuple
 import duckdb
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
+from deploy.ctl.calc import csv_file
+from deploy.ctl.main import cli
 from shared.analytics.footprint import CODES
 from shared.analytics.outliers import CAUSES, PER_US_DOLLAR
 from shared.errors import InvalidFile
@@ -38,7 +41,6 @@ from workers.analytics.reports.sustainability_rollup import bounds_of_sums as bo
 from workers.analytics.reports.sustainability_rollup import each_contributor as contributors
 from workers.analytics.rollups import figures as columns
 from workers.analytics.rollups import figures as group_figures
-from workers.analytics.rollups import outliers as outlier_file
 from workers.analytics.rollups.aggregates import Items
 from workers.analytics.rollups.codec import (
     Array,
@@ -62,7 +64,7 @@ from workers.analytics.rollups.figures import (
     spread,
     unpack_figures,
 )
-from workers.analytics.rollups.outliers import PACKS, find
+from workers.analytics.rollups.outliers import COLUMNS, PACKS, Prices, find, prices_of
 from workers.analytics.rollups.rows import written
 from workers.events.watches import LAYOUT, NEVER, Watched, WatchedMonths
 
@@ -556,6 +558,10 @@ def test_nothing_is_no_outlier() -> None:
     assert len(find(empty, empty, empty, empty, "HKD").position) == 0
 
 
+def prices_in(path: Path) -> Prices:
+    return prices_of(csv_file(path, COLUMNS).columns, "HKD")
+
+
 def shop(folder: Path) -> Path:
     random = np.random.default_rng(2)
     lines = ["Product Code,Supermarket Code,date,Price,Offers"]
@@ -570,7 +576,7 @@ def shop(folder: Path) -> Path:
 
 
 def test_of_usual_errors_planted_into_prices_nearly_all_are_found_and_little_else(tmp_path: Path) -> None:
-    read = outlier_file.read(shop(tmp_path), {}, "HKD")
+    read = prices_in(shop(tmp_path))
     assert set(read.outliers(read.price)) == {b"-"}
     random = np.random.default_rng(1)
     rates = [rate / PER_US_DOLLAR["HKD"] for code, rate in PER_US_DOLLAR.items() if code not in ("HKD", "CNY")]
@@ -587,7 +593,7 @@ def test_months_of_a_file_are_compared_each_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "months.csv"
     days = [f"P,A,2026-{month:02}-{day:02},{price}" for month, price in ((7, 5), (8, 50)) for day in range(1, 9)]
     path.write_text("\n".join(["item,channel,day,price", *days]) + "\n")
-    read = outlier_file.read(path, {}, "HKD")
+    read = prices_in(path)
     assert set(read.outliers(read.price)) == {b"-"}
 
 
@@ -595,6 +601,7 @@ def test_months_of_a_file_are_compared_each_by_itself(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("item,channel,day\n1,A,2026-07-01\n", "`price`"),
+        ("item,channel,day,price,Price\n1,A,2026-07-01,1,2\n", "more than one column `price`"),
         ("item,channel,day,price\n1,A,2026-07-01,x\n", "price"),
         ("item,channel,day,price\n1,A,tomorrow,1\n", "day"),
         ("item,channel,day,price\n1,A,2026-07-01,-1\n", "negative"),
@@ -604,7 +611,13 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, text: str, says: 
     path = tmp_path / "bad.csv"
     path.write_text(text)
     with pytest.raises(InvalidFile, match=says):
-        outlier_file.read(path, {}, "HKD")
+        CliRunner().invoke(cli, ["calc", "outliers", str(path)], catch_exceptions=False)
+
+
+def test_a_currency_that_is_none_is_refused(tmp_path: Path) -> None:
+    for currency, exit_code in (("jpy", 0), ("yen", 2)):
+        called = ["calc", "outliers", str(shop(tmp_path)), "--currency", currency]
+        assert CliRunner().invoke(cli, called).exit_code == exit_code, currency
 
 
 # Rows of rollups are written in pieces that together are the same bytes.
