@@ -92,6 +92,8 @@ def _moment(price: Price) -> Moment:
 
 
 SQL = load_queries(__file__, "price_history.sql")
+HISTORY_DAYS = 730
+"""How far back listings are read for reductions: one that began earlier has no known beginning."""
 WINDOWS = (7, 30, 90, 365)
 MONEY = ("low", "median", "high", "close")
 UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
@@ -150,7 +152,8 @@ class PriceHistory:
         Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection.
         """
         letter = kind[0] if kind else None
-        row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency, letter)
+        values = (iid, first, to, channels, currency, letter, HISTORY_DAYS)
+        row = await self._database.fetch_row(SQL.prices, *values)
         row = require_active_item(row, f"{self._base_url}/index/pricing", channels, query_string=query_string)
         first, last = range_of(first, to, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
