@@ -21,7 +21,7 @@ from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
-from shared.analytics.observations import KIND_OF_LETTER
+from shared.analytics.observations import KIND_OF_LETTER, coverage
 from shared.analytics.outliers import MODES
 from shared.db.queries import load_queries
 from shared.money import minor_digits, to_amount, to_text
@@ -165,7 +165,7 @@ class PriceHistory:
             "data_version": row["version"],
             "from": first,
             "to": last,
-            "coverage": coverage(first, last, shown),
+            "coverage": covered(first, last, shown),
             "units": UNITS,
             "method": METHOD,
             "rounding": ROUNDING,
@@ -308,14 +308,7 @@ def median(ascending: Sequence[int]) -> Decimal:
     return Decimal(ascending[middle - 1] + ascending[middle]) / 2
 
 
-def coverage(first: date, last: date, prices: Sequence[Price]) -> dict[str, Any]:
+def covered(first: date, last: date, prices: Sequence[Price]) -> dict[str, Any]:
     """Return which days of the range hold data."""
-    days, seen = (last - first).days + 1, sorted({price.day for price in prices})
-    edges = (seen[0], seen[-1]) if seen else (None, None)
-    return {
-        "days": days,
-        "observed_days": len(seen),
-        "missing_days": days - len(seen),
-        "first": edges[0],
-        "last": edges[1],
-    }
+    seen = {price.day for price in prices}
+    return coverage(first, last, len(seen), min(seen, default=None), max(seen, default=None))

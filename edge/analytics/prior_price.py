@@ -9,7 +9,7 @@ from aiohttp import web
 
 from edge.analytics.conversion import in_currency
 from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
-from edge.analytics.price_history import HISTORY_DAYS, Price, as_row, coverage, reductions
+from edge.analytics.price_history import HISTORY_DAYS, Price, as_row, covered, reductions
 from edge.analytics.schemas import PriorPriceQuery, PriorPriceReport
 from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
@@ -109,7 +109,7 @@ def _judged(row: Any, query: dict[str, Any]) -> tuple[list[dict[str, Any]], dict
         "data_version": row["version"],
         "from": first,
         "to": last,
-        "coverage": coverage(first, last, prices),
+        "coverage": covered(first, last, prices),
         "units": UNITS,
         "method": METHOD,
         "rounding": ROUNDING,

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from shared.db.connect import Connection, connect
-from shared.errors import CategoryNotFound, InvalidParameter
+from shared.errors import InvalidParameter
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, known
 from tests.support.accounts import api_key
@@ -182,11 +182,6 @@ def test_more_pairs_of_periods_than_a_worker_can_compare_are_refused(connection:
     assert make(connection, question, quiet).table.num_rows
     with pytest.raises(InvalidParameter, match="too many periods"):
         make(connection, question, quiet, **{bound: 100})
-
-
-def test_unknown_category_is_named(connection: Connection) -> None:
-    with pytest.raises(CategoryNotFound):
-        make(connection, {"category": ["no.such"]}, quiet)
 
 
 class TestOverHttp:

@@ -135,13 +135,6 @@ class ByChannel(NamedTuple):
     channel: Array
     n: Array
 
-    def each(self, count: int) -> list[dict[int, int]]:
-        """Return the observations by channel of `count` segments."""
-        listed: list[dict[int, int]] = [{} for _ in range(count)]
-        for segment, channel, n in zip(*(column.tolist() for column in self), strict=True):
-            listed[segment][channel] = n
-        return listed
-
 
 class GroupedSeries(NamedTuple):
     """All segments, in the order of `keys`, with a figure each."""

@@ -102,7 +102,7 @@ class Filter:
 
 def brand_ids(connection: Connection, slugs: list[str]) -> tuple[int, ...]:
     """Return the ids of brands; raise BrandNotFound for the first that is unknown."""
-    brands = {slug: number for number, slug, _ in connection.execute(SQL.brands, (slugs,))}
+    brands = {slug: number for number, slug in connection.execute(SQL.brands, (slugs,))}
     for slug in slugs:
         if slug not in brands:
             raise BrandNotFound(slug)

@@ -15,9 +15,9 @@ from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE
 from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
-from workers.analytics.reports.aggregator import GroupedSeries, day_of
+from workers.analytics.reports.aggregator import day_of
 from workers.analytics.reports.filters import Tree, filter_of, range_of, with_defaults
-from workers.analytics.reports.price_change import REPLICATES, disagrees, price_tables, seed_of
+from workers.analytics.reports.price_change import REPLICATES, disagrees, figures, price_tables, seed_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import MONEY, Answer, SetAside
@@ -64,7 +64,7 @@ _METHOD = (
 class _Beside(NamedTuple):
     """The figures beside an index, by currency and first day of a period."""
 
-    medians: dict[tuple[str, date], Decimal | None]
+    medians: dict[tuple[str, date], Decimal]
     set_aside: dict[tuple[str, date], int]
 
 
@@ -100,7 +100,8 @@ def make(
         counts = aside.of(chosen)
         seed = seed_of(connection, parameters)
     report_progress("computing", 0, len(tables))
-    others = _Beside(_medians(gathered), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
+    medians = {(key.currency, day_of(key.period)): figure.median for key, figure in figures(gathered).items()}
+    others = _Beside(medians, {(key.currency, day_of(key.period)): n for key, n in counts.items()})
     rows = []
     for done, ((currency, _), table) in enumerate(tables.items()):
         index = _computed(table, question, seed, comparisons_max, logarithms_max)
@@ -128,21 +129,13 @@ def _computed(
     return index_rows(table.periods, table.panel, question, FIRST, Resampling(REPLICATES, seed))
 
 
-def _medians(gathered: GroupedSeries) -> dict[tuple[str, date], Decimal | None]:
-    positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
-    return {
-        (key.currency, day_of(key.period)): gathered.spread.median(positions[segment], key.currency)
-        for segment, key in enumerate(gathered.keys)
-    }
-
-
 def _rows(index: list[IndexRow], kind: str, currency: str, beside: _Beside) -> list[dict[str, Any]]:
     first = beside.medians[currency, date.fromisoformat(index[0].period)]
     rows = []
     for row in index:
         period = date.fromisoformat(row.period)
         median = beside.medians[currency, period]
-        relative = FIRST * float(median) / float(first) if first and median is not None else None
+        relative = FIRST * float(median) / float(first) if first else None
         rows.append(
             {
                 "period": period,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from shared.analytics.observations import coverage
 from shared.analytics.outliers import MODES
 from shared.analytics.results import SCALE, Columns
 from shared.db.connect import Connection
@@ -104,14 +105,8 @@ class Answer:
     @property
     def coverage(self) -> dict[str, Any]:
         """Which days of the range hold data of what was asked for: the first and the last are None where none does."""
-        days, seen = self.days.days, self.seen
-        return {
-            "days": days,
-            "observed_days": len(seen),
-            "missing_days": days - len(seen),
-            "first": day_of(min(seen)) if seen else None,
-            "last": day_of(max(seen)) if seen else None,
-        }
+        earliest, latest = (day_of(min(self.seen)), day_of(max(self.seen))) if self.seen else (None, None)
+        return coverage(self.days.first, self.days.last, len(self.seen), earliest, latest)
 
     @property
     def table(self) -> pa.Table:
