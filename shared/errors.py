@@ -1,7 +1,5 @@
 """Domain errors. They know nothing of HTTP; the edge gives each one a status, a slug and a public sentence."""
 
-from collections.abc import Iterable
-
 
 class ItemIndexError(Exception):
     """The root of every error that this project raises on purpose."""
@@ -49,12 +47,6 @@ class InvalidJson(ItemIndexError):
 
 class InvalidFile(ItemIndexError):
     """A file given to a command cannot be read; the text says where and why."""
-
-    @classmethod
-    def without_column(cls, words: str, names: Iterable[str]) -> "InvalidFile":
-        """Return the error of a CSV file without a needed column, whose first line has these names."""
-        other = any(separator in name for name in names for separator in ";\t|")
-        return cls(f"{words}: commas separate columns" if other else words)
 
 
 class InvalidIid(ItemIndexError):

@@ -1,26 +1,30 @@
 """`itemindex calc`: the formulae of the reports over files of your own. Nothing is loaded and no store is needed."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
 
 from deploy.ctl.console import FiniteRange, errors, json_option, show
 from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
-from shared.price_index.panel import GRANULARITIES, IndexNotDefined
-from shared.price_index.panel import read as read_table
+from shared.money import CODES
+from shared.price_index.panel import COLUMNS as INDEX_COLUMNS
+from shared.price_index.panel import GRANULARITIES, IndexNotDefined, table_of
 from shared.price_index.question import Output, Question, method_named, splice_named
 from shared.price_index.rows import IndexRow, Resampling, index_rows
 from shared.price_index.series import measure_named
-from shared.prior_price import Moment, Options, Reference, as_fields, reference
-from shared.prior_price import read as read_listings
-from workers.analytics.rollups import outliers as outlier_file
+from shared.prior_price import COLUMNS as PRIOR_PRICE_COLUMNS
+from shared.prior_price import Moment, Options, Reference, as_fields, channels_of, reference
+from workers.analytics.rollups.outliers import COLUMNS as OUTLIER_COLUMNS
+from workers.analytics.rollups.outliers import prices_of
 
 
 @click.group()
@@ -29,28 +33,70 @@ def calc() -> None:
 
 
 FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+COLUMN = click.option("--column", "columns", multiple=True, help="NAME=COLUMN if a column has another name: item=sku.")
 
 
-@contextmanager
-def opened(file: Path) -> Iterator[TextIO]:
-    """Open a CSV file of the caller's. Raises InvalidFile where it is not UTF-8, also while it is read."""
+class CsvFile(NamedTuple):
+    """All rows of a file as text, and the columns that a command needs by its names, without spaces around values."""
+
+    rows: pa.Table
+    columns: dict[str, pa.ChunkedArray]
+
+
+def csv_file(
+    path: Path, names: Mapping[str, Sequence[str]], named: Sequence[str] | None = None, optional: Sequence[str] = ()
+) -> CsvFile:
+    """Read a CSV file, plain or compressed. `names` are the names that a column may have, in any case.
+
+    `named` are the values of --column, of a command that has this option. Raises InvalidFile for a file that is not CSV
+    in UTF-8 or has no rows, and for a column that it has not, or twice.
+    """
+    given = _given(named or (), names)
+    parse = arrow_csv.ParseOptions(newlines_in_values=True)
     try:
-        with file.open(encoding="utf-8-sig", newline="") as text:
-            yield text
-    except UnicodeDecodeError:
-        raise InvalidFile("the file is not UTF-8") from None
+        header = arrow_csv.open_csv(path, parse_options=parse).schema.names
+        as_text = arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()))
+        rows = arrow_csv.read_csv(path, parse_options=parse, convert_options=as_text)
+    except (pa.ArrowInvalid, UnicodeDecodeError, OSError) as error:
+        raise InvalidFile(f"the file cannot be read as CSV in UTF-8: {error}") from None
+    usual = [name.strip().lower().replace(" ", "_") for name in header]
+    columns = {}
+    for column, known in names.items():
+        labels, wanted = (header, [given[column]]) if column in given else (usual, known)
+        name = next((name for name in wanted if name in labels), None)
+        if name is not None:
+            if labels.count(name) > 1:
+                raise InvalidFile(f"the file has more than one column `{name}`")
+            columns[column] = pc.utf8_trim_whitespace(rows.column(labels.index(name)))
+        elif column not in optional or column in given:
+            remedy = "" if named is None else f"; name it by --column {column}=COLUMN"
+            if any(separator in name for name in header for separator in ";\t|"):
+                remedy = ": commas separate columns"
+            raise InvalidFile(f"the file has no column `{wanted[0]}`{remedy}")
+    if not rows.num_rows:
+        raise InvalidFile("the file has no row below its header")
+    return CsvFile(rows, columns)
+
+
+def _given(named: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    given = dict(text.partition("=")[::2] for text in named)
+    if not given.keys() <= names.keys() or "" in given.values():
+        raise click.BadParameter(f"NAME=COLUMN with a name of {', '.join(names)}", param_hint="--column")
+    return given
 
 
 # `itemindex calc outliers`: prices of a file that their neighbours contradict.
 
 
-COLUMN = click.option("--column", "columns", multiple=True, help="NAME=COLUMN if a column has another name.")
-CURRENCY = click.option("--currency", default="HKD", show_default=True, help="Currency of all prices.")
+def _known_currency(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    if value.upper() not in CODES:
+        raise click.BadParameter("a currency is a code of ISO 4217, such as HKD")
+    return value.upper()
 
 
 @calc.command(epilog="Example: itemindex calc outliers prices.csv.gz --json")
 @FILE
-@CURRENCY
+@click.option("--currency", default="HKD", show_default=True, callback=_known_currency, help="Currency of all prices.")
 @COLUMN
 @json_option
 def outliers(file: Path, currency: str, columns: tuple[str, ...], as_json: bool) -> None:
@@ -58,8 +104,9 @@ def outliers(file: Path, currency: str, columns: tuple[str, ...], as_json: bool)
 
     FILE is CSV with the columns item, channel, day and price. Loads apply the same method.
     """
-    read = outlier_file.read(file, names_of(columns), currency)
-    letters = read.outliers(read.price)
+    read = csv_file(file, OUTLIER_COLUMNS, columns)
+    prices = prices_of(read.columns, currency)
+    letters = prices.outliers(prices.price)
     positions = np.flatnonzero(letters != b"-")
     rows = read.rows.take(positions).to_pylist()
     flagged = [
@@ -67,14 +114,6 @@ def outliers(file: Path, currency: str, columns: tuple[str, ...], as_json: bool)
         for position, row in zip(positions, rows, strict=True)
     ]
     show(flagged, as_json=as_json, title="outliers")
-
-
-def names_of(columns: tuple[str, ...]) -> dict[str, str]:
-    """Return the columns named by `--column`, by the names that the file's reader knows."""
-    names = dict(text.partition("=")[::2] for text in columns)
-    if not names.keys() <= outlier_file.NAMES.keys() or "" in names.values():
-        raise click.BadParameter(f"NAME=COLUMN with a name of {', '.join(outlier_file.NAMES)}", param_hint="--column")
-    return names
 
 
 # `itemindex calc prior-price`: which price a reduction must be compared with, from a file of daily prices.
@@ -106,8 +145,8 @@ def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) ->
     FILE has the columns day, price, and optionally channel, time (HH:MM), status (offered, not offered, no observation)
     and list_price.
     """
-    with opened(file) as text:
-        histories = read_listings(text)
+    read = csv_file(file, PRIOR_PRICE_COLUMNS, optional=("channel", "time", "status", "list_price"))
+    histories = channels_of({name: column.to_pylist() for name, column in read.columns.items()})
     if channel is not None and channel not in histories:
         raise InvalidFile("the file has no price of this channel")
     asked_on = given["asked_on"].date() if given["asked_on"] else None
@@ -180,7 +219,7 @@ _HELP = {
 @click.option("--first", type=FiniteRange(), default=100.0, show_default=True, help=_HELP["first"])
 @click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
-@click.option("--column", "columns", multiple=True, help="NAME=COLUMN if a column has another name: item=sku.")
+@COLUMN
 @json_option
 def index_numbers(file: Path, columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Compute a price index from the columns period, item, price and (for weighted methods) quantity of a CSV FILE.
@@ -188,7 +227,8 @@ def index_numbers(file: Path, columns: tuple[str, ...], as_json: bool, **given: 
     Only items in both periods are compared. Several rows of an item in a period are combined: into their unit value, or
     their geometric mean without quantities.
     """
-    table = read_table(file, _columns(columns), given["granularity"])
+    read = csv_file(file, INDEX_COLUMNS, columns, optional=("quantity",))
+    table = table_of(read.columns, given["granularity"])
     panel = table.panel.carried() if given["impute"] == "carry" else table.panel
     if given["kind"] == "quantity":
         panel = panel.exchanged()
@@ -236,13 +276,6 @@ def _position(periods: list[str], label: str | None, option: str) -> int:
     if label not in periods:
         raise InvalidFile(f"--{option}: not a period of the file")
     return periods.index(label)
-
-
-def _columns(named: tuple[str, ...]) -> dict[str, str]:
-    columns = dict(pair.split("=", 1) for pair in named if "=" in pair)
-    if len(columns) != len(named) or not columns.keys() <= {"period", "item", "price", "quantity"}:
-        raise InvalidFile("--column: period=, item=, price= or quantity= and the column's name in the file")
-    return columns
 
 
 def _rounded(row: IndexRow) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-import pyarrow as pa
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from edge.http.parameters import CurrencyCode, QueryParameters, described
@@ -91,8 +90,3 @@ def in_currency(row: dict[str, Any], names: Collection[str], day: date, converte
         exact = rate.convert(Decimal(amount))
         changed[name] = exact if isinstance(amount, Decimal) else money(exact, converter.to)
     return row | changed
-
-
-def with_original(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with a column for the original currency after the currency."""
-    return schema.insert(schema.get_field_index("currency") + 1, pa.field(ORIGINAL, pa.string()))

@@ -151,16 +151,12 @@ def requested_format(request: web.Request) -> str:
     return media_format
 
 
-def estimate(request: web.Request, kind: str, data_version: int) -> web.Response:
+def estimate(
+    kind: str, units: int, format: str, data_version: int, *, cached: bool = False, **more: Any
+) -> web.Response:
     """Answer `dry_run` with the cost of the call."""
-    document = {
-        "kind": kind,
-        "cost_units": LIGHT_UNITS,
-        "cached": False,
-        "format": requested_format(request),
-        "data_version": data_version,
-    }
-    return unstored_json(document)
+    document = {"kind": kind, "cost_units": units, "cached": cached, "format": format, "data_version": data_version}
+    return unstored_json(document | more)
 
 
 async def light_answer(

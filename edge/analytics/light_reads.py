@@ -11,14 +11,14 @@ from marshmallow import Schema
 
 from edge import rules
 from edge.analytics import envelope
-from edge.analytics.conversion import read_converter, with_original
+from edge.analytics.conversion import read_converter
 from edge.http.context import CONTEXT
 from edge.http.parameters import QUERY
 from edge.http.routing import API_PATH, Handler, Route, operation
 from edge.index.schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
-from shared.analytics.exchange import Converter
+from shared.analytics.exchange import Converter, with_original
 from shared.analytics.results import MEDIA_TYPES
 from shared.clock import utc_now
 from shared.errors import InvalidParameter, ItemNotFound, ItemWithdrawn
@@ -136,7 +136,8 @@ def _handler(read: LightRead, database: Database, billing: Billing) -> Handler:
 async def _respond(request: web.Request, read: LightRead, database: Database) -> web.StreamResponse:
     query, found = request[QUERY], await read.find(request)
     if query["dry_run"]:
-        return envelope.estimate(request, read.kind, found.meta["data_version"])
+        format = envelope.requested_format(request)
+        return envelope.estimate(read.kind, rules.LIGHT_UNITS, format, found.meta["data_version"])
     if query.get("convert") is not None:
         found = await _converted(request, read, found, database)
     return await envelope.light_answer(request, found.rows, found.schema, found.meta)

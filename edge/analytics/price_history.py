@@ -21,7 +21,7 @@ from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
-from shared.analytics.observations import KIND_OF_LETTER
+from shared.analytics.observations import KIND_OF_LETTER, coverage
 from shared.analytics.outliers import MODES
 from shared.db.queries import load_queries
 from shared.money import minor_digits, to_amount, to_text
@@ -92,6 +92,8 @@ def _moment(price: Price) -> Moment:
 
 
 SQL = load_queries(__file__, "price_history.sql")
+HISTORY_DAYS = 730
+"""How far back listings are read for reductions: one that began earlier has no known beginning."""
 WINDOWS = (7, 30, 90, 365)
 MONEY = ("low", "median", "high", "close")
 UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
@@ -150,7 +152,8 @@ class PriceHistory:
         Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection.
         """
         letter = kind[0] if kind else None
-        row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency, letter)
+        values = (iid, first, to, channels, currency, letter, HISTORY_DAYS)
+        row = await self._database.fetch_row(SQL.prices, *values)
         row = require_active_item(row, f"{self._base_url}/index/pricing", channels, query_string=query_string)
         first, last = range_of(first, to, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
@@ -162,7 +165,7 @@ class PriceHistory:
             "data_version": row["version"],
             "from": first,
             "to": last,
-            "coverage": coverage(first, last, shown),
+            "coverage": covered(first, last, shown),
             "units": UNITS,
             "method": METHOD,
             "rounding": ROUNDING,
@@ -305,14 +308,7 @@ def median(ascending: Sequence[int]) -> Decimal:
     return Decimal(ascending[middle - 1] + ascending[middle]) / 2
 
 
-def coverage(first: date, last: date, prices: Sequence[Price]) -> dict[str, Any]:
+def covered(first: date, last: date, prices: Sequence[Price]) -> dict[str, Any]:
     """Return which days of the range hold data."""
-    days, seen = (last - first).days + 1, sorted({price.day for price in prices})
-    edges = (seen[0], seen[-1]) if seen else (None, None)
-    return {
-        "days": days,
-        "observed_days": len(seen),
-        "missing_days": days - len(seen),
-        "first": edges[0],
-        "last": edges[1],
-    }
+    seen = {price.day for price in prices}
+    return coverage(first, last, len(seen), min(seen, default=None), max(seen, default=None))

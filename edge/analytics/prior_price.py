@@ -9,7 +9,7 @@ from aiohttp import web
 
 from edge.analytics.conversion import in_currency
 from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
-from edge.analytics.price_history import Price, as_row, coverage, reductions
+from edge.analytics.price_history import HISTORY_DAYS, Price, as_row, covered, reductions
 from edge.analytics.schemas import PriorPriceQuery, PriorPriceReport
 from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
@@ -19,8 +19,6 @@ from shared.db.queries import load_queries
 from shared.prior_price import Options
 
 SQL = load_queries(__file__, "prior_price.sql")
-HISTORY_DAYS = 730
-"""How far back listings are read: a reduction that began earlier has no known beginning."""
 METHOD = (
     "Directive 98/6/EC Art. 6a, C-330/23: the lowest price of the 30 days before the reduction began, per channel; a "
     "day without an observation leaves it unknown; where a channel has list prices, a reduction is a price below them"
@@ -111,7 +109,7 @@ def _judged(row: Any, query: dict[str, Any]) -> tuple[list[dict[str, Any]], dict
         "data_version": row["version"],
         "from": first,
         "to": last,
-        "coverage": coverage(first, last, prices),
+        "coverage": covered(first, last, prices),
         "units": UNITS,
         "method": METHOD,
         "rounding": ROUNDING,

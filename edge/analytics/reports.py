@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from edge.analytics.envelope import requested_format
+from edge.analytics.envelope import estimate, requested_format
 from edge.analytics.report_declarations import REPORTS, Endpoint, Report
 from edge.analytics.report_schemas import question_of
 from edge.http import stream
@@ -262,20 +262,6 @@ def _of_the_job(slug: str, detail: str, parameters: Mapping[str, Any], job: dict
     return Problem(slug, detail, extra=job)
 
 
-def estimate(quote: Quote) -> web.Response:
-    """Respond to a dry run with the cost of the request."""
-    spec = quote.spec
-    document = {
-        "kind": spec.kind.name,
-        "cost_units": quote.units,
-        "cached": quote.result is not None,
-        "format": spec.format,
-        "data_version": spec.data_version,
-        "parameters": spec.parameters,
-    }
-    return unstored_json(document)
-
-
 _PROBLEMS = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *RESULT_PROBLEMS)
 
 
@@ -322,7 +308,11 @@ def _handler(report: Report, endpoint: Endpoint, reports: ReportService, billing
             parameters = {name: request.get(PATH, {}).get(name), **parameters}
         if request[QUERY]["dry_run"]:
             await billing.count_call(context)
-            return estimate(await reports.prepare(request, report.kind, parameters))
+            quote = await reports.prepare(request, report.kind, parameters)
+            spec, cached = quote.spec, quote.result is not None
+            return estimate(
+                spec.kind.name, quote.units, spec.format, spec.data_version, cached=cached, parameters=spec.parameters
+            )
         while True:
             quote = await reports.prepare(request, report.kind, parameters)
             charge = await billing.charge(context, quote.units)

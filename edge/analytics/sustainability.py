@@ -14,6 +14,7 @@ from edge.analytics.schemas import SustainabilityQuery, SustainabilityReport
 from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS, Figure, Indicator, as_double, nearest
+from shared.analytics.observations import coverage
 from shared.analytics.results import DOUBLE, NINE_DIGITS
 from shared.db.queries import load_queries
 from shared.uncertainty.stated import Displacement, requested_displacement
@@ -124,19 +125,11 @@ class Sustainability:
         row = await self._database.fetch_row(SQL.figures, iid, first, to, channels)
         row = require_active_item(row, f"{self._base_url}/index/sustainability", channels, query_string=query_string)
         first, last = range_of(first, to, row["last_day"])
-        days = (last - first).days + 1
-        coverage = {
-            "days": days,
-            "observed_days": row["days"],
-            "missing_days": days - row["days"],
-            "first": row["first"],
-            "last": row["last"],
-        }
         meta = {
             "data_version": row["version"],
             "from": first,
             "to": last,
-            "coverage": coverage,
+            "coverage": coverage(first, last, row["days"], row["first"], row["last"]),
             "units": {"units_observed": "units", "per_kg": "unit of the indicator a kg", "weight_kg": "kg"},
             "method": METHOD,
             "rounding": ROUNDING,

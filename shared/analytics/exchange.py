@@ -6,6 +6,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+import pyarrow as pa
+
 from shared.db.queries import load_queries
 from shared.errors import InvalidParameter
 
@@ -107,6 +109,11 @@ def by_currency(currencies: list[str], days: list[str], rates: list[str]) -> dic
     for currency, day, per_euro in zip(currencies, days, rates, strict=True):
         by_currency.setdefault(currency, {})[date.fromisoformat(day)] = Decimal(per_euro)
     return by_currency
+
+
+def with_original(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with a column for the original currency after the currency."""
+    return schema.insert(schema.get_field_index("currency") + 1, pa.field(ORIGINAL, pa.string()))
 
 
 def unknown_table(name: str) -> InvalidParameter:

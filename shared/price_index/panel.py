@@ -1,17 +1,13 @@
-"""A panel of prices and quantities, periods by items: labels of periods, and how one is read from a CSV file."""
+"""A panel of prices and quantities, periods by items: labels of periods, and how one is made of columns of text."""
 
-import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import csv as arrow_csv
 
 from shared.errors import InvalidFile, ItemIndexError
 
@@ -206,83 +202,40 @@ def grouped(labels: list[str], granularity: str) -> list[str]:
 
 
 CELLS_MAX = 100_000_000
-_ALIASES = {
+COLUMNS = {
     "period": ("period", "time", "date", "month", "day"),
     "item": ("item", "item_id", "prodid", "product", "product_id", "id"),
     "price": ("price", "prices"),
     "quantity": ("quantity", "quantities", "qty", "units"),
 }
+"""The columns of a file, each with the names that it may have; all but the quantity are needed."""
 
 
-def read(path: Path, columns: dict[str, str], granularity: str | None = None) -> PriceTable:
-    """Read a file with a header; `columns` names those that are not called period, item, price, quantity.
+def table_of(columns: Mapping[str, pa.ChunkedArray], granularity: str | None = None) -> PriceTable:
+    """Make a table of a file's columns, which are text.
 
     Several rows of one item in one period become one: see `aggregate`. Raises InvalidFile, naming the row (1 is the
     first below the header), for a period or item without text, a price that is not above zero or a quantity below zero.
     """
-    table = _texts(path, _named(_header(path), columns))
-    if not table.num_rows:
-        raise InvalidFile("the file has no row below its header")
-    labels, period = _codes(table, "period")
+    labels, period = _codes(columns, "period")
     of_label = labels if granularity is None else grouped(labels, granularity)
     names = ordered(of_label)
     position = {name: number for number, name in enumerate(names)}
     period = np.array([position[label] for label in of_label])[period]
-    items, item = _codes(table, "item")
+    items, item = _codes(columns, "item")
     if len(names) * len(items) > CELLS_MAX:
         raise InvalidFile(f"more than {CELLS_MAX:,} cells of period and item: take longer periods (--granularity)")
-    price = _numbers(table["price"], "price", zero=False)
-    quantity = _numbers(table["quantity"], "quantity", zero=True) if "quantity" in table.column_names else None
+    price = _numbers(columns["price"], "price", zero=False)
+    quantity = _numbers(columns["quantity"], "quantity", zero=True) if "quantity" in columns else None
     with np.errstate(over="ignore"):
         if quantity is not None and not np.isfinite(np.sum(price * quantity)):
             raise InvalidFile("prices times quantities add up to more than a number can hold")
     return PriceTable(names, aggregate(period, item, price, quantity, len(names), len(items)))
 
 
-def _header(path: Path) -> list[str]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as text:
-            return next(csv.reader(text), [])
-    except (UnicodeDecodeError, csv.Error):
-        raise InvalidFile("the file is not CSV in UTF-8") from None
-
-
-def _named(header: list[str], columns: dict[str, str]) -> dict[str, str]:
-    """Return the file's name of each column that it has; raise InvalidFile without period, item or price."""
-    if not header:
-        raise InvalidFile("the file is empty")
-    names: dict[str, str] = {}
-    for column, aliases in _ALIASES.items():
-        wanted = (columns[column],) if column in columns else aliases
-        there = [name for alias in wanted for name in header if name == alias or name.strip().lower() == alias]
-        if there:
-            if header.count(there[0]) > 1:
-                raise InvalidFile(f"the file has more than one column {column}")
-            names[column] = there[0]
-        elif column != "quantity" or column in columns:
-            raise InvalidFile.without_column(f"the file has no column {columns.get(column, column)!r}", header)
-    return names
-
-
-def _texts(path: Path, columns: dict[str, str]) -> pa.Table:
-    names = list(columns.values())
-    convert = arrow_csv.ConvertOptions(
-        include_columns=names, column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-    )
-    parse = arrow_csv.ParseOptions(newlines_in_values=True)
-    try:
-        return (
-            arrow_csv.read_csv(path, parse_options=parse, convert_options=convert)
-            .select(names)
-            .rename_columns(list(columns))
-        )
-    except pa.ArrowInvalid as error:
-        raise InvalidFile(f"the file is not CSV in UTF-8: {error}") from None
-
-
-def _codes(table: pa.Table, name: str) -> tuple[list[str], Ints]:
+def _codes(columns: Mapping[str, pa.ChunkedArray], name: str) -> tuple[list[str], Ints]:
     """Return the distinct texts of a column, in the order in which they appear, and each row's position among them."""
-    encoded = pc.utf8_trim_whitespace(table[name]).combine_chunks().dictionary_encode()
+    encoded = columns[name].combine_chunks().dictionary_encode()
     texts, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype("i8")
     if "" in texts:
         raise InvalidFile(f"row {int(np.argmax(codes == texts.index(''))) + 1}: the {name} is empty")
@@ -290,11 +243,10 @@ def _codes(table: pa.Table, name: str) -> tuple[list[str], Ints]:
 
 
 def _numbers(column: pa.ChunkedArray, name: str, *, zero: bool) -> Floats:
-    trimmed = pc.utf8_trim_whitespace(column)
     try:
-        numbers: Floats = trimmed.cast(pa.float64()).to_numpy()
+        numbers: Floats = column.cast(pa.float64()).to_numpy()
     except pa.ArrowInvalid:
-        raise InvalidFile(f"row {_first_not_a_number(trimmed)}: the {name} is not a number") from None
+        raise InvalidFile(f"row {_first_not_a_number(column)}: the {name} is not a number") from None
     wrong = ~(np.isfinite(numbers) & (numbers >= 0 if zero else numbers > 0))
     if wrong.any():
         row = int(np.argmax(wrong)) + 1

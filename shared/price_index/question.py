@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from shared.price_index.bilateral import FORMULAE, Matched, logarithmic_mean
+from shared.price_index.offered import SPLICES
 from shared.price_index.panel import Floats, IndexNotDefined
 
 DummyWeights = Literal["unit", "average", "shares"]
@@ -105,18 +106,13 @@ _OTHER_NAMES = {
     "walsh": "walsh-i walsh-1",
     "walsh-2": "walsh-ii",
 }
-_SPLICES = {
+_OTHER_SPLICES = {
     "movement": "movement-published",
-    "window": "",
-    "half": "",
     "mean": "geomean geometric-mean none",
     "window-published": "window-pub wisp",
     "half-published": "half-pub hasp",
     "mean-published": "mean-pub geomean-published",
-    "fbew": "",
-    "fbmw": "",
 }
-SPLICES = tuple(_SPLICES)
 
 
 def _joined(name: str) -> str:
@@ -215,7 +211,7 @@ def splice_named(text: str) -> str:
     name = re.sub(r"[\s_]+", "-", text.strip().lower())
     if re.fullmatch(r"[1-9][0-9]{0,5}(-published)?", name):
         return name
-    for splice, others in _SPLICES.items():
-        if name in (splice, *others.split()):
+    for splice in SPLICES:
+        if name in (splice, *_OTHER_SPLICES.get(splice, "").split()):
             return splice
     raise IndexNotDefined(f"splice: one of {', '.join(SPLICES)}, or the number of a period of the window")

@@ -1,14 +1,13 @@
 """The prior price of a price reduction (Directive 98/6/EC Art. 6a)."""
 
-import csv
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from itertools import groupby
-from typing import Any, TextIO
+from typing import Any
 
 from shared.errors import InvalidFile
 
@@ -304,7 +303,15 @@ def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[
     }
 
 
-_NAMES = {"day": ("day", "date"), "list_price": ("list_price", "regular_price")}
+COLUMNS = {
+    "day": ("day", "date"),
+    "price": ("price",),
+    "channel": ("channel",),
+    "time": ("time",),
+    "status": ("status",),
+    "list_price": ("list_price", "regular_price"),
+}
+"""The columns of a file, each with the names that it may have; day and price are needed."""
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 # No exponent: 1E-400 is no price, and amounts are shown digit by digit.
 _AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{0,18})?\Z|\.[0-9]{1,18}\Z")
@@ -312,65 +319,38 @@ _TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 Channels = dict[str, list[Moment]]
 
 
-def read(file: TextIO) -> Channels:
-    """Return each channel's moments in the order of the file; without the column, the channel is the empty text.
+def channels_of(columns: Mapping[str, Sequence[str]]) -> Channels:
+    """Return each channel's moments in the order of a file's rows; without the column, the channel is the empty text.
 
-    Raises InvalidFile for a file without rows or a needed column and, with the line, for what cannot be read.
+    Raises InvalidFile, naming the row (1 is the first below the header), for what cannot be read.
     """
-    rows = csv.DictReader(file)
-    columns = _columns(rows.fieldnames or ())
     channels: Channels = {}
-    try:
-        for row in rows:
-            if None in row or None in row.values():
-                raise ValueError("the row has not as many values as the first line has names")
-            channel = _value(row, columns, "channel") or ""
-            channels.setdefault(channel, []).append(_moment(row, columns))
-    except (ValueError, csv.Error) as error:
-        raise InvalidFile(f"line {rows.line_num}: {error}") from None
-    if not channels:
-        raise InvalidFile("the file has no row below its first line")
+    for number, values in enumerate(zip(*columns.values(), strict=True), 1):
+        row = dict(zip(columns, values, strict=True))
+        try:
+            channels.setdefault(row.get("channel", ""), []).append(_moment(row))
+        except ValueError as error:
+            raise InvalidFile(f"row {number}: {error}") from None
     return channels
 
 
-def _columns(names: Sequence[str]) -> dict[str, str]:
-    there = {name.strip().lower(): name for name in names}
-    columns = {}
-    for column in ("day", "price", "channel", "time", "status", "list_price"):
-        known = [there[name] for name in _NAMES.get(column, (column,)) if name in there]
-        if known:
-            columns[column] = known[0]
-            if sum(name.strip().lower() == known[0].strip().lower() for name in names) > 1:
-                raise InvalidFile(f"the first line names the column `{column}` twice")
-    for needed in ("day", "price"):
-        if needed not in columns:
-            raise InvalidFile.without_column(f"the first line names no column `{needed}`", names)
-    return columns
-
-
-def _moment(row: dict[str, str], columns: dict[str, str]) -> Moment:
-    day, time = _value(row, columns, "day"), _value(row, columns, "time") or "00:00"
-    price, listed = (_amount(_value(row, columns, name)) for name in ("price", "list_price"))
-    status = _value(row, columns, "status")
+def _moment(row: Mapping[str, str]) -> Moment:
+    day, time, status = row["day"], row.get("time") or "00:00", row.get("status")
+    price, listed = _amount(row["price"]), _amount(row.get("list_price"))
     if not _TIME.match(time):
         raise ValueError("a time is written HH:MM")
-    if not _DAY.match(day or ""):
+    if not _DAY.match(day):
         raise ValueError("a day is written YYYY-MM-DD")
-    if status is not None and status not in list(Status):
+    if status and status not in list(Status):
         raise ValueError(f"a status is one of: {', '.join(Status)}")
-    known = (Status.UNOBSERVED if price is None else Status.OFFERED) if status is None else Status(status)
+    known = Status(status) if status else Status.UNOBSERVED if price is None else Status.OFFERED
     if known == Status.OFFERED and price is None:
         raise ValueError("an offered price is missing")
-    return Moment(date.fromisoformat(day or ""), time, price, known, listed)
-
-
-def _value(row: dict[str, str], columns: dict[str, str], column: str) -> str | None:
-    text = row.get(columns.get(column, ""))
-    return text.strip() or None if text else None
+    return Moment(date.fromisoformat(day), time, price, known, listed)
 
 
 def _amount(text: str | None) -> Decimal | None:
-    if text is None:
+    if not text:
         return None
     if not _AMOUNT.match(text):
         raise ValueError("a price is a plain decimal number that is not negative, such as 12.50")

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from shared.errors import InvalidParameter
-
 Z95 = 1.959963984540054
 """The standard normal's 97.5 % quantile: 95 % lie within so many standard deviations."""
 
@@ -97,9 +95,7 @@ class Displacement(NamedTuple):
 
 
 def requested_displacement(scenario: str | None, rate: float | None) -> Displacement | None:
-    """Return the rate that a caller chose, or None. Raises InvalidParameter for a scenario and a rate together."""
-    if scenario is not None and rate is not None:
-        raise InvalidParameter("displacement_rate", "cannot be combined with `displacement`")
+    """Return the rate that a caller chose by one of the two, or None."""
     if rate is not None:
         return Displacement(rate, "given by the caller")
     return Displacement(RATES[scenario], CITATION) if scenario is not None else None

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,36 +25,10 @@ _DAMPED = np.exp(-20.0 / (2 * _GRID) * np.arange(_GRID))
 Array = NDArray[np.float64]
 
 
-class Distribution(Protocol):
-    """A positive distribution moved along the axis by `shift`; all else is of it without the shift."""
-
-    @property
-    def shift(self) -> float:
-        """How far it is moved."""
-
-    @property
-    def mean(self) -> float:
-        """Its mean."""
-
-    @property
-    def variance(self) -> float:
-        """Its variance."""
-
-    @property
-    def high(self) -> float:
-        """Its 97.5 % quantile."""
-
-    def below(self, edges: Array) -> Array:
-        """Return the probabilities of less than these values."""
-
-    def mean_below(self, edge: float) -> float:
-        """Return the part of the mean that values below an edge contribute."""
-
-
 class Terms(NamedTuple):
     """So many independent terms of one distribution."""
 
-    each: Distribution
+    each: "Shifted | Table"
     number: int = 1
 
 

@@ -1,7 +1,16 @@
-"""The prior price by brute force over days: slow, and written from the text of the rule instead of our own code."""
+"""The prior price by brute force over days: slow, and written from the text of the rule instead of our own code.
+
+`python -m tests.support.prior_price_twin` prints those of 1,000,000 random series that it judges differently.
+"""
 
 import itertools
-from dataclasses import dataclass
+import random
+import sys
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+
+from shared.prior_price import Moment, Options, Status, reference
 
 MISSING, CLOSED = None, "closed"
 Day = int | str | None
@@ -60,3 +69,63 @@ def _start(days: list[Day], began: int, window: int, first_offered: int | None) 
     if first_offered is not None:
         return ("missing_days" if MISSING in days[first_offered:began] else None), first_offered
     return "fewer_than_30_days", known_from
+
+
+FIRST = date(2026, 1, 1)
+
+
+def disagreements(count: int, seed: int) -> list[tuple[list[Day], Options, Verdict, Verdict]]:
+    """Return the series, of `count` random ones, with our verdict and the twin's where they differ."""
+    source, found = random.Random(seed), []
+    for _ in range(count):
+        days, options = _series(source), _options(source)
+        if options.new_arrivals:
+            options = replace(options, first_offered=_first_known(days))
+        ours = _ours(days, options)
+        twin = judge(
+            days,
+            options.window_days,
+            progressive=bool(options.progressive),
+            cap=options.progressive_days,
+            first_offered=(options.first_offered - FIRST).days if options.first_offered else None,
+        )
+        if ours != twin:
+            found.append((days, options, ours, twin))
+    return found
+
+
+def _series(source: random.Random) -> list[Day]:
+    """Make a short series of runs: mostly prices, sometimes closed or missing days."""
+    days: list[Day] = []
+    for _ in range(source.randint(1, 7)):
+        state = source.choice((MISSING, CLOSED, 1, 2, 3, 4, 5, 6, 7, 8))
+        days.extend([state] * source.choice((1, 1, 2, 3, 6)))
+    return days
+
+
+def _options(source: random.Random) -> Options:
+    cap = source.choice((None, None, 2, 5))
+    return Options(source.random() < 0.5, cap, source.random() < 0.3, None, source.choice((1, 2, 3, 5, 8)))
+
+
+def _first_known(days: list[Day]) -> date | None:
+    known = [place for place, state in enumerate(days) if state is not MISSING]
+    return FIRST + timedelta(days=known[0]) if known else None
+
+
+def _ours(days: list[Day], options: Options) -> Verdict:
+    moments = []
+    for place, state in enumerate(days):
+        day = FIRST + timedelta(days=place)
+        if isinstance(state, int):
+            moments.append(Moment(day, price=Decimal(state)))
+        elif state == CLOSED:
+            moments.append(Moment(day, status=Status.NOT_OFFERED))
+    found = reference(moments, FIRST + timedelta(days=len(days) - 1), options)
+    prior, most = (None if one is None else int(one) for one in (found.prior_price, found.at_most))
+    began = (found.reduction_began_on - FIRST).days if found.reduction_began_on else None
+    return Verdict(began, prior, most, found.reason.value if found.reason else None)
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(map(repr, disagreements(1_000_000, 1)[:5])) or None)

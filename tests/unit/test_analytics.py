@@ -13,17 +13,18 @@ from typing import NamedTuple
 import duckdb
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
+from deploy.ctl.calc import csv_file
+from deploy.ctl.main import cli
 from shared.analytics.footprint import CODES
-from shared.analytics.outliers import CAUSES
+from shared.analytics.outliers import CAUSES, PER_US_DOLLAR
 from shared.errors import InvalidFile
-from tests.perf import outlier_trial
 from workers.analytics.reports import price_change
 from workers.analytics.reports.aggregator import (
-    LONGER,
     ByChannel,
     Collector,
     GroupedSeries,
@@ -40,7 +41,6 @@ from workers.analytics.reports.sustainability_rollup import bounds_of_sums as bo
 from workers.analytics.reports.sustainability_rollup import each_contributor as contributors
 from workers.analytics.rollups import figures as columns
 from workers.analytics.rollups import figures as group_figures
-from workers.analytics.rollups import outliers as outlier_file
 from workers.analytics.rollups.aggregates import Items
 from workers.analytics.rollups.codec import (
     Array,
@@ -64,7 +64,7 @@ from workers.analytics.rollups.figures import (
     spread,
     unpack_figures,
 )
-from workers.analytics.rollups.outliers import find
+from workers.analytics.rollups.outliers import COLUMNS, PACKS, Prices, find, prices_of
 from workers.analytics.rollups.rows import written
 from workers.events.watches import LAYOUT, NEVER, Watched, WatchedMonths
 
@@ -133,7 +133,8 @@ def test_groups_of_entries_are_those_of_plain_python(monkeypatch: pytest.MonkeyP
         assert found.items[segment] == len({one.item for one in own})
         assert found.first_day[segment] == key.period - 1 + min(one.day for one in own)
         assert found.last_day[segment] == key.period - 1 + max(one.day for one in own)
-        assert found.channels.each(len(found.keys))[segment] == {key.first_group: len(own)}
+        of_channel = [column[found.channels.segment == segment].tolist() for column in found.channels[1:]]
+        assert of_channel == [[key.first_group], [len(own)]]
         cuts = [1 - one.price / one.list_price for one in own if one.list_price > one.price]
         row = found.discounts.rows(np.array([segment]))[0]
         assert row["list_price_n"] == sum(one.list_price > 0 for one in own)
@@ -264,9 +265,11 @@ def test_the_largest_contributors_are_named_with_their_shares_and_ties_by_id() -
 
 FIRST, DAYS = date(1968, 11, 20), 3000
 
+GRANULARITIES = ("day", "week", "month", "quarter", "year")
+
 
 def test_each_day_is_in_the_period_that_duckdb_says() -> None:
-    for granularity in LONGER:
+    for granularity in GRANULARITIES:
         days = [FIRST + timedelta(days=n) for n in range(DAYS)]
         found = Range(FIRST, days[-1], granularity).periods_of(np.array([number(day) for day in days]))
         judged = duckdb.execute(
@@ -277,7 +280,7 @@ def test_each_day_is_in_the_period_that_duckdb_says() -> None:
 
 
 def test_the_last_day_of_a_period_is_the_one_before_the_next() -> None:
-    for granularity in LONGER:
+    for granularity in GRANULARITIES:
         judged = duckdb.execute(
             f"SELECT DISTINCT p::DATE, (p + INTERVAL 1 {granularity} - INTERVAL 1 DAY)::DATE "
             f"FROM (SELECT date_trunc('{granularity}', ?::DATE + n::INTEGER) AS p FROM range(?) r(n))",
@@ -556,6 +559,10 @@ def test_nothing_is_no_outlier() -> None:
     assert len(find(empty, empty, empty, empty, "HKD").position) == 0
 
 
+def prices_in(path: Path) -> Prices:
+    return prices_of(csv_file(path, COLUMNS).columns, "HKD")
+
+
 def shop(folder: Path) -> Path:
     random = np.random.default_rng(2)
     lines = ["Product Code,Supermarket Code,date,Price,Offers"]
@@ -569,28 +576,25 @@ def shop(folder: Path) -> Path:
     return path
 
 
-def test_a_trial_finds_what_it_planted_and_says_so(tmp_path: Path) -> None:
-    read = outlier_file.read(shop(tmp_path), {}, "HKD")
+def test_of_usual_errors_planted_into_prices_nearly_all_are_found_and_little_else(tmp_path: Path) -> None:
+    read = prices_in(shop(tmp_path))
     assert set(read.outliers(read.price)) == {b"-"}
-    planted = outlier_trial.plant(read.price, "HKD", 0.01, 1)
-    score = outlier_trial.score(read.outliers(planted.price), planted.error)
-    assert score.errors == (planted.price != read.price).sum() > 40
-    assert set(score.recall_by_error) == {"digit_shift", "currency", "unit_price", "neighbours"}
-    assert score.precision is not None
-    assert score.recall is not None
-    assert score.precision >= 0.95
-    assert score.recall >= 0.9
-    again = outlier_trial.plant(read.price, "HKD", 0.01, 1)
-    assert (again.price == planted.price).all()
-    missed = outlier_trial.score(np.full(len(read.price), b"-", "S1"), planted.error)
-    assert (missed.precision, missed.recall) == (None, 0.0)
+    random = np.random.default_rng(1)
+    rates = [rate / PER_US_DOLLAR["HKD"] for code, rate in PER_US_DOLLAR.items() if code not in ("HKD", "CNY")]
+    errors = [0.01, 0.1, 10, 100, *rates, *PACKS, *(1 / pack for pack in PACKS), 3.7, 1 / 6.6]
+    wrong = random.random(len(read.price)) < 0.01
+    changed = np.maximum(1, np.rint(read.price * random.choice(errors, len(wrong)))).astype("i8")
+    found = read.outliers(np.where(wrong, changed, read.price)) != b"-"
+    assert wrong.sum() > 40
+    assert wrong[found].mean() >= 0.95
+    assert found[wrong].mean() >= 0.9
 
 
 def test_months_of_a_file_are_compared_each_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "months.csv"
     days = [f"P,A,2026-{month:02}-{day:02},{price}" for month, price in ((7, 5), (8, 50)) for day in range(1, 9)]
     path.write_text("\n".join(["item,channel,day,price", *days]) + "\n")
-    read = outlier_file.read(path, {}, "HKD")
+    read = prices_in(path)
     assert set(read.outliers(read.price)) == {b"-"}
 
 
@@ -598,6 +602,7 @@ def test_months_of_a_file_are_compared_each_by_itself(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("item,channel,day\n1,A,2026-07-01\n", "`price`"),
+        ("item,channel,day,price,Price\n1,A,2026-07-01,1,2\n", "more than one column `price`"),
         ("item,channel,day,price\n1,A,2026-07-01,x\n", "price"),
         ("item,channel,day,price\n1,A,tomorrow,1\n", "day"),
         ("item,channel,day,price\n1,A,2026-07-01,-1\n", "negative"),
@@ -607,7 +612,13 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, text: str, says: 
     path = tmp_path / "bad.csv"
     path.write_text(text)
     with pytest.raises(InvalidFile, match=says):
-        outlier_file.read(path, {}, "HKD")
+        CliRunner().invoke(cli, ["calc", "outliers", str(path)], catch_exceptions=False)
+
+
+def test_a_currency_that_is_none_is_refused(tmp_path: Path) -> None:
+    for currency, exit_code in (("jpy", 0), ("yen", 2)):
+        called = ["calc", "outliers", str(shop(tmp_path)), "--currency", currency]
+        assert CliRunner().invoke(cli, called).exit_code == exit_code, currency
 
 
 # Rows of rollups are written in pieces that together are the same bytes.

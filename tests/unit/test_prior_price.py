@@ -1,19 +1,21 @@
 """The prior price of a reduction: hand-made cases, and a twin that follows the rule by brute force."""
 
-import io
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from deploy.ctl.main import cli
 from shared import prior_price
 from shared.errors import InvalidFile
 from shared.prior_price import WINDOW_DAYS, Moment, Options, Reason, Reference, Status, percent, reference
-from tests.perf.prior_price_twin import disagreements
+from tests.support.prior_price_twin import disagreements
 from tests.support.reports import quiet
 from workers.analytics.reports import reductions
 from workers.analytics.reports.aggregator import Range, number
@@ -139,9 +141,14 @@ def test_a_brute_force_twin_agrees_on_random_series() -> None:
     assert disagreements(4_000, seed=1) == []
 
 
-def test_a_file_is_read_by_its_column_names_and_channels_stay_apart() -> None:
-    text = "Date,price,channel,regular_price\n2026-01-01,8.00,shop,10.00\n2026-01-02,,online,\n"
-    found = prior_price.read(io.StringIO(text))
+def test_rows_of_a_file_are_moments_and_channels_stay_apart() -> None:
+    columns = {
+        "day": ["2026-01-01", "2026-01-02"],
+        "price": ["8.00", ""],
+        "channel": ["shop", "online"],
+        "list_price": ["10.00", ""],
+    }
+    found = prior_price.channels_of(columns)
     assert found["shop"] == [Moment(FIRST, price=Decimal("8.00"), list_price=Decimal("10.00"))]
     assert found["online"][0].status == Status.UNOBSERVED
 
@@ -149,29 +156,26 @@ def test_a_file_is_read_by_its_column_names_and_channels_stay_apart() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("day,cost\n", "price"),
-        ("day,price\n2026-01-01,NaN\n", "line 2"),
-        ("day,price\n2026-01-01,1\n2026-13-01,1\n", "line 3"),
-        ("day,price,time\n2026-01-01,1,24:00\n", "line 2"),
-        ("day,price,status\n2026-01-01,,offered\n", "line 2"),
-        ("day,price\n2026-01-01,-1\n", "line 2"),
-        ("", "no column `day`$"),
-        ("day;price\n2026-01-01;1\n", "no column `day`: commas separate columns"),
-        ("day,price\n", "no row"),
-        ("day,price,price\n2026-01-01,1,2\n", "twice"),
-        ("day,price\n2026-01-01\n", "line 2: the row has not as many values"),
-        ("day,price\n2026-01-01,1,2\n", "line 2: the row has not as many values"),
-        ("day,price\n2026-W01-1,1\n", "line 2: a day is written YYYY-MM-DD"),
-        ("day,price\n,1\n", "line 2: a day is written YYYY-MM-DD"),
-        ("day,price\n2026-01-01,1E-400\n", "line 2: a price is a plain decimal number"),
-        ("day,price\n2026-01-01,1_000\n", "line 2: a price is a plain decimal number"),
-        ("day,price\n2026-01-01,٣\n", "line 2: a price is a plain decimal number"),
+        ("Date,price,regular_price\n2026-01-01,NaN,1\n", "row 1"),
+        ("day,price\n2026-01-01,1\n2026-13-01,1\n", "row 2"),
+        ("day,price,time\n2026-01-01,1,24:00\n", "row 1"),
+        ("day,price,status\n2026-01-01,,offered\n", "row 1"),
+        ("day,price\n2026-01-01,-1\n", "row 1"),
+        ("day,cost\n2026-01-01,1\n", "no column `price`$"),
+        ("day,price,price\n2026-01-01,1,2\n", "more than one column `price`"),
+        ("day,price\n2026-W01-1,1\n", "row 1: a day is written YYYY-MM-DD"),
+        ("day,price\n,1\n", "row 1: a day is written YYYY-MM-DD"),
+        ("day,price\n2026-01-01,1E-400\n", "row 1: a price is a plain decimal number"),
+        ("day,price\n2026-01-01,1_000\n", "row 1: a price is a plain decimal number"),
+        ("day,price\n2026-01-01,٣\n", "row 1: a price is a plain decimal number"),
         ("day,price,status\n2026-01-01,1,maybe\n", "one of: offered, not offered, no observation"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_with_its_line(text: str, says: str) -> None:
+def test_a_file_that_cannot_be_read_is_refused_with_its_row(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(text)
     with pytest.raises(InvalidFile, match=says):
-        prior_price.read(io.StringIO(text))
+        CliRunner().invoke(cli, ["calc", "prior-price", str(path)], catch_exceptions=False)
 
 
 def test_a_reduction_on_the_calendars_first_days_has_fewer_days_than_thirty() -> None:

@@ -176,19 +176,6 @@ async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: 
         assert answer.json["meta"]["coverage"]["observed_days"] == 0
 
 
-async def test_a_format_that_is_not_offered_is_406_and_costs_nothing(edge: Edge, key: str) -> None:
-    answer = await edge.get(f"/index/pricing/{SOY}", key=key, head={"Accept": "image/png"})
-    assert answer.status == 406
-    assert await edge.used(key) == 0
-
-
-async def test_a_dry_run_says_the_cost_and_charges_nothing(edge: Edge, key: str) -> None:
-    for path in ("pricing", "sustainability"):
-        answer = await edge.get(f"/index/{path}/{SOY}?dry_run=true", key=key)
-        assert (answer.status, answer.json["cost_units"], answer.json["format"]) == (200, 2, "json")
-    assert await edge.used(key) == 0
-
-
 async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) -> None:
     for query, parameter in BAD_PARAMETERS:
         answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
@@ -220,28 +207,10 @@ async def test_a_rate_that_is_none_is_refused(edge: Edge, key: str) -> None:
         assert answer.json["errors"][0]["parameter"].startswith("displacement"), query
 
 
-async def test_a_caller_without_permission_is_refused_before_anything_is_charged(
-    edge: Edge, key: str, settings: Settings
-) -> None:
-    for path in ("pricing", "sustainability"):
-        assert (await edge.get(f"/index/{path}/{SOY}")).json["accepted"] == ["api-key"], path
-        answer = await edge.get(f"/index/{path}/{SOY}", key=api_key(settings, "free"))
-        assert (answer.status, answer.json["required_plan"], answer.json["current_plan"]) == (403, "brand", "free"), (
-            path
-        )
-
-
 async def test_the_list_is_free_for_everyone(edge: Edge) -> None:
     answer = await edge.get("/index/channels")
     assert (answer.status, [entry["code"] for entry in answer.json["data"]]) == (200, ["NORTH", "SOUTH"])
     assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
-
-
-async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(edge: Edge, key: str) -> None:
-    first = await edge.get(f"/index/sustainability/{SOY}", key=key)
-    again = await edge.get(f"/index/sustainability/{SOY}", key=key, head={"If-None-Match": first.head["ETag"]})
-    assert (again.status, again.body) == (304, b"")
-    assert await edge.used(key) == 2
 
 
 SALES = MAPPING.replace(

@@ -11,7 +11,7 @@ from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 
-SOY, CUSTARD = mint("shop", "1").iid, mint("shop", "2").iid
+SOY, CUSTARD, KETTLE = (mint("shop", number).iid for number in "123")
 FIRST = date(2026, 1, 1)
 PATH = f"/index/pricing/{SOY}/reference"
 
@@ -34,6 +34,11 @@ ROWS = (
     + days("WEST", 40, 5, "16.00")
     + days("WEST", 45, 5, "12.00")
     + "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-01,NORTH,25,\n"
+    # A reduction that began more than a year before its last observation.
+    + "".join(
+        f"3,Kettle,Vita,Home,Kettle,1.0,{FIRST + timedelta(days=n)},NORTH,{10 if n < -160 else 8},\n"
+        for n in range(-200, 220)
+    )
 )
 
 
@@ -108,6 +113,13 @@ async def test_the_meta_of_a_pricing_history_names_each_reduction(edge: Edge, ke
     assert "evidence" not in meta["reductions"][0]
     sales = (await edge.get(f"/index/pricing/{SOY}?kind=sale", key=key)).json["meta"]
     assert sales["reductions"] == []
+
+
+async def test_a_reduction_of_more_than_a_year_is_the_same_in_both_answers(edge: Edge, key: str) -> None:
+    [reported] = (await edge.get(f"/index/pricing/{KETTLE}", key=key)).json["meta"]["reductions"]
+    [judged] = (await edge.get(f"/index/pricing/{KETTLE}/reference", key=key)).json["data"]
+    assert (reported["reduction_began_on"], reported["prior_price"]) == ("2025-07-25", "10.00")
+    assert reported == {name: judged[name] for name in reported}
 
 
 async def test_its_cost_is_that_of_a_light_read_and_other_formats_say_the_same(edge: Edge, key: str) -> None:

@@ -166,15 +166,6 @@ async def test_a_format_that_was_cancelled_makes_no_other_one_cheaper(edge: Edge
     assert (await edge.get(f"{COHORT}&format=csv&dry_run=true", key=key)).json["cost_units"] == 10
 
 
-async def test_accept_chooses_the_format_and_none_is_406(edge: Edge, settings: Settings, key: str) -> None:
-    asking = asyncio.create_task(edge.get(COHORT, key=key, head={"Accept": "text/csv, application/json;q=0.5"}))
-    await work(settings)
-    assert (await asking).head["Content-Type"] == "text/csv; charset=utf-8"
-    refused = await edge.get(COHORT, key=key, head={"Accept": "image/png"})
-    assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (406, "not-acceptable")
-    assert await edge.used(key) == 10
-
-
 async def test_a_dry_run_states_the_price_and_charges_nothing(edge: Edge, settings: Settings, key: str) -> None:
     reported = (await edge.get(f"{COHORT}&dry_run=true", key=key)).json
     assert (reported["cost_units"], reported["cached"], reported["parameters"]["brand"]) == (10, False, ["vita"])
@@ -251,12 +242,6 @@ async def test_each_report_asks_its_maker_the_canonical_question(edge: Edge, set
             assert connection.execute(newest).fetchone() == (kind,), path
 
 
-async def test_an_unknown_brand_or_category_is_404(edge: Edge, key: str) -> None:
-    for path, slug in (("categories/nothing", "category-not-found"), ("brands/unknown", "brand-not-found")):
-        refused = await edge.get(f"/index/insights/{path}", key=key)
-        assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (404, slug)
-
-
 async def test_a_plan_that_does_not_reach_is_403_before_anything_is_queued(
     edge: Edge, settings: Settings, key: str
 ) -> None:
@@ -306,17 +291,6 @@ async def test_an_answer_names_the_snapshot_that_was_read_not_the_one_that_was_a
     found = await edge.get(COHORT, key=key)
     assert (found.json["meta"]["data_version"], found.json["meta"]["cached"]) == (2, True)
     assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["data_version"] == 2
-
-
-async def test_the_document_names_the_formats_of_a_report_and_json_for_its_job(edge: Edge) -> None:
-    responses = edge.document["paths"]["/v1/index/cohorts"]["get"]["responses"]
-    assert set(responses["200"]["content"]) == {
-        "application/json",
-        "text/csv",
-        "application/x-ndjson",
-        "application/vnd.apache.parquet",
-    }
-    assert set(responses["202"]["content"]) == {"application/json"}
 
 
 # A result in parts: what Range, If-Range and the conditions promise, byte for byte.

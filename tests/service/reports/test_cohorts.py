@@ -210,13 +210,7 @@ def test_days_without_data_are_reported_as_missing_and_no_row_is_made_up(connect
     [
         ({"brand": ["unknown"]}, BrandNotFound),
         ({"category": ["no.where"]}, CategoryNotFound),
-        ({}, InvalidParameter),
         ({"brand": ["vita"], "channel": ["MOON"]}, InvalidParameter),
-        ({"brand": ["vita"], "granularity": "year"}, InvalidParameter),
-        ({"brand": ["vita"], "group_by": ["size"]}, InvalidParameter),
-        ({"brand": ["vita"], "group_by": ["brand", "brand"]}, InvalidParameter),
-        ({"brand": ["vita"], "from": "2026-13-01"}, InvalidParameter),
-        ({"brand": ["vita"], "from": "2026-03-02", "to": "2026-03-01"}, InvalidParameter),
     ],
 )
 def test_a_question_that_cannot_be_answered_names_the_parameter(

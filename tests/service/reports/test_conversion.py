@@ -14,7 +14,6 @@ from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, opened
-from tests.service.reports.test_cohorts import engine_of
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.rates import HISTORY, load_rates
@@ -100,27 +99,6 @@ def test_amounts_are_those_without_conversion_times_the_rate_and_nothing_else_ch
     assert changed == expected
     assert answer.conversion["rates"] == "ecb"
     assert {(one["from"], one["day"]) for one in answer.conversion["used"]} >= {("HKD", "2026-06-30")}
-
-
-def test_a_converted_median_is_that_of_the_raw_rows_in_the_other_currency(
-    connection: Connection, rates: duckdb.DuckDBPyConnection
-) -> None:
-    asked = {"brand": ["vita"], "category": [], **RANGE, "kind": "listing", "group_by": []}
-    _, changed, _ = both(connection, cohorts.make, asked)
-    medians = engine_of(connection).execute(
-        "SELECT date_trunc('month', day)::DATE, currency, "
-        "quantile_cont(price_minor / CASE currency WHEN 'JPY' THEN 1.0 ELSE 100.0 END, 0.5) FROM raw "
-        "WHERE brand = 'vita' AND kind = 'listing' AND outlier IS NULL AND day BETWEEN '2026-03-01' AND '2026-06-30' "
-        "GROUP BY 1, 2"
-    )
-    found = {(row["period"], row["original_currency"]): row["p50"] for row in changed}
-    listed = medians.fetchall()
-    assert len(listed) == len(found) > 4
-    for period, currency, median in listed:
-        before, after = rate_on(rates, currency, period)
-        assert float(found[period, currency]) == pytest.approx(
-            median * float(after) / float(before), rel=1e-9, abs=1e-6
-        )
 
 
 def test_a_period_without_a_recent_rate_is_refused(connection: Connection) -> None:

@@ -213,20 +213,13 @@ def test_grouped_by_channel_each_has_the_rows_that_it_has_alone(
     assert (grouped.coverage, grouped.outliers) == (together.coverage, together.outliers)
 
 
-def test_insights_are_grouped_by_nothing_but_the_channel(connection: Connection) -> None:
-    with pytest.raises(InvalidParameter, match="group_by"):
-        insights.categories(connection, {"code": "food", "group_by": ["brand"]}, quiet)
-
-
 @pytest.mark.parametrize(
     ("kind", "parameters", "error"),
     [
         ("category-insights", {"code": "no.where"}, CategoryNotFound),
         ("brand-insights", {"slug": "unknown"}, BrandNotFound),
         ("sustainability-rollup", {"brand": ["unknown"]}, BrandNotFound),
-        ("sustainability-rollup", {"group_by": ["size"]}, InvalidParameter),
         ("category-insights", {"channel": ["MOON"]}, InvalidParameter),
-        ("brand-insights", {"granularity": "year"}, InvalidParameter),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_named(

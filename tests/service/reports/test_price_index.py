@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from shared.db.connect import Connection, connect
-from shared.errors import CategoryNotFound, InvalidParameter
+from shared.errors import InvalidParameter
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, known
 from tests.support.accounts import api_key
@@ -176,33 +176,12 @@ def test_a_weighted_index_from_a_day_after_the_last_data_is_an_empty_answer(conn
     assert (answer.table.num_rows, answer.days.first, answer.days.last) == (0, date(2030, 1, 1), date(2030, 1, 1))
 
 
-@pytest.mark.parametrize(
-    ("parameters", "reason"),
-    [
-        ({"brand": ["alco"], "method": "fisher", "kind": "listing"}, "needs units"),
-        ({"brand": ["alco"], "method": "fisher", "from": "2020-01-01", "to": "2020-02-01"}, "nothing of this was sold"),
-        ({}, "is required unless `category` is given"),
-        ({"brand": ["alco"], "method": "best"}, "one of"),
-    ],
-)
-def test_a_question_that_cannot_be_answered_is_refused_with_its_reason(
-    connection: Connection, parameters: dict[str, Any], reason: str
-) -> None:
-    with pytest.raises(InvalidParameter, match=reason):
-        make(connection, parameters, quiet)
-
-
 @pytest.mark.parametrize("bound", ["comparisons_max", "logarithms_max"])
 def test_more_pairs_of_periods_than_a_worker_can_compare_are_refused(connection: Connection, bound: str) -> None:
     question = {"category": ["food"], "from": "2025-07-01", "to": "2026-06-30", "method": "geks-jevons"}
     assert make(connection, question, quiet).table.num_rows
     with pytest.raises(InvalidParameter, match="too many periods"):
         make(connection, question, quiet, **{bound: 100})
-
-
-def test_unknown_category_is_named(connection: Connection) -> None:
-    with pytest.raises(CategoryNotFound):
-        make(connection, {"category": ["no.such"]}, quiet)
 
 
 class TestOverHttp:

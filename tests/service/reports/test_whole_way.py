@@ -75,15 +75,6 @@ async def test_a_window_that_begins_after_the_last_data_is_an_empty_answer_with_
         assert refused.json["detail"] == "`to`: `2026-11-19` is not valid; must not be before `from`.", path
 
 
-async def test_money_of_a_cohort_is_text_with_its_currency(edge: Edge, settings: Settings) -> None:
-    key = api_key(settings)
-    answer, _ = await asyncio.gather(edge.get("/index/cohorts?brand=vita", key=key), work(settings))
-    [row] = answer.json["data"]
-    assert (row["currency"], row["p50"], row["min"], row["max"]) == ("HKD", "9.95", "8.50", "11.50")
-    assert (row["items"], row["observations"], row["price_n"]) == (2, 4, 4)
-    assert [(part["channel"], part["share"]) for part in row["channels"]] == [("NORTH", 0.5), ("SOUTH", 0.5)]
-
-
 async def test_pages_of_a_list_hold_every_brand_once_and_name_the_next_one(edge: Edge, settings: Settings) -> None:
     key, seen, path = api_key(settings), [], "/index/insights/brands?limit=1&sort=brand"
     while path:

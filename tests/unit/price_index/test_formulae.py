@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.price_index import question
-from shared.price_index.offered import ALIASES, METHODS, SPLICES, offered_method
+from shared.price_index.offered import ALIASES, METHODS, offered_method
 from shared.price_index.panel import Floats, IndexNotDefined, Panel, aggregate, coverage
 from shared.price_index.question import Method, Question, method_named, method_names
 from shared.price_index.series import index_series, spliced
@@ -487,10 +487,6 @@ def test_every_offered_method_is_computed_and_needs_quantities_as_declared() -> 
         assert np.isfinite(series(method, GAPS)).all(), method
         if not METHODS[method]:
             assert np.isfinite(series(method, Panel(GAPS.prices))).all(), method
-
-
-def test_offered_splices_are_those_that_are_computed() -> None:
-    assert SPLICES == question.SPLICES
 
 
 def test_usual_spellings_name_one_method() -> None:

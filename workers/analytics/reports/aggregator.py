@@ -32,9 +32,6 @@ from workers.analytics.rollups.figures import (
 # Days into periods: days, weeks from Monday, calendar months, quarters, years; cut at the range's ends. Pure.
 
 
-GRANULARITIES = ("day", "week", "month")
-LONGER = (*GRANULARITIES, "quarter", "year")
-"""Granularities that a price index takes too; insights compare a period with the one before and stay with months."""
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 EPOCH = date(1970, 1, 1)
 
@@ -137,13 +134,6 @@ class ByChannel(NamedTuple):
     segment: Array
     channel: Array
     n: Array
-
-    def each(self, count: int) -> list[dict[int, int]]:
-        """Return the observations by channel of `count` segments."""
-        listed: list[dict[int, int]] = [{} for _ in range(count)]
-        for segment, channel, n in zip(*(column.tolist() for column in self), strict=True):
-            listed[segment][channel] = n
-        return listed
 
 
 class GroupedSeries(NamedTuple):

@@ -14,7 +14,6 @@ from shared.analytics.outliers import MODES
 from shared.analytics.results import SIX_DECIMALS, Columns
 from shared.db.connect import Connection
 from shared.db.copy_binary import text_array
-from shared.errors import InvalidParameter
 from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Range, number
 from workers.analytics.reports.filters import SQL, Tree, filter_of, range_of, whole_months, with_defaults
 from workers.analytics.reports.query import Reader, ReportProgress, add_rollups, snapshot
@@ -156,8 +155,6 @@ def _read(connection: Connection, parameters: dict[str, Any], report_progress: R
     with snapshot(connection):
         tree = Tree.read(connection) if _about_categories(parameters) else Tree({}, {})
         chosen = filter_of(connection, tree, parameters)
-        if chosen.brands is None and chosen.categories is None:
-            raise InvalidParameter("brand", "is required unless `category` is given")
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
         reader = Reader(connection, tree, days, report_progress)
         chosen = reader.with_default_kind(chosen)

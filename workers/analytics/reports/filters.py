@@ -11,14 +11,13 @@ from shared.clock import utc_now
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
-from workers.analytics.reports.aggregator import GRANULARITIES, Range
+from workers.analytics.reports.aggregator import Range
 from workers.analytics.rollups.codec import unpack
 
 SQL = load_queries(__file__, "reports.sql")
 DEFAULT_DAYS = 90
 ENOUGH_SHARE = 0.2
 """Of the median day's observations: with fewer, a day does not end the default window."""
-DIMENSIONS = ("brand", "category", "channel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ class Filter:
 
 def brand_ids(connection: Connection, slugs: list[str]) -> tuple[int, ...]:
     """Return the ids of brands; raise BrandNotFound for the first that is unknown."""
-    brands = {slug: number for number, slug, _ in connection.execute(SQL.brands, (slugs,))}
+    brands = {slug: number for number, slug in connection.execute(SQL.brands, (slugs,))}
     for slug in slugs:
         if slug not in brands:
             raise BrandNotFound(slug)
@@ -111,8 +110,8 @@ def brand_ids(connection: Connection, slugs: list[str]) -> tuple[int, ...]:
 
 
 def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) -> Filter:
-    """Resolve the parameters brand, category, channel, currency, kind and group_by."""
-    brands, codes = parameters.get("brand") or [], parameters.get("category") or []
+    """Resolve the parameters brand, category, channel, currency, kind and group_by; the edge has checked their form."""
+    brands, codes, kind = parameters.get("brand") or [], parameters.get("category") or [], parameters.get("kind")
     chosen = [tree.find(code) for code in dict.fromkeys(codes)]
     categories = sorted({number for category in chosen for number in category.below})
     tops = [
@@ -126,29 +125,21 @@ def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) ->
         tops=tuple(sorted(tops)),
         channels=_channels(connection, parameters.get("channel") or []),
         currency=parameters.get("currency"),
-        group_by=_group_by(parameters.get("group_by") or []),
-        kinds=_kinds(parameters.get("kind")),
+        group_by=tuple(parameters.get("group_by") or ()),
+        kinds=OBSERVATION_KINDS[kind] if kind else (),
         outliers=parameters.get("outliers") == "include",
     )
 
 
-def range_of(
-    connection: Connection, chosen: Filter, parameters: dict[str, Any], granularities: tuple[str, ...] = GRANULARITIES
-) -> Range:
+def range_of(connection: Connection, chosen: Filter, parameters: dict[str, Any]) -> Range:
     """Return the days asked for; by default 90, up to the last day with enough data of what is asked for."""
     granularity = parameters.get("granularity")
-    if granularity is not None and granularity not in granularities:
-        raise InvalidParameter("granularity", f"must be one of {', '.join(granularities)}", granularity)
     first, last, ended_by = _day(parameters, "from"), _day(parameters, "to"), "request"
     if last is None:
         last, ended_by = _window_end(connection, chosen)
         if first is not None and first > last:
             return Range(first, first, granularity, awaits_data=True)
-    if first is None:
-        first = last - timedelta(days=DEFAULT_DAYS - 1)
-    if first > last:
-        raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}", first.isoformat())
-    return Range(first, last, granularity, ended_by)
+    return Range(first or last - timedelta(days=DEFAULT_DAYS - 1), last, granularity, ended_by)
 
 
 def with_defaults(parameters: dict[str, Any], **defaults: Any) -> dict[str, Any]:
@@ -196,10 +187,7 @@ def last_day_with_enough(counts: Mapping[date, int]) -> date:
 
 def _day(parameters: dict[str, Any], name: str) -> date | None:
     text = parameters.get(name)
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError:
-        raise InvalidParameter(name, "must be a date as YYYY-MM-DD") from None
+    return date.fromisoformat(text) if text else None
 
 
 def _channels(connection: Connection, codes: list[str]) -> tuple[int, ...] | None:
@@ -209,15 +197,3 @@ def _channels(connection: Connection, codes: list[str]) -> tuple[int, ...] | Non
     if set(codes) - known.keys():
         raise InvalidParameter("channel", f"must be one of {', '.join(sorted(known)[:50]) or 'none: no data yet'}")
     return tuple(sorted({known[code] for code in codes}))
-
-
-def _kinds(name: str | None) -> tuple[str, ...]:
-    if name is not None and name not in OBSERVATION_KINDS:
-        raise InvalidParameter("kind", f"must be one of {', '.join(OBSERVATION_KINDS)}")
-    return OBSERVATION_KINDS[name] if name else ()
-
-
-def _group_by(names: list[str]) -> tuple[str, ...]:
-    if len(set(names)) != len(names) or len(names) > 2 or set(names) - set(DIMENSIONS):
-        raise InvalidParameter("group_by", f"must be at most two of {', '.join(DIMENSIONS)}, each once")
-    return tuple(names)

@@ -39,7 +39,6 @@ from workers.analytics.reports.result import (
     brand_names,
     by_channel,
     channel_codes,
-    is_grouped,
     page_of,
     with_channel,
 )
@@ -170,7 +169,7 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
 
     Raises BrandNotFound, InvalidParameter, and what `report_progress` raises to stop it.
     """
-    grouped = is_grouped(parameters)
+    grouped = bool(parameters.get("group_by"))
     with snapshot(connection):
         tree = Tree.read(connection)
         slug = parameters.get("slug")
@@ -211,7 +210,7 @@ class _Brands(_Insights):
             for brand, n in by_brand.items():
                 sums[brand] = sums.get(brand, 0) + n
         names = brand_names(self._reader.connection, [brand for brand in sums if brand])
-        return page_of({b: Listed(sums[b], names[b][0]) for b in names}, "brand", parameters)
+        return page_of({b: Listed(sums[b], names[b][0]) for b in names}, parameters)
 
     def by_channel(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
         """Return a row for each channel, brand, period and currency."""
@@ -366,7 +365,7 @@ CATEGORY_METHOD = (
 
 def categories(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
     """Compute insights of one category, or of many on one level. Raises CategoryNotFound, InvalidParameter."""
-    grouped = is_grouped(parameters)
+    grouped = bool(parameters.get("group_by"))
     with snapshot(connection):
         tree = Tree.read(connection)
         code = parameters.get("code")
@@ -419,7 +418,7 @@ def _page(reader: Reader, chosen: Filter, parent: Category | None, parameters: d
         for number, n in by_category.items():
             sums[number] += n
     listed = {number: Listed(n, tree.by_id[number].code) for number, n in sums.items() if n}
-    return page_of(listed, "category", with_defaults(parameters, sort="category", limit=LIMIT_MAX))
+    return page_of(listed, with_defaults(parameters, sort="category", limit=LIMIT_MAX))
 
 
 def _of(chosen: Filter, category: Category) -> Filter:

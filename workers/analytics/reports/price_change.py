@@ -125,7 +125,6 @@ class Figure(NamedTuple):
     n: int
     items: int
     median: Decimal
-    channels: dict[int, int]
     discounts: dict[str, int | float | None]
 
 
@@ -140,14 +139,12 @@ class Rank(NamedTuple):
 def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
     """Return each segment's figures by its key."""
     positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
-    channels = gathered.channels.each(len(gathered.keys))
     discounts = gathered.discounts.rows(np.arange(len(gathered.keys)))
     return {
         key: Figure(
             int(gathered.spread.n[positions[segment]]),
             int(gathered.items[segment]),
             gathered.spread.median(positions[segment], key.currency),
-            channels[segment],
             discounts[segment],
         )
         for segment, key in enumerate(gathered.keys)
@@ -162,7 +159,7 @@ def counts(reader: Reader, scope: str, ids: list[int] | None, chosen: Filter) ->
     sums: Counts = defaultdict(lambda: defaultdict(int))
     days, months = reader.days, list(reader.days.months())
     rows = reader.rows(SQL.heads, scope, months[0], months[-1], ids, chosen.currency, list(chosen.strata))
-    for group_id, month, currency, n, _, packed in rows:
+    for group_id, month, currency, n, packed in rows:
         start = number(month)
         if days.holds_month(month):
             sums[currency, start][group_id] += n

@@ -12,12 +12,12 @@ from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE
-from shared.price_index.panel import IndexNotDefined, PriceTable
+from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
-from workers.analytics.reports.aggregator import LONGER, GroupedSeries, day_of
-from workers.analytics.reports.filters import Filter, Tree, filter_of, range_of, with_defaults
-from workers.analytics.reports.price_change import REPLICATES, disagrees, price_tables, seed_of
+from workers.analytics.reports.aggregator import day_of
+from workers.analytics.reports.filters import Tree, filter_of, range_of, with_defaults
+from workers.analytics.reports.price_change import REPLICATES, disagrees, figures, price_tables, seed_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import MONEY, Answer, SetAside
@@ -64,7 +64,7 @@ _METHOD = (
 class _Beside(NamedTuple):
     """The figures beside an index, by currency and first day of a period."""
 
-    medians: dict[tuple[str, date], Decimal | None]
+    medians: dict[tuple[str, date], Decimal]
     set_aside: dict[tuple[str, date], int]
 
 
@@ -79,15 +79,17 @@ def make(
 
     Raises BrandNotFound, CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
     """
-    question = _question(parameters)
+    question = Question(
+        method=method_named(parameters.get("method") or DEFAULT_METHOD),
+        window=parameters.get("window"),
+        splice=splice_named(parameters.get("splice") or DEFAULT_SPLICE),
+    )
     with snapshot(connection):
         tree = Tree.read(connection)
         chosen = filter_of(connection, tree, parameters)
-        if chosen.brands is None and chosen.categories is None:
-            raise InvalidParameter("brand", "is required unless `category` is given")
-        if needs_quantities(question):
-            chosen = _sold(chosen, question)
-        days = range_of(connection, chosen, with_defaults(parameters, granularity="month"), LONGER)
+        if needs_quantities(question):  # only sales have any, and the edge refuses such a method of listings
+            chosen = replace(chosen, kinds=OBSERVATION_KINDS["sale"])
+        days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
         reader = Reader(connection, tree, days, report_progress)
         chosen = reader.with_default_kind(chosen)
         tables = price_tables(reader, chosen)
@@ -98,7 +100,8 @@ def make(
         counts = aside.of(chosen)
         seed = seed_of(connection, parameters)
     report_progress("computing", 0, len(tables))
-    others = _Beside(_medians(gathered), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
+    medians = {(key.currency, day_of(key.period)): figure.median for key, figure in figures(gathered).items()}
+    others = _Beside(medians, {(key.currency, day_of(key.period)): n for key, n in counts.items()})
     rows = []
     for done, ((currency, _), table) in enumerate(tables.items()):
         index = _computed(table, question, seed, comparisons_max, logarithms_max)
@@ -117,42 +120,13 @@ def make(
     )
 
 
-def _question(parameters: dict[str, Any]) -> Question:
-    try:
-        return Question(
-            method=method_named(parameters.get("method") or DEFAULT_METHOD),
-            window=parameters.get("window"),
-            splice=splice_named(parameters.get("splice") or DEFAULT_SPLICE),
-        )
-    except IndexNotDefined as error:
-        raise InvalidParameter("method", str(error)) from None
-
-
-def _sold(chosen: Filter, question: Question) -> Filter:
-    """Return the filter with the kind that has quantities; raise InvalidParameter where another one is asked for."""
-    if chosen.kinds and chosen.kinds != OBSERVATION_KINDS["sale"]:
-        raise InvalidParameter("method", f"{question.method.name} needs units, which only sales have: not listings")
-    return replace(chosen, kinds=OBSERVATION_KINDS["sale"])
-
-
 def _computed(
     table: PriceTable, question: Question, seed: int, comparisons_max: int, logarithms_max: int
 ) -> list[IndexRow]:
     many = comparisons(table.panel, question, REPLICATES) > comparisons_max
     if many or logarithms(table.panel, question, REPLICATES) > logarithms_max:
         raise InvalidParameter("granularity", "these are too many periods for so many items; take longer or fewer ones")
-    try:
-        return index_rows(table.periods, table.panel, question, FIRST, Resampling(REPLICATES, seed))
-    except IndexNotDefined as error:
-        raise InvalidParameter("splice", str(error)) from None
-
-
-def _medians(gathered: GroupedSeries) -> dict[tuple[str, date], Decimal | None]:
-    positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
-    return {
-        (key.currency, day_of(key.period)): gathered.spread.median(positions[segment], key.currency)
-        for segment, key in enumerate(gathered.keys)
-    }
+    return index_rows(table.periods, table.panel, question, FIRST, Resampling(REPLICATES, seed))
 
 
 def _rows(index: list[IndexRow], kind: str, currency: str, beside: _Beside) -> list[dict[str, Any]]:
@@ -161,7 +135,7 @@ def _rows(index: list[IndexRow], kind: str, currency: str, beside: _Beside) -> l
     for row in index:
         period = date.fromisoformat(row.period)
         median = beside.medians[currency, period]
-        relative = FIRST * float(median) / float(first) if first and median is not None else None
+        relative = FIRST * float(median) / float(first) if first else None
         rows.append(
             {
                 "period": period,

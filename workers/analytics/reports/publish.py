@@ -14,7 +14,16 @@ import pyarrow as pa
 from psycopg.types.json import Jsonb
 
 from shared.analytics import results as layout
-from shared.analytics.exchange import AGE_DAYS_MAX, ORIGINAL, ROUNDING, Converter, by_currency, converted, unknown_table
+from shared.analytics.exchange import (
+    AGE_DAYS_MAX,
+    ORIGINAL,
+    ROUNDING,
+    Converter,
+    by_currency,
+    converted,
+    unknown_table,
+    with_original,
+)
 from shared.analytics.exchange import SQL as RATES
 from shared.analytics.results import MEDIA_TYPES, Manifest, write
 from shared.db.connect import Connection, connect
@@ -64,7 +73,7 @@ def convert(connection: Connection, answer: Answer, parameters: dict[str, Any]) 
     ]
     return replace(
         answer,
-        rows=pa.Table.from_pylist(made, _with_original(table.schema)),
+        rows=pa.Table.from_pylist(made, with_original(table.schema)),
         rounding={**answer.rounding, **dict.fromkeys(_amounts(table.schema), ROUNDING)},
         conversion=converter.meta(),
     )
@@ -78,11 +87,6 @@ def _converter(connection: Connection, to: str, name: str, currencies: set[str],
         raise unknown_table(name)
     title, url, _, *columns = row
     return Converter(to, name, title, url, by_currency(*columns))
-
-
-def _with_original(schema: pa.Schema) -> pa.Schema:
-    position = schema.get_field_index("currency")
-    return schema.insert(position + 1, pa.field(ORIGINAL, pa.string()))
 
 
 def _amounts(fields: Any, before: str = "") -> list[str]:

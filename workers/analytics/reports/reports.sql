@@ -1,6 +1,6 @@
 -- name: brands
--- Slugs to ids and names.
-SELECT id, slug, name FROM brands WHERE slug = ANY($1::text[]);
+-- Slugs to ids.
+SELECT id, slug FROM brands WHERE slug = ANY($1::text[]);
 
 -- name: brand_names
 -- Ids back to slugs and names, for the rows of an answer.
@@ -22,7 +22,7 @@ WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL
 
 -- name: heads
 -- The counts of rollups, without their packed prices.
-SELECT id, month, currency, n, items, days FROM month_cells
+SELECT id, month, currency, n, days FROM month_cells
 WHERE scope = $1::text::"char" AND month BETWEEN $2 AND $3 AND ($4::integer[] IS NULL OR id = ANY($4))
   AND ($5::text IS NULL OR currency = $5)
   AND (cardinality($6::text[]) = 0 OR kind = ANY ($6::text[]::"char"[]));

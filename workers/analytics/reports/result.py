@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from shared.analytics.observations import coverage
 from shared.analytics.outliers import MODES
 from shared.analytics.results import SCALE, Columns
 from shared.db.connect import Connection
-from shared.errors import InvalidParameter
 from shared.uncertainty.stated import Displacement
 from workers.analytics.reports.aggregator import ByChannel, Key, Range, day_of, number
 from workers.analytics.reports.filters import SQL, Filter, Tree
@@ -41,14 +41,12 @@ class Page(NamedTuple):
     total: int
 
 
-def page_of(listed: Mapping[int, Listed], by_name: str, parameters: Mapping[str, Any]) -> Page:
-    """Return the page that `sort`, `limit` and `after` ask for; `by_name` is how a caller calls the sort by name.
+def page_of(listed: Mapping[int, Listed], parameters: Mapping[str, Any]) -> Page:
+    """Return the page that `sort`, `limit` and `after` ask for.
 
     Equals are in the order of their names, so a position is exact even when other observations came in between.
     """
     sort = parameters.get("sort") or "-observations"
-    if sort.removeprefix("-") not in ("observations", by_name):
-        raise InvalidParameter("sort", f"must be one of observations, -observations, {by_name}, -{by_name}")
     after, limit = parameters.get("after"), parameters.get("limit") or LIMIT
     keys = {number: _key(one, sort) for number, one in listed.items()}
     left = [number for number, key in keys.items() if after is None or _follows(key, after, sort)]
@@ -107,14 +105,8 @@ class Answer:
     @property
     def coverage(self) -> dict[str, Any]:
         """Which days of the range hold data of what was asked for: the first and the last are None where none does."""
-        days, seen = self.days.days, self.seen
-        return {
-            "days": days,
-            "observed_days": len(seen),
-            "missing_days": days - len(seen),
-            "first": day_of(min(seen)) if seen else None,
-            "last": day_of(max(seen)) if seen else None,
-        }
+        earliest, latest = (day_of(min(self.seen)), day_of(max(self.seen))) if self.seen else (None, None)
+        return coverage(self.days.first, self.days.last, len(self.seen), earliest, latest)
 
     @property
     def table(self) -> pa.Table:
@@ -236,14 +228,6 @@ def in_currency_order(keys: list[Key], groups: list[dict[str, str | None]]) -> A
 
 
 Rows = Callable[[Filter], list[dict[str, Any]]]
-
-
-def is_grouped(parameters: dict[str, Any]) -> bool:
-    """Tell whether each channel has rows of its own. Raises InvalidParameter for any other group."""
-    groups = parameters.get("group_by") or []
-    if groups not in ([], ["channel"]):
-        raise InvalidParameter("group_by", "must be channel")
-    return bool(groups)
 
 
 def by_channel(chosen: Filter, codes: dict[int, str], rows: Rows) -> Iterator[dict[str, Any]]:

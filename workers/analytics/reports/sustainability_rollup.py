@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from shared.analytics.footprint import BASES, CODES, INDICATORS, weight_of
+from shared.analytics.footprint import CODES, INDICATORS, weight_of
 from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS
 from shared.db.connect import Connection
-from shared.errors import InvalidParameter, JobRefused
+from shared.errors import JobRefused
 from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_factor, of_item, requested_displacement
 from shared.uncertainty.sums import Group, interval_of_many
 from workers.analytics.reports.aggregator import Key, day_of, number
@@ -387,7 +387,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         chosen = replace(filter_of(connection, tree, parameters), outliers=True)
         days = range_of(connection, chosen, parameters)
         reader = Reader(connection, tree, days, report_progress)
-        basis = _basis(reader, chosen, parameters.get("basis"))
+        basis = parameters.get("basis") or ("sales" if reader.has_sales(chosen) else "assortment")
         report_progress("figures", 0, None)
         footprints = read(connection, tree, chosen)
         counted = replace(chosen, kinds=OBSERVATION_KINDS["sale" if basis == "sales" else "both"])
@@ -414,14 +414,6 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         basis=basis,
         displacement=displacement,
     )
-
-
-def _basis(reader: Reader, chosen: Filter, basis: str | None) -> str:
-    if basis is not None:
-        if basis not in BASES:
-            raise InvalidParameter("basis", f"must be one of {', '.join(BASES)}")
-        return basis
-    return "sales" if reader.has_sales(chosen) else "assortment"
 
 
 def _sums(connection: Connection, quantities: Quantities, footprints: Footprints, basis: str) -> list[dict[str, Any]]:

@@ -1,15 +1,14 @@
 """Prices that their neighbours contradict: found, explained by a usual error, and marked in the table."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 from psycopg import sql
 
 from shared.analytics.outliers import NONE, PER_US_DOLLAR
@@ -337,23 +336,22 @@ def mark(connection: Connection, month: date, marks: Marks) -> None:
     connection.execute(SQL.mark_outliers.replace("{table}", table).encode(), (*numbers, days, *texts))
 
 
-# Prices of a CSV file as the columns that outliers are found in.
+# Prices of a file as the columns that outliers are found in.
 
 
-NAMES = {
+COLUMNS = {
     "item": ("item", "iid", "item_id", "sku", "product_code", "product", "article", "code"),
     "channel": ("channel", "supermarket_code", "store", "shop"),
     "day": ("day", "date"),
     "price": ("price",),
 }
-"""The columns that are needed, and the names that they may have: in any case, with spaces or underscores."""
+"""The columns of a file, each with the names that it may have."""
 
 
 @dataclass(frozen=True)
-class PriceFile:
+class Prices:
     """One row an observation; `item`, `channel` and `month` are numbered, prices are in minor units."""
 
-    rows: pa.Table
     item: Array
     channel: Array
     day: Array
@@ -372,33 +370,17 @@ class PriceFile:
         return letters
 
 
-def read(path: Path, columns: dict[str, str], currency: str) -> PriceFile:
-    """Read a file, plain or compressed; `columns` gives names that are not in NAMES. Raises InvalidFile."""
-    try:
-        as_text = dict.fromkeys(pa.csv.open_csv(path).schema.names, pa.string())
-        rows = pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(column_types=as_text))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InvalidFile(str(error)) from None
-    texts = {name: rows[_column(rows, name, columns.get(name))] for name in NAMES}
-    days = _converted(texts["day"], pa.date32(), "day")
+def prices_of(columns: Mapping[str, pa.ChunkedArray], currency: str) -> Prices:
+    """Read a file's columns, which are text. Raises InvalidFile for a day or a price that is none."""
+    days = _converted(columns["day"], pa.date32(), "day")
     day = np.asarray(days.cast(pa.int32())).astype("i8")
-    amount = pc.multiply(_converted(texts["price"], pa.float64(), "price"), float(10 ** minor_digits(currency)))
+    amount = pc.multiply(_converted(columns["price"], pa.float64(), "price"), float(10 ** minor_digits(currency)))
     price = np.rint(np.asarray(amount))
-    if len(price) and not (price.min() >= 0 and price.max() <= MINOR_MAX):
+    if not (price.min() >= 0 and price.max() <= MINOR_MAX):
         raise InvalidFile("price: negative or too large")
     months = day.astype("M8[D]").astype("M8[M]").astype("i8")
-    item, channel = (_numbered(texts[name]) for name in ("item", "channel"))
-    return PriceFile(rows, item, channel, day, months, price.astype("i8"), currency)
-
-
-def _column(rows: pa.Table, name: str, given: str | None) -> str:
-    known: dict[str, str] = {column.strip().lower().replace(" ", "_"): column for column in reversed(rows.column_names)}
-    for wanted in (given,) if given else NAMES[name]:
-        if wanted in rows.column_names:
-            return wanted
-        if not given and wanted in known:
-            return known[wanted]
-    raise InvalidFile(f"the file has no column `{given or name}`; name it by --column {name}=COLUMN")
+    item, channel = (_numbered(columns[name]) for name in ("item", "channel"))
+    return Prices(item, channel, day, months, price.astype("i8"), currency)
 
 
 def _converted(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:
