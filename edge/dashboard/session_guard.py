@@ -19,7 +19,7 @@ from edge.dashboard.tables import amount, estimate, figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
-from edge.organizations.service import Actor, OrganizationService
+from edge.organizations.service import Actor
 from edge.storage.database import Scope, Transaction
 from edge.storage.idempotency import IdempotentActs, Outcome
 from shared.errors import ItemIndexError, RollupsOutdated, StoreUnavailable
@@ -362,8 +362,7 @@ def _title(status: int) -> str:
     return _TITLES.get(status, "This request can't be completed")
 
 
-Make = Callable[[OrganizationService], Awaitable[str]]
-MakeInTransaction = Callable[[Transaction], Awaitable[str | None]]
+Make = Callable[[Transaction], Awaitable[str | None]]
 _FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
 
 
@@ -374,16 +373,7 @@ class OneTimeSecrets:
         self._idempotent = idempotent
         self._sessions = sessions
 
-    async def make(self, request: web.Request, visitor: SignedIn, page: str, make: Make) -> web.Response:
-        """Make the secret of an organization for a form, unless the form was sent before, and redirect to the page."""
-        settings = self._idempotent.settings
-
-        async def in_transaction(transaction: Transaction) -> str:
-            return await make(OrganizationService(transaction, settings))
-
-        return await self.once(request, visitor, page, in_transaction)
-
-    async def once(self, request: web.Request, visitor: SignedIn, page: str, make: MakeInTransaction) -> web.Response:
+    async def once(self, request: web.Request, visitor: SignedIn, page: str, make: Make) -> web.Response:
         """Run what a form orders, unless the form was sent before, and redirect to the page (303).
 
         The page shows the text that `make` returns, once; None is no text.
@@ -393,18 +383,19 @@ class OneTimeSecrets:
         if not _FORM_ID.fullmatch(form_id):
             raise PageError(400, "This form has expired. Open its page again.")
 
+        key = f"form {form_id}"
+
         async def act(transaction: Transaction) -> Outcome:
             text = await make(transaction)
             if text is not None:
                 # Kept before the act commits: a second sending waits for that, and its page must find the secret.
-                await self._sessions.put_flash(visitor.cookie, page, text)
+                await self._sessions.put_flash(visitor.cookie, page, f"{key}\n{text}")
             return Outcome(200)
 
         sent = sorted(f"{name}={value!s}" for name, value in (await request.post()).items() if name != "csrf")
         digest = hashlib.sha256("\0".join((request.path, *sent)).encode()).digest()
         try:
-            owner = Scope(person=visitor.person.id)
-            await self._idempotent.once(owner, f"form {form_id}", digest, act, wait=True)
+            await self._idempotent.once(Scope(person=visitor.person.id), key, digest, act, wait=True)
         except Problem as problem:
             if problem.type.slug == "idempotency-key-reused":
                 raise PageError(409, "This form was already submitted. Open its page again.") from None
@@ -412,5 +403,6 @@ class OneTimeSecrets:
         return see(page)
 
     async def take(self, visitor: SignedIn, page: str) -> str | None:
-        """Return the secret that waits for this page, once."""
-        return await self._sessions.take_flash(visitor.cookie, page)
+        """Return the secret that waits for this page, once; none where PostgreSQL was lost before its act committed."""
+        key, _, text = (await self._sessions.take_flash(visitor.cookie, page) or "").partition("\n")
+        return text if key and await self._idempotent.is_done(Scope(person=visitor.person.id), key) else None

@@ -146,6 +146,11 @@ class IdempotentActs:
             await transaction.fetch(remember, owner_id, key_digest, digest, outcome.status, sealed, scope=owner)
             return outcome
 
+    async def is_done(self, owner: Scope, key: str) -> bool:
+        """Return whether a person did an act under the key within a day."""
+        values = owner.person, hashlib.sha256(key.encode()).digest(), b""
+        return await self._database.fetch_row(SQL.known, *values, scope=owner) is not None
+
 
 _OF_PEOPLE = (SQL.known, SQL.remember)
 _OF_ORGANIZATIONS = (SQL.known_of_organization, SQL.remember_of_organization)
