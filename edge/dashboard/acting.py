@@ -18,6 +18,9 @@ def acting_of(visitor: SignedIn) -> Actor:
     return Actor(actor.membership.organization_id, actor.person.name, actor.person.id)
 
 
+SUSPENDED = "This organization is suspended."
+
+
 def _read_only(role: str) -> str:
     return f"Your role ({role}) has read-only access here. Ask an owner or admin to make changes."
 
@@ -32,7 +35,7 @@ class PlanRights:
         """Return in a sentence why the visitor may not act, None where the visitor may."""
         membership = visitor.acting.membership
         if membership.state != "active":
-            return "This organization is suspended."
+            return SUSPENDED
         plan = await self._credentials.plan(membership.plan)
         if plan.rank < BRAND:
             return f"The {plan.title} plan does not include this. Upgrade the organization's plan."
