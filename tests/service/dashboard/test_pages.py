@@ -86,21 +86,6 @@ async def test_a_person_who_leaves_confirms_first_and_is_then_welcomed(browser: 
     assert "Welcome, Bob" in other.text
 
 
-async def test_an_act_that_cannot_be_undone_asks_first(browser: Browser) -> None:
-    await member(browser)
-    for making in ("/dashboard/token", "/dashboard/key"):
-        await browser.ask("GET", making)
-        await browser.ask("POST", making, {"csrf": browser.csrf(), "once": browser.once()})
-    for page, answers in (
-        ("/dashboard/token", ("Yes, replace it", "Yes, revoke it")),
-        ("/dashboard/members", ("Yes, leave",)),
-        ("/dashboard/key", ("Yes, stop all calls",)),
-    ):
-        await browser.ask("GET", page)
-        for answer in answers:
-            assert answer in browser.text, page
-
-
 async def test_the_audit_log_is_narrowed_to_an_act_an_actor_and_a_day(browser: Browser, settings: Settings) -> None:
     await member(browser)
     for _ in range(2):
@@ -260,15 +245,6 @@ async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(bro
     assert await browser.ask("POST", "/dashboard/reports", {**form, "currency": "", "brand": "none"}) == 400
     assert "is not a known brand" in fault(browser, "brand")
     assert await used_by(browser, organization) == 0
-
-
-async def test_an_organization_without_a_name_is_asked_again_with_the_plan_kept(browser: Browser) -> None:
-    await browser.sign_in()
-    await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "name": " ", "plan": "brand"}
-    assert await browser.ask("POST", "/dashboard/organizations", form) == 400
-    assert "1 to 200" in fault(browser, "name")
-    assert re.search(r'value="brand" checked', browser.text)
 
 
 async def test_the_last_owner_cannot_leave_and_is_told_so(browser: Browser) -> None:

@@ -55,65 +55,6 @@ def test_a_read_of_one_item_opens_each_months_partition_once(settings: Settings)
         assert len(opened) == len(set(opened)), statement
 
 
-async def test_a_pricing_history_is_exact_by_day_channel_and_kind(edge: Edge, key: str) -> None:
-    answer = await edge.get(f"/index/pricing/{SOY}", key=key)
-    assert answer.status == 200
-    assert answer.json["data"] == [
-        {
-            "day": "2026-07-01",
-            "channel": "NORTH",
-            "kind": "listing",
-            "currency": "HKD",
-            "low": "10.90",
-            "median": "10.90",
-            "high": "10.90",
-            "close": "10.90",
-            "n": 1,
-        },
-        {
-            "day": "2026-07-02",
-            "channel": "NORTH",
-            "kind": "listing",
-            "currency": "HKD",
-            "low": "11.50",
-            "median": "11.50",
-            "high": "11.50",
-            "close": "11.50",
-            "n": 1,
-        },
-        {
-            "day": "2026-07-02",
-            "channel": "SOUTH",
-            "kind": "listing",
-            "currency": "HKD",
-            "low": "9.00",
-            "median": "9.00",
-            "high": "9.00",
-            "close": "9.00",
-            "n": 1,
-        },
-    ]
-    meta = answer.json["meta"]
-    assert (meta["from"], meta["to"], meta["rows"], meta["cost_units"], meta["cached"]) == (
-        "2026-04-04",
-        "2026-07-02",
-        3,
-        2,
-        False,
-    )
-    assert meta["coverage"] == {
-        "days": 90,
-        "observed_days": 2,
-        "missing_days": 88,
-        "first": "2026-07-01",
-        "last": "2026-07-02",
-    }
-    assert [one["days"] for one in meta["statistics"]] == [7, 30, 90, 365]
-    week = meta["statistics"][0]
-    assert (week["low"], week["median"], week["high"], week["n"]) == ("9.00", "10.90", "11.50", 3)
-    assert await edge.used(key) == 2
-
-
 async def test_a_range_a_channel_and_a_currency_narrow_it(edge: Edge, key: str) -> None:
     answer = await edge.get(f"/index/pricing/{SOY}?from=2026-07-02&to=2026-07-31&channel=NORTH&currency=HKD", key=key)
     assert [row["low"] for row in answer.json["data"]] == ["11.50"]
@@ -176,19 +117,6 @@ async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: 
         assert answer.json["meta"]["coverage"]["observed_days"] == 0
 
 
-async def test_a_format_that_is_not_offered_is_406_and_costs_nothing(edge: Edge, key: str) -> None:
-    answer = await edge.get(f"/index/pricing/{SOY}", key=key, head={"Accept": "image/png"})
-    assert answer.status == 406
-    assert await edge.used(key) == 0
-
-
-async def test_a_dry_run_says_the_cost_and_charges_nothing(edge: Edge, key: str) -> None:
-    for path in ("pricing", "sustainability"):
-        answer = await edge.get(f"/index/{path}/{SOY}?dry_run=true", key=key)
-        assert (answer.status, answer.json["cost_units"], answer.json["format"]) == (200, 2, "json")
-    assert await edge.used(key) == 0
-
-
 async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) -> None:
     for query, parameter in BAD_PARAMETERS:
         answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
@@ -218,23 +146,6 @@ async def test_a_rate_that_is_none_is_refused(edge: Edge, key: str) -> None:
         answer = await edge.get(f"/index/sustainability/{SOY}?{query}", key=key)
         assert answer.status == 400, query
         assert answer.json["errors"][0]["parameter"].startswith("displacement"), query
-
-
-async def test_a_caller_without_permission_is_refused_before_anything_is_charged(
-    edge: Edge, key: str, settings: Settings
-) -> None:
-    for path in ("pricing", "sustainability"):
-        assert (await edge.get(f"/index/{path}/{SOY}")).json["accepted"] == ["api-key"], path
-        answer = await edge.get(f"/index/{path}/{SOY}", key=api_key(settings, "free"))
-        assert (answer.status, answer.json["required_plan"], answer.json["current_plan"]) == (403, "brand", "free"), (
-            path
-        )
-
-
-async def test_the_list_is_free_for_everyone(edge: Edge) -> None:
-    answer = await edge.get("/index/channels")
-    assert (answer.status, [entry["code"] for entry in answer.json["data"]]) == (200, ["NORTH", "SOUTH"])
-    assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
 
 
 async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(edge: Edge, key: str) -> None:

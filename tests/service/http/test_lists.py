@@ -34,54 +34,6 @@ async def tree(edge: Edge, key: str, query: str = "") -> list[dict[str, Any]]:
         cursor = f"&cursor={page['next_cursor']}"
 
 
-async def test_an_entry_has_its_place_and_both_counts(edge: Edge) -> None:
-    answer = await edge.get("/index/categories")
-    assert answer.json["data"] == [
-        {
-            "code": "desserts",
-            "name": "Desserts",
-            "path": ["Desserts"],
-            "parent": None,
-            "level": 1,
-            "item_count": 0,
-            "item_count_total": 1,
-            "children": 1,
-        },
-        {
-            "code": "desserts.custard",
-            "name": "Custard",
-            "path": ["Desserts", "Custard"],
-            "parent": "desserts",
-            "level": 2,
-            "item_count": 1,
-            "item_count_total": 1,
-            "children": 0,
-        },
-        {
-            "code": "drinks",
-            "name": "Drinks",
-            "path": ["Drinks"],
-            "parent": None,
-            "level": 1,
-            "item_count": 0,
-            "item_count_total": 2,
-            "children": 1,
-        },
-        {
-            "code": "drinks.soy-milk",
-            "name": "Soy milk",
-            "path": ["Drinks", "Soy milk"],
-            "parent": "drinks",
-            "level": 2,
-            "item_count": 2,
-            "item_count_total": 2,
-            "children": 0,
-        },
-    ]
-    assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
-    assert answer.head["Access-Control-Allow-Origin"] == "*"
-
-
 def expected(items: dict[int, str]) -> dict[str, tuple[int, int, int]]:
     """Count from the items' codes: own, with all below, children."""
     own, total = Counter(items.values()), Counter[str]()

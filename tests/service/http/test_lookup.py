@@ -29,56 +29,14 @@ def contents() -> Contents:
     return open_shop
 
 
-async def test_a_record_has_every_member_with_exact_money(edge: Edge) -> None:
-    answer = await edge.get(f"/index/lookup/{SOY}")
-    record = answer.json
-    assert answer.status == 200
-    assert record["name"] == "Soy milk 1L"
-    assert record["brand"]["slug"] == "vita"
-    assert record["category"] == {"code": "drinks.soy-milk", "path": ["Drinks", "Soy milk"]}
-    assert record["price_band"] == {
-        "currency": "HKD",
-        "kind": "listing",
-        "low": "9.00",
-        "median": "10.90",
-        "high": "11.50",
-        "observations": 3,
-        "set_aside": 0,
-        "from": "2026-07-01",
-        "to": "2026-07-02",
-    }
-    assert [c["channel"] for c in record["channels"]] == ["NORTH", "SOUTH"]
-    assert record["sustainability"] is None
-    assert answer.head["ETag"].startswith(f'W/"{SOY}.1-')
-    assert answer.head["Cache-Control"] == "private, max-age=60"
-
-
 async def test_a_mistyped_iid_is_named_as_such(edge: Edge) -> None:
     wrong = SOY[:-1] + ("A" if SOY[-1] != "A" else "B")
     answer = await edge.get(f"/index/lookup/{wrong}")
     assert (answer.status, answer.json["detail"].split(". ")[1]) == (404, "It probably contains a typing error.")
 
 
-async def test_a_batch_needs_a_key(edge: Edge) -> None:
-    answer = await edge.get(f"/index/lookup?iid={SOY}")
-    assert (answer.status, answer.json["accepted"]) == (403, ["api-key"])
-
-
 async def test_lower_case_is_answered_with_the_canonical_form(edge: Edge) -> None:
     assert (await edge.get(f"/index/lookup/{SOY.lower()}")).json["iid"] == SOY
-
-
-async def test_head_answers_as_get_without_a_body(edge: Edge) -> None:
-    answer = await edge.ask("HEAD", f"/index/lookup/{SOY}")
-    assert (answer.status, answer.body) == (200, b"")
-    assert answer.head["ETag"].startswith(f'W/"{SOY}.1-')
-
-
-async def test_a_trailing_slash_redirects_with_a_problem_document(edge: Edge) -> None:
-    answer = await edge.get("/index/brands/?limit=1", head={"X-Request-Id": "my-request-1"})
-    assert _is_a_problem(answer, 308, "permanent-redirect", "/v1/index/brands?limit=1")
-    assert answer.head["X-Request-Id"] == "my-request-1"
-    assert answer.json["title"] == "Permanent Redirect"
 
 
 async def test_the_base_address_answers_alike_with_and_without_its_slash(edge: Edge, settings: Settings) -> None:
@@ -87,31 +45,6 @@ async def test_the_base_address_answers_alike_with_and_without_its_slash(edge: E
     assert (without.status, without.json) == (200, with_slash.json)
     refused = await edge.get("", anonymous=False)
     assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (401, "missing-credentials")
-
-
-async def test_the_origin_leads_to_the_documentation(edge: Edge) -> None:
-    for accept in ("text/html,application/xhtml+xml", "*/*", "application/json"):
-        url = "http://testserver/"
-        head = {"X-Real-IP": "192.0.2.1", "Accept": accept}
-        async with edge.session.get(url, headers=head, allow_redirects=False) as response:
-            answer = Answer(response.status, response.headers, await response.read())
-        edge.check("GET", "-", answer)
-        assert _is_a_problem(answer, 302, "found-elsewhere", "/v1/docs"), accept
-
-
-async def test_no_spelling_of_a_path_is_documented_twice(edge: Edge) -> None:
-    assert "/v1/" in edge.document["paths"]
-    assert not {"/", "/v1"} & edge.document["paths"].keys()
-
-
-async def test_a_merged_item_redirects_with_a_problem_document(edge: Edge, settings: Settings) -> None:
-    for path in ("/index/lookup", "/index/pricing", "/index/sustainability"):
-        with connect(settings.database_url, application="tests") as connection:
-            connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, CUSTARD))
-        answer = await edge.get(f"{path}/{CUSTARD}", key=api_key(settings))
-        assert _is_a_problem(
-            answer, 301, "moved-permanently", f"http://testserver/v1{path.removeprefix('/v1')}/{SOY}"
-        ), path
 
 
 NO_IIDS = [
@@ -139,15 +72,6 @@ async def test_a_malformed_iid_is_400_and_costs_nothing(edge: Edge) -> None:
         assert answer.status in (400, 404), (text, answer)
         assert b"<script" not in answer.body
         assert (await edge.get("/quota")).json["limits"][0]["used"] == 0, text
-
-
-async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(edge: Edge) -> None:
-    first = await edge.get(f"/index/lookup/{SOY}")
-    for _ in range(5):
-        again = await edge.get(f"/index/lookup/{SOY}", head={"If-None-Match": first.head["ETag"]})
-        assert (again.status, again.body) == (304, b"")
-    quota = await edge.get("/quota")
-    assert quota.json["limits"][0]["used"] == 1
 
 
 async def test_an_unknown_iid_is_404_and_is_counted(edge: Edge) -> None:
@@ -184,17 +108,6 @@ async def test_a_signed_up_caller_continues_where_the_anonymous_one_stopped(edge
     assert answer.head["RateLimit"].startswith('"free-daily";r=96;')
 
 
-async def test_merged_redirects_and_withdrawn_is_gone(edge: Edge, settings: Settings, tmp_path: Path) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, CUSTARD))
-        connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (SOY,))
-    moved = await edge.get(f"/index/lookup/{CUSTARD}")
-    assert (moved.status, moved.head["Location"]) == (301, f"http://testserver/v1/index/lookup/{SOY}")
-    gone = await edge.get(f"/index/lookup/{SOY}")
-    assert (gone.status, gone.json["type"].rsplit("/", 1)[1]) == (410, "iid-withdrawn")
-    assert (await edge.get("/quota")).json["limits"][0]["used"] == 0
-
-
 async def test_a_load_is_seen_at_once_with_a_new_etag(edge: Edge, settings: Settings, tmp_path: Path) -> None:
     old = await edge.get(f"/index/lookup/{SOY}")
     load_rows(settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-03,NORTH,7,\n", name="more.csv")
@@ -203,24 +116,6 @@ async def test_a_load_is_seen_at_once_with_a_new_etag(edge: Edge, settings: Sett
     assert new.status == 200
     assert new.json["price_band"]["low"] == "7.00"
     assert new.head["ETag"].startswith(f'W/"{SOY}.2-')
-
-
-async def test_many_at_once_each_with_its_own_status(edge: Edge, settings: Settings) -> None:
-    key = api_key(settings)
-    answer = await edge.get(f"/index/lookup?iid={SOY}&iid=IID-UNKNOWN&iid=nonsense", key=key)
-    assert [(entry["status"], entry["problem"]) for entry in answer.json["data"]] == [
-        (200, None),
-        (404, "iid-not-found"),
-        (400, "invalid-iid"),
-    ]
-    assert answer.head["RateLimit"].startswith('"brand-daily";r=49999;')
-
-
-async def test_more_iids_than_the_plan_allows_cost_nothing(edge: Edge, settings: Settings) -> None:
-    key = api_key(settings)
-    answer = await edge.get("/index/lookup?" + "&".join(f"iid=IID-{n}" for n in range(101)), key=key)
-    assert answer.json["errors"][0]["parameter"] == "iid"
-    assert (await edge.get("/", key=key)).json["quota"][0]["used"] == 0
 
 
 async def test_as_many_as_the_plan_allows_and_not_one_more(edge: Edge, settings: Settings) -> None:
@@ -264,19 +159,6 @@ async def test_a_body_of_another_form_is_refused(edge: Edge, settings: Settings)
     ):
         answer = await post(edge, api_key(settings), body)
         assert answer.status == 400, body
-
-
-async def test_a_body_that_is_no_object_is_refused_as_the_body(edge: Edge, settings: Settings) -> None:
-    for body in ([SOY_BATCH], None, "x", 1):
-        answer = await post(edge, api_key(settings), body)
-        assert (answer.status, [fault["parameter"] for fault in answer.json["errors"]]) == (400, ["body"]), body
-
-
-async def test_a_member_that_comes_twice_is_refused(edge: Edge, settings: Settings) -> None:
-    body = f'{{"iids":["{SOY_BATCH}"],"iids":["{NEW}"]}}'.encode()
-    answer = await edge.ask("POST", "/index/lookup", key=api_key(settings), body=body)
-    assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (400, "invalid-request")
-    assert "`iids` twice" in answer.json["detail"]
 
 
 async def test_a_known_record_is_answered_while_postgresql_is_unavailable(settings: Settings, tmp_path: Path) -> None:
@@ -372,13 +254,3 @@ async def test_a_record_that_is_read_again_takes_no_more_memory(edge: Edge) -> N
     for _ in range(50):
         await records._loaded(stores.version.snapshot, iids)
     assert all(records.peek(iid) is not None for iid in iids)
-
-
-def _is_a_problem(answer: Answer, status: int, slug: str, location: str) -> bool:
-    problem = answer.json
-    return (answer.status, problem["status"], problem["type"].rsplit("/", 1)[1], answer.head["Location"]) == (
-        status,
-        status,
-        slug,
-        location,
-    )
