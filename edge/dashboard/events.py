@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -12,7 +11,7 @@ from marshmallow import ValidationError
 from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.composition import Services
 from edge.dashboard.acting import PlanRights, acting_of
-from edge.dashboard.forms import Control, FormFaults
+from edge.dashboard.forms import Field, FormFaults
 from edge.dashboard.reports import names_in
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.tables import named
@@ -35,28 +34,16 @@ CARDS: dict[Condition, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class WatchField:
-    """A field of the form with the sentence under it; `choices` are values with their texts, for a choice alone."""
-
-    name: str
-    label: str
-    sentence: str
-    control: Control = "text"
-    choices: tuple[tuple[str, str], ...] = ()
-    completes: str | None = None
-
-
-_CODE = WatchField(
+_CODE = Field(
     "code", "Target", "The IID of an item, the slug of a brand, or the code of a category.", completes="watched"
 )
 _MEASURES = {
-    "amount": WatchField("amount", "Amount", "For example `12.50`."),
-    "currency": WatchField("currency", "Currency", "Three letters, for example `HKD`."),
-    "percent": WatchField("percent", "Percent", "How much prices must change from one month to the next."),
+    "amount": Field("amount", "Amount", "For example `12.50`."),
+    "currency": Field("currency", "Currency", "Three letters, for example `HKD`."),
+    "percent": Field("percent", "Percent", "How much prices must change from one month to the next."),
 }
-_KIND = WatchField("kind", "Prices of", "", "choice", (("listing", "listings"), ("sale", "sales")))
-_LABEL = WatchField("label", "Label", "Optional. Included in every event.")
+_KIND = Field("kind", "Prices of", "", "choice", (("listing", "listings"), ("sale", "sales")))
+_LABEL = Field("label", "Label", "Optional. Included in every event.")
 
 
 def condition_of(text: str) -> Condition:
@@ -64,7 +51,7 @@ def condition_of(text: str) -> Condition:
     return next((name for name in CONDITIONS if name == text), "below")
 
 
-def fields_of(condition: Condition) -> tuple[WatchField, ...]:
+def fields_of(condition: Condition) -> tuple[Field, ...]:
     """Return the fields of a condition's form."""
     needed, optional = MEMBERS[condition]
     measures = tuple(_measure(name, condition) for name in (*needed, *optional))
@@ -98,21 +85,21 @@ def noun(target: str) -> str:
     return "item" if target == "article" else target
 
 
-def _target(condition: Condition) -> WatchField:
+def _target(condition: Condition) -> Field:
     # One article has no index.
     offered = [target for target in TARGETS if condition != "index-moved" or target != "article"]
     sentence = "For a brand or category, each item is reported separately." if condition != "index-moved" else ""
-    return WatchField("target", "Watch", sentence, "choice", tuple((name, noun(name)) for name in offered))
+    return Field("target", "Watch", sentence, "choice", tuple((name, noun(name)) for name in offered))
 
 
-def _measure(name: str, condition: Condition) -> WatchField:
+def _measure(name: str, condition: Condition) -> Field:
     if name != "days":
         return _MEASURES[name]
     if condition == "new-low":
         choices = tuple((str(days), f"{days} days") for days in NEW_LOW_DAYS)
-        return WatchField("days", "Lowest of", "", "choice", choices)
+        return Field("days", "Lowest of", "", "choice", choices)
     sentence = f"Days without a price; {ABSENT_DAYS_DEFAULT} if empty."
-    return WatchField("days", "Absence", sentence, "number")
+    return Field("days", "Absence", sentence, "number")
 
 
 _PAGE = "/dashboard/watches"

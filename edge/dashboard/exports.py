@@ -1,11 +1,9 @@
 """Pages of the bulk data that is made to order: the builder with its preview, and the exports."""
 
 import json
-import re
 import shlex
 from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
 
 from aiohttp import web
 from marshmallow import ValidationError
@@ -16,7 +14,7 @@ from edge.composition import Services
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import FormFaults
 from edge.dashboard.reports import names_in
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.session_guard import FORM_ID, PageError, SignedIn, form_of, render, see
 from edge.dashboard.tables import called, export_question
 from edge.http.context import CONTEXT
 from edge.http.parameters import whole_number
@@ -32,7 +30,6 @@ _LISTED = 50
 _LISTS = ("brand", "category", "channel")
 _COLUMNS_MAX = 50
 _FIELDS = ("columns", "brand", "category", "channel", "from", "to", "since", "format", "compression")
-_ONCE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 class ExportPages:
@@ -82,11 +79,9 @@ class ExportPages:
             datasets=QUERIED,
             shape=QUERIED[name],
             formats=FORMATS,
-            once=uuid4().hex,
             given=given,
             columns=columns,
             faults=faults,
-            fields=_FIELDS,
             allowed=plan.rank >= INSTITUTIONAL,
         )
 
@@ -113,7 +108,7 @@ class ExportPages:
         principal = await self._billing.principal(visitor, INSTITUTIONAL)
         form = await form_of(request)
         once = form.get("once", "")
-        if not _ONCE.fullmatch(once):
+        if not FORM_ID.fullmatch(once):
             raise PageError(400, "The form is incomplete. Open its page again.")
         columns = [str(name) for name in (await request.post()).getall("columns", [])]
         try:

@@ -363,7 +363,7 @@ def _title(status: int) -> str:
 
 
 Make = Callable[[Transaction], Awaitable[str | None]]
-_FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
 
 
 class OneTimeSecrets:
@@ -380,7 +380,7 @@ class OneTimeSecrets:
         """
         form = await form_of(request)
         form_id = form.get("once", "")
-        if not _FORM_ID.fullmatch(form_id):
+        if not FORM_ID.fullmatch(form_id):
             raise PageError(400, "This form has expired. Open its page again.")
 
         key = f"form {form_id}"
