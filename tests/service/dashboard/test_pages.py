@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.dashboard.browser import Browser
+from tests.service.dashboard.browser import Browser, running_browser
 from tests.service.dashboard.test_billing import MERGED, SOY, contents, member, order, used, used_by, visit
-from tests.support.client import running_edge
 from tests.support.database import execute
-from tests.support.issuer import running_issuer
 
 # What pages say is so: limits of the plans, the header that a person can send, labels, questions before an end.
 
@@ -91,7 +88,7 @@ async def test_the_audit_log_is_narrowed_to_an_act_an_actor_and_a_day(browser: B
     for _ in range(2):
         await browser.ask("GET", "/dashboard/key")
         path = "/dashboard/key/rotation" if "Rotate" in browser.text else "/dashboard/key"
-        form = {"csrf": browser.csrf(), "once": browser.once(), "grace": "none"}
+        form = browser.form(grace="none")
         assert await browser.ask("POST", path, form) == 303
 
     async def acts(query: str) -> list[str]:
@@ -149,14 +146,11 @@ async def test_a_part_of_a_page_that_fails_is_a_sentence_and_not_a_page(browser:
 
 
 async def test_suggestions_count_against_the_persons_own_limit(settings: Settings, tmp_path: Path) -> None:
-    async with running_issuer() as issuer:
-        bounded = replace(settings, oidc_issuer=issuer.url, person_calls_per_day=3)
-        async with running_edge(bounded, tmp_path) as edge:
-            browser = Browser(edge, issuer)
-            await browser.sign_in()  # counts as one
-            page = "/dashboard/explorer/suggestions?q=soy"
-            assert 429 not in [await visit(browser, page) for _ in range(2)]
-            assert await visit(browser, page) == 429
+    async with running_browser(settings, tmp_path, person_calls_per_day=3) as browser:
+        await browser.sign_in()  # counts as one
+        page = "/dashboard/explorer/suggestions?q=soy"
+        assert 429 not in [await visit(browser, page) for _ in range(2)]
+        assert await visit(browser, page) == 429
 
 
 async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: Browser) -> None:
@@ -190,8 +184,7 @@ async def test_the_history_of_an_item_that_is_merged_meanwhile_leads_to_that_of_
     browser: Browser, settings: Settings
 ) -> None:
     organization = await member(browser)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+    execute(settings, "UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", SOY, MERGED)
     page, survivor = f"/dashboard/explorer/{MERGED}/history", f"/dashboard/explorer/{SOY}/history"
     assert await visit(browser, page) == 301
     assert browser.last.headers["Location"] == survivor
@@ -207,8 +200,7 @@ async def test_no_browser_keeps_the_redirection_of_a_merge_that_can_be_undone(
     browser: Browser, settings: Settings
 ) -> None:
     await browser.sign_in()
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+    execute(settings, "UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", SOY, MERGED)
     assert await visit(browser, f"/dashboard/explorer/{MERGED}") == 301
     assert browser.last.headers["Location"] == f"/dashboard/explorer/{SOY}"
     assert browser.last.headers["Cache-Control"] == "no-store"
@@ -304,7 +296,7 @@ async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(
 async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Browser) -> None:
     await member(browser)
     await browser.ask("GET", "/dashboard/watches/new")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "condition": "below", "target": "brand", "code": "vita"}
+    form = browser.form(condition="below", target="brand", code="vita")
     assert await browser.ask("POST", "/dashboard/watches", form) == 400
     main = browser.text.split("<main")[1]
     assert "<code>condition</code>" in main and "`" not in main
@@ -327,24 +319,19 @@ FORMS = {
 
 async def _prepared(browser: Browser, path: str) -> tuple[str, dict[str, str]]:
     await browser.sign_in()
-    await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "name": "Acme", "plan": "brand"}
-    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
+    await browser.create_organization()
     if path == "/dashboard/key/rotation":
-        await browser.ask("GET", "/dashboard/key")
-        await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+        await browser.send("/dashboard/key")
         await browser.ask("GET", "/dashboard/key")
     page, more = FORMS[path]
     await browser.ask("GET", page)
-    return page, {"csrf": browser.csrf(), "once": browser.once(), **more}
+    return page, browser.form(**more)
 
 
 def _done(browser: Browser) -> int:
     query = "SELECT (SELECT count(*) FROM api_keys) + (SELECT count(*) FROM public_tokens) + (SELECT count(*) FROM invitations)"
-    with connect(browser.edge.settings.database_url, application="tests") as connection:
-        row = connection.execute(query).fetchone()
-    assert row is not None
-    return int(row[0])
+    [(done,)] = execute(browser.edge.settings, query)
+    return int(done)
 
 
 @pytest.mark.parametrize("path", FORMS)
@@ -395,7 +382,7 @@ async def test_a_secret_whose_act_did_not_commit_is_not_shown(browser: Browser, 
     ):
         page, more = FORMS.get(path, webhook)
         await browser.ask("GET", page)
-        form = {"csrf": browser.csrf(), "once": browser.once(), **more}
+        form = browser.form(**more)
         execute(settings, f"CREATE CONSTRAINT TRIGGER cut_off AFTER INSERT ON {table} {at_commit}")
         assert await browser.ask("POST", path, form) == 503, path
         assert await browser.ask("GET", page) == 200
@@ -411,7 +398,7 @@ async def test_an_organization_is_created_and_an_invitation_accepted_once_howeve
 ) -> None:
     async def twice(visitor: Browser, page: str, form: dict[str, str]) -> None:
         await visitor.ask("GET", page)
-        form = {"csrf": visitor.csrf(), "once": visitor.once(), **form}
+        form = visitor.form(**form)
         twins = [replace(visitor, cookies=dict(visitor.cookies)) for _ in range(4)]
         path = page.removesuffix("/new")
         assert set(await asyncio.gather(*(twin.ask("POST", path, form) for twin in twins))) == {303}
@@ -421,7 +408,7 @@ async def test_an_organization_is_created_and_an_invitation_accepted_once_howeve
     await twice(browser, "/dashboard/organizations/new", {"name": "Acme", "plan": "brand"})
     assert execute(browser.edge.settings, "SELECT count(*) FROM organizations") == [(1,)]
     await browser.ask("GET", "/dashboard/members")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "email": "bob@example.org", "role": "viewer"}
+    form = browser.form(email="bob@example.org", role="viewer")
     assert await browser.ask("POST", "/dashboard/members/invitations", form) == 303
     await browser.ask("GET", "/dashboard/members")
     [secret] = set(re.findall(r"/dashboard/invitation#([A-Za-z0-9_-]{43})", browser.text))
@@ -455,14 +442,12 @@ async def test_a_form_without_its_id_or_changed_after_it_was_sent_does_nothing(b
 
 async def test_a_form_acts_on_no_organization_but_the_one_that_its_page_shows(browser: Browser) -> None:
     acme = await member(browser)
-    await browser.ask("GET", "/dashboard/key")
-    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.send("/dashboard/key")
     await browser.ask("GET", "/dashboard/key")
     of_acme = browser.csrf()
-    form = {"csrf": of_acme, "once": browser.once(), "name": "Other", "plan": "brand"}
+    form = browser.form(csrf=of_acme, name="Other", plan="brand")
     assert await browser.ask("POST", "/dashboard/organizations", form) == 303, "it names no organization"
-    await browser.ask("GET", "/dashboard/key")
-    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.send("/dashboard/key")
     for path in ("/key/revocation", "/key/rotation", "/members/invitations", "/reports"):
         assert await browser.ask("POST", f"/dashboard{path}", {"csrf": of_acme, "grace": "none"}) == 409, path
         assert "You now work in Other. Open this page again." in browser.text

@@ -23,6 +23,7 @@ from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 
@@ -109,8 +110,7 @@ async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_i
 
 
 async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: str, settings: Settings) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("DELETE FROM observations WHERE item_id = $1", (mint("shop", "3").key,))
+    execute(settings, "DELETE FROM observations WHERE item_id = $1", mint("shop", "3").key)
     for path in ("pricing", "sustainability"):
         answer = await edge.get(f"/index/{path}/{NEW}", key=key)
         assert answer.status == 200
@@ -179,9 +179,8 @@ async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
 ) -> None:
     assert (await edge.get("/index/pricing/IID-UNKNOWN", key=key)).status == 404
     assert await edge.used(key) == 2
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, CUSTARD))
-        connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (SOY,))
+    execute(settings, "UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", SOY, CUSTARD)
+    execute(settings, "UPDATE items SET status = 'withdrawn' WHERE iid = $1", SOY)
     moved = await edge.get(f"/index/pricing/{CUSTARD}", key=key)
     assert (moved.status, moved.head["Location"]) == (301, f"http://testserver/v1/index/pricing/{SOY}")
     for path, below, query in (
@@ -274,8 +273,7 @@ async def test_every_indicator_has_its_row_with_its_stages(edge: Edge, key: str,
 async def test_cumulative_figures_count_units_sold_else_one_article(
     edge: Edge, key: str, settings: Settings, tmp_path: Path
 ) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(FACTORS)
+    execute(settings, FACTORS)
     listed = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json
     assert (listed["meta"]["basis"], listed["meta"]["coverage"]["observed_days"]) == ("assortment", 2)
     row = listed["data"][0]
@@ -336,20 +334,14 @@ SOLD = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,7.00,5\n"
 
 def own_figure(settings: Settings, indicator: str, basis: str, *spread: float | None) -> None:
     """Give the soy milk a figure of 2 with what its source states of the spread: low, high, deviation."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "INSERT INTO impacts SELECT $1, $2, 2.0, $3, 'stated', id, '2026-01-01', $4, $5, $6 FROM sources",
-            (mint("shop", "1").key, indicator, basis, *(spread or (None, None, None))),
-        )
+    insert = "INSERT INTO impacts SELECT $1, $2, 2.0, $3, 'stated', id, '2026-01-01', $4, $5, $6 FROM sources"
+    execute(settings, insert, mint("shop", "1").key, indicator, basis, *(spread or (None, None, None)))
 
 
 def factor(settings: Settings, code: str, samples: int, log_mean: float | None, log_deviation: float | None) -> None:
     """Add a factor of 2 kg CO2e a kilogram to a category."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "INSERT INTO impact_factors SELECT 'category', $1, 'co2e_kg', 2.0, $2, 'mean', id, $3, $4 FROM sources",
-            (code, samples, log_mean, log_deviation),
-        )
+    insert = "INSERT INTO impact_factors SELECT 'category', $1, 'co2e_kg', 2.0, $2, 'mean', id, $3, $4 FROM sources"
+    execute(settings, insert, code, samples, log_mean, log_deviation)
 
 
 async def rows(edge: Edge, key: str, query: str = "") -> dict[str, dict[str, object]]:

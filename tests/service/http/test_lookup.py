@@ -15,6 +15,7 @@ from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Answer, Edge, running_edge
+from tests.support.database import execute
 from tests.support.servers import Contents, Servers
 from tests.support.shop import load_rows, open_shop
 
@@ -200,8 +201,7 @@ async def test_both_forms_give_the_same_bytes(edge: Edge, settings: Settings) ->
 
 
 async def test_the_number_is_the_plans_and_no_constant(settings: Settings, tmp_path: Path) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET batch_iids_max = 3 WHERE name = 'brand'")
+    execute(settings, "UPDATE plans SET batch_iids_max = 3 WHERE name = 'brand'")
     key = api_key(settings)
     async with running_edge(settings, tmp_path) as edge:
         assert (await post(edge, key, {"iids": [SOY_BATCH] * 3})).status == 200

@@ -8,11 +8,11 @@ import pytest
 from edge.app import DOCUMENT, create_app
 from edge.docs.root import CAPABILITIES
 from edge.http.routing import RULE
-from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
+from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
@@ -134,8 +134,7 @@ async def test_a_batch_and_an_export_are_charged_what_the_document_says(edge: Ed
 async def test_the_pages_limits_are_the_plans_as_they_are_now(settings: Settings, tmp_path: Path) -> None:
     async with running_edge(settings, tmp_path) as edge:
         assert b"61,234" not in (await edge.get("/docs", anonymous=False)).body
-        with connect(settings.database_url, application="tests") as connection:
-            connection.execute("UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
+        execute(settings, "UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
         for head in (HTML, {"Accept": "text/markdown"}):
             while b"61,234" not in (await edge.get("/docs", anonymous=False, head=head)).body:
                 pass  # until the edge has heard of the change
@@ -153,8 +152,7 @@ async def test_quota_counts_the_organizations_jobs(edge: Edge, settings: Setting
     }
     for brand in ("vita", "maison"):
         assert (await edge.get(f"/index/cohorts?brand={brand}", key=key, head=NOW)).status == 202
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE jobs SET state = 'running' WHERE parameters::text LIKE '%maison%'")
+    execute(settings, "UPDATE jobs SET state = 'running' WHERE parameters::text LIKE '%maison%'")
     assert (await edge.get("/quota", key=key)).json["jobs"] == {
         "running": {"limit": 4, "used": 1},
         "queued": {"limit": 20, "used": 1},

@@ -15,7 +15,6 @@ from jsonschema import Draft202012Validator
 from edge.app import describe
 from edge.docs.document import EXAMPLES, Document
 from edge.docs.files import FOLDER
-from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge, running_edge
@@ -40,8 +39,7 @@ async def test_ready_reports_each_part_and_an_empty_index_is_degraded(edge: Edge
 
 async def test_ready_reports_that_no_worker_takes_the_waiting_jobs(edge: Edge) -> None:
     def execute(statement: str) -> None:
-        with connect(edge.settings.database_url, application="tests") as connection:
-            connection.execute(statement)
+        execute(edge.settings, statement)
 
     execute(
         "INSERT INTO jobs (kind, queue, fingerprint, not_before) "
