@@ -156,6 +156,15 @@ def test_a_report_of_all_brands_shows_its_data_at_first_look(member: Visitor) ->
     member.check_every_form("job-row")
 
 
+def test_after_back_the_cost_is_that_of_what_the_browser_filled_in_again(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=cohorts")
+    member.page.locator("#brand").fill("vitasoy")
+    member.go("/dashboard/jobs")
+    member.page.go_back()
+    expect(member.page.locator("#brand")).to_have_value("vitasoy")
+    expect(member.page.locator("[data-cost]")).to_be_visible()
+
+
 def test_an_index_of_one_month_leads_to_the_form_with_shorter_periods(member: Visitor) -> None:
     member.go("/dashboard/reports?kind=price-index&brand=vitasoy")
     member.page.get_by_role("button", name="Run report").click()
