@@ -63,6 +63,10 @@ class PageBilling:
             return await self._credentials.plan(visitor.actor.membership.plan)
         return await self._credentials.plan("free")
 
+    async def includes(self, visitor: SignedIn, rank: int) -> bool:
+        """Return whether the plan that counts for a person includes what asks for this rank."""
+        return (await self.plan(visitor)).rank >= rank
+
     async def principal(self, visitor: SignedIn, rank_min: int = 0) -> Principal:
         """Return the person as a caller. Raises PageError where the plan's rank is below `rank_min`."""
         plan, actor = await self.plan(visitor), visitor.actor

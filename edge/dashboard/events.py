@@ -18,7 +18,6 @@ from edge.dashboard.tables import named
 from edge.events.feed import EventFeed
 from edge.events.schemas import MEMBERS, NewWatch, NewWebhook, Replay
 from edge.events.watches import WatchService, rendered
-from edge.events.webhooks import WebhookService
 from edge.http.parameters import whole_number
 from edge.http.problems import Problem
 from edge.storage.database import Database, Transaction
@@ -147,7 +146,7 @@ class WatchPages:
             wanted = read_form(form)
 
             async def make(transaction: Transaction) -> None:
-                await WatchService(transaction).add(acting_of(visitor), wanted)
+                await self._watches.within(transaction).add(acting_of(visitor), wanted)
 
             return await self._once.once(request, visitor, _PAGE, make)
         except (FormFaults, Problem) as error:
@@ -196,7 +195,6 @@ class WebhookPages:
         self._feed = services.events
         self._secret = secret
         self._rights = rights
-        self._settings = services.settings
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's webhooks and the form of a new one; its secret is shown once."""
@@ -211,7 +209,7 @@ class WebhookPages:
             wanted = _new(form, types)
 
             async def make(transaction: Transaction) -> str:
-                made = await self._acts(transaction).add(acting_of(visitor), wanted["url"], wanted["types"])
+                made = await self._webhooks.within(transaction).add(acting_of(visitor), wanted["url"], wanted["types"])
                 return str(made.secret)
 
             return await self._secret.once(request, visitor, _WEBHOOKS, make)
@@ -230,7 +228,7 @@ class WebhookPages:
         endpoint = request.match_info["id"]
 
         async def make(transaction: Transaction) -> str:
-            return str((await self._acts(transaction).rotate(acting_of(visitor), endpoint)).secret)
+            return str((await self._webhooks.within(transaction).rotate(acting_of(visitor), endpoint)).secret)
 
         return await self._secret.once(request, visitor, f"{_WEBHOOKS}/{endpoint}", make)
 
@@ -274,9 +272,6 @@ class WebhookPages:
         await self._rights.require(visitor, _WEBHOOK_RIGHT)
         await self._webhooks.delete(acting_of(visitor), request.match_info["id"])
         return see(_WEBHOOKS)
-
-    def _acts(self, transaction: Transaction) -> WebhookService:
-        return WebhookService(transaction, self._settings)
 
     async def _list(
         self, request: web.Request, visitor: SignedIn, given: dict[str, str], types: Any, faults: dict[str, str]

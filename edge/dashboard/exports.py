@@ -47,10 +47,8 @@ class ExportPages:
         requests = [(order, _request_of(order)) for order in orders[:_LISTED]]
         names = await names_in(self._database, [asked for _, asked in requests])
         exports = [(order, asked, export_question(asked, names)) for order, asked in requests]
-        plan = await self._billing.plan(visitor)
-        return render(
-            request, "exports.html", visitor, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL
-        )
+        allowed = await self._billing.includes(visitor, INSTITUTIONAL)
+        return render(request, "exports.html", visitor, exports=exports, total=total, allowed=allowed)
 
     async def builder(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The form. The address chooses the dataset, because its columns and filters depend on it."""
@@ -69,7 +67,7 @@ class ExportPages:
         faults: dict[str, str],
     ) -> web.StreamResponse:
         """Show the form as it was filled in; `columns` is None where all are chosen."""
-        name, plan = given["dataset"], await self._billing.plan(visitor)
+        name = given["dataset"]
         return render(
             request,
             "export_new.html",
@@ -82,7 +80,7 @@ class ExportPages:
             given=given,
             columns=columns,
             faults=faults,
-            allowed=plan.rank >= INSTITUTIONAL,
+            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
         )
 
     async def preview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -151,7 +149,7 @@ class ExportPages:
     async def _shown(self, request: web.Request, visitor: SignedIn, template: str) -> web.StreamResponse:
         organization = _organization(visitor)
         order = await self._repository.find(organization, request.match_info["id"])
-        asked, plan = _request_of(order), await self._billing.plan(visitor)
+        asked = _request_of(order)
         names = await names_in(self._database, [asked])
         return render(
             request,
@@ -161,7 +159,7 @@ class ExportPages:
             failure=failure(order),
             export=self._serializer.render(order, organization),
             narrowed={field: called(field, value, names) for field, value in (asked.get("filter") or {}).items()},
-            allowed=plan.rank >= INSTITUTIONAL,
+            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
         )
 
     async def _prepare(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:

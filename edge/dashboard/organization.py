@@ -11,7 +11,7 @@ from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, fo
 from edge.dashboard.sessions import Sessions
 from edge.dashboard.usage import plot_by_day
 from edge.organizations.handlers import invitation_link
-from edge.organizations.service import Actor, AuditFilter, as_dicts, usage_range
+from edge.organizations.service import Actor, AuditFilter, usage_range
 from edge.quota.page import windows_of
 from edge.storage.database import Transaction
 from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, INVITABLE, ROLES, Plan, may
@@ -48,7 +48,7 @@ class OrganizationPages:
         plan = await self._credentials.plan(membership.plan)
         decision = await self._limiter.usage(f"org:{membership.organization_id}", plan)
         first, last = usage_range(None, None)
-        rows = as_dicts(await self._acts.usage(visitor.actor, first, last))
+        rows = await self._acts.usage(visitor.actor, first, last)
         keys = await self._acts.keys(visitor.actor)
         called = any(row["credential"].startswith("api-key:") for row in rows)
         colleagues = len(await self._acts.members(visitor.actor)) + len(await self._acts.invitations(visitor.actor)) - 1
@@ -222,9 +222,7 @@ class PersonPages:
         """Show the person's public token and its use; a new one is shown once."""
         token = await self._acts.token(visitor.person)
         first, last = usage_range(None, None)
-        rows = (
-            as_dicts(await self._acts.usage_of_token(visitor.person, token["token_id"], first, last)) if token else []
-        )
+        rows = await self._acts.usage_of_token(visitor.person, token["token_id"], first, last) if token else []
         return render(
             request,
             "token.html",

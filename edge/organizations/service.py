@@ -35,7 +35,7 @@ def usage_range(first: date | None, last: date | None) -> tuple[date, date]:
     return first, last
 
 
-def usage_csv(rows: list[dict[str, Any]]) -> web.Response:
+def usage_csv(rows: Sequence[asyncpg.Record]) -> web.Response:
     """Make a CSV (RFC 4180) of statistics of use. Every cell is ours: no caller's text is in it."""
     text = io.StringIO()
     writer = csv.writer(text)
@@ -318,11 +318,6 @@ def _check_plan(refusal: str | None) -> None:
 def invitation_hash(secret: str) -> bytes:
     """Return what is stored of an invitation's secret: 256 random bits need no key and no salt."""
     return hashlib.sha256(secret.encode()).digest()
-
-
-def as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return rows as plain mappings."""
-    return [dict(row) for row in rows]
 
 
 def _not_found() -> Problem:

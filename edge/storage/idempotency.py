@@ -68,10 +68,6 @@ def _response(outcome: Outcome) -> web.Response:
     )
 
 
-# One act for each Idempotency-Key of a person or organization. The act and its answer commit together; repetitions
-# get that answer.
-
-
 SQL = load_queries(__file__, "idempotency.sql")
 
 
