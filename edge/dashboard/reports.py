@@ -13,10 +13,10 @@ from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Picture
 from edge.analytics.reports import SQL, Quote
 from edge.composition import Services
 from edge.dashboard import charts
-from edge.dashboard.acting import SUSPENDED, PageBilling
+from edge.dashboard.acting import PageBilling
 from edge.dashboard.answers import answer_of
 from edge.dashboard.forms import Field, FormFaults, ReportForm, defaults_of, fields_of, read_form
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.session_guard import SUSPENDED, PageError, SignedIn, form_of, render, see
 from edge.dashboard.tables import (
     PLAIN,
     Names,

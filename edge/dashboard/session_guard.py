@@ -24,7 +24,7 @@ from edge.storage.database import Scope, Transaction
 from edge.storage.idempotency import IdempotentActs, Outcome
 from shared.errors import ItemIndexError, RollupsOutdated, StoreUnavailable
 from shared.index.iid import require_uuid
-from shared.organizations.accounts import Person, Session
+from shared.organizations.accounts import Person, Session, may
 
 _SPAN = re.compile(r"`([^`]+)`")
 _DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b", re.ASCII)
@@ -90,9 +90,25 @@ class SignedIn:
         return self.actor.membership.organization_id if self.actor else ""
 
     @property
+    def barred(self) -> str | None:
+        """Why the visitor makes no calls for the organization, whatever its plan includes; None for one who may."""
+        membership = self.actor.membership if self.actor else None
+        if membership and membership.state != "active":
+            return SUSPENDED
+        return read_only(membership.role) if membership and not may(membership.role, "call") else None
+
+    @property
     def form_token(self) -> str:
         """The token of the forms on a page: it names the organization that the page shows."""
         return f"{self.session.csrf}.{self.organization}"
+
+
+SUSPENDED = "This organization is suspended."
+
+
+def read_only(role: str) -> str:
+    """Return why a role may not act."""
+    return f"Your role ({role}) has read-only access here. Ask an owner or admin to make changes."
 
 
 Page = Callable[[web.Request, SignedIn], Awaitable[web.StreamResponse]]
