@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from edge.app import DOCUMENT, create_app
-from edge.docs.root import CAPABILITIES
-from edge.http.routing import RULE
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key, free_token
@@ -74,21 +71,6 @@ async def test_every_operation_names_its_price_in_a_sentence_too(edge: Edge) -> 
             if operation["security"]:
                 said = f"Costs {price['units']} unit" if price["units"] else "Costs nothing."
                 assert said in operation["description"], path
-
-
-async def test_the_page_names_prices_plans_and_the_compatibility_policy(edge: Edge) -> None:
-    page = (await edge.get("/docs", anonymous=False, head=HTML)).body.decode()
-    for section in ("limits", "unit-prices", "compatibility", "request-ids"):
-        assert f'<h2 id="{section}">' in page
-    line = page.split("/v1/index/rollups/sustainability</code></td>")[1].split("</tr>")[0]
-    assert '<td class="number">20</td>' in line
-    assert '<td class="number">50,000</td>' in page and '<td class="number">1,000</td>' in page
-
-
-async def test_every_capability_names_a_rule(edge: Edge) -> None:
-    app = create_app(edge.resources)
-    assert set(CAPABILITIES.values()) <= {rule.name for rule in app[RULE].values()}
-    assert DOCUMENT in app
 
 
 async def test_root_links_the_paid_paths_and_each_link_is_a_path_of_the_document(
