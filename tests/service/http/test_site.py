@@ -18,6 +18,7 @@ from edge.docs.files import FOLDER
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge, running_edge
+from tests.support.database import execute
 from tests.support.shop import load_rows
 from tests.support.wire import exchange, head
 
@@ -38,17 +39,16 @@ async def test_ready_reports_each_part_and_an_empty_index_is_degraded(edge: Edge
 
 
 async def test_ready_reports_that_no_worker_takes_the_waiting_jobs(edge: Edge) -> None:
-    def execute(statement: str) -> None:
-        execute(edge.settings, statement)
-
     execute(
+        edge.settings,
         "INSERT INTO jobs (kind, queue, fingerprint, not_before) "
-        "VALUES ('cohorts', 'reports', '1', now() - interval '50 seconds'), ('export', 'exports', '2', now())"
+        "VALUES ('cohorts', 'reports', '1', now() - interval '50 seconds'), ('export', 'exports', '2', now())",
     )
     state, detail = await ready_part(edge, "jobs")
     assert state == "late"
     assert "reports for 5" in detail and "exports" not in detail
-    execute("INSERT INTO jobs (kind, queue, fingerprint, state) VALUES ('cohorts', 'reports', '3', 'running')")
+    running = "INSERT INTO jobs (kind, queue, fingerprint, state) VALUES ('cohorts', 'reports', '3', 'running')"
+    execute(edge.settings, running)
     assert (await ready_part(edge, "jobs"))[0] == "ok"  # a worker is running: jobs that wait, wait for their turn
 
 
