@@ -109,7 +109,7 @@ class Authentication:
         return f"Send {forms}. Sign up at {self._sign_up_url}."
 
     def _unauthorized(self, rule: Rule, slug: str, detail: str) -> Problem:
-        kinds = [*sorted(rule.accepts, reverse=True), *(["bearer"] if rule.key_as_bearer else [])]
+        kinds = dict.fromkeys([*sorted(rule.accepts, reverse=True), *(["bearer"] if rule.key_as_bearer else [])])
         challenge = ", ".join(_CHALLENGES[kind] for kind in kinds)
         return Problem(slug, detail, fields={"WWW-Authenticate": challenge})
 

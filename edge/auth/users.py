@@ -7,7 +7,6 @@ from dataclasses import replace
 import asyncpg
 
 from edge.auth import id_token
-from edge.auth import id_token as logout_token
 from edge.auth.id_token import Identity, InvalidToken, LogoutNotice
 from edge.auth.oidc_provider import OidcProvider
 from edge.storage.database import Database, Scope
@@ -72,9 +71,9 @@ class UserService:
         """Return what a logout token of the provider says. Raises InvalidToken."""
         if self.provider is None:
             raise InvalidToken
-        token = id_token.parse(text, logout_token.TYPES)
+        token = id_token.parse(text, id_token.TYPES)
         id_token.verify(token, await self.provider.keys_for(token))
-        return logout_token.check_logout_claims(
+        return id_token.check_logout_claims(
             token.claims, issuer=self.provider.issuer, client_id=self._client_id, now=time.time()
         )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
-from edge.dashboard.session_guard import PageError, SignedIn
+from edge.dashboard.session_guard import SUSPENDED, PageError, SignedIn, read_only
 from edge.events.watches import Actor
 from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
@@ -18,10 +18,6 @@ def acting_of(visitor: SignedIn) -> Actor:
     return Actor(actor.membership.organization_id, actor.person.name, actor.person.id)
 
 
-def _read_only(role: str) -> str:
-    return f"Your role ({role}) has read-only access here. Ask an owner or admin to make changes."
-
-
 class PlanRights:
     """The acts that the plan of the visitor's organization and the visitor's role allow together."""
 
@@ -32,12 +28,12 @@ class PlanRights:
         """Return in a sentence why the visitor may not act, None where the visitor may."""
         membership = visitor.acting.membership
         if membership.state != "active":
-            return "This organization is suspended."
+            return SUSPENDED
         plan = await self._credentials.plan(membership.plan)
         if plan.rank < BRAND:
             return f"The {plan.title} plan does not include this. Upgrade the organization's plan."
         if not may(membership.role, right):
-            return _read_only(membership.role)
+            return read_only(membership.role)
         return None
 
     async def require(self, visitor: SignedIn, right: str) -> None:
@@ -56,18 +52,20 @@ class PageBilling:
 
     async def plan(self, visitor: SignedIn) -> Plan:
         """Return the plan that counts for a person: the organization's if their role may call the API, else `free`."""
-        if visitor.actor and visitor.actor.membership.state == "active" and may(visitor.actor.membership.role, "call"):
+        if visitor.actor and not visitor.barred:
             return await self._credentials.plan(visitor.actor.membership.plan)
         return await self._credentials.plan("free")
+
+    async def includes(self, visitor: SignedIn, rank: int) -> bool:
+        """Return whether the plan that counts for a person includes what asks for this rank."""
+        return (await self.plan(visitor)).rank >= rank
 
     async def principal(self, visitor: SignedIn, rank_min: int = 0) -> Principal:
         """Return the person as a caller. Raises PageError where the plan's rank is below `rank_min`."""
         plan, actor = await self.plan(visitor), visitor.actor
         if plan.rank < rank_min:
-            role = actor.membership.role if actor else None
-            if role is not None and not may(role, "call"):
-                raise PageError(403, _read_only(role))
-            raise PageError(403, f"The {plan.title} plan does not include this. Use an organization on a higher plan.")
+            lacking = f"The {plan.title} plan does not include this. Use an organization on a higher plan."
+            raise PageError(403, visitor.barred or lacking)
         return Principal("bearer", visitor.person.id, plan, actor.membership.organization_id if actor else None)
 
     async def charge(self, request: web.Request, principal: Principal, units: int) -> Charge:

@@ -36,19 +36,17 @@ class DatasetPages:
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """All datasets, each with its newest release; and the profile file."""
-        plan = await self._billing.plan(visitor)
         return render(
             request,
             "datasets.html",
             visitor,
             datasets=RELEASED,
             newest=await self._repository.newest(),
-            allowed=plan.rank >= INSTITUTIONAL,
+            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
         )
 
     async def connect(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The lines with which each tool reads the releases."""
-        plan = await self._billing.plan(visitor)
         return render(
             request,
             "connect.html",
@@ -56,7 +54,7 @@ class DatasetPages:
             tools=connections(self._base_url),
             base_url=self._base_url,
             origin=self._base_url.removesuffix(API_PATH),
-            allowed=plan.rank >= INSTITUTIONAL,
+            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
         )
 
     async def one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -66,7 +64,6 @@ class DatasetPages:
         chosen = request.query.get("release", LATEST)
         release = await self._repository.release(dataset.name, chosen) if releases else None
         files = await self._repository.files(dataset.name, release.data_version) if release else []
-        plan = await self._billing.plan(visitor)
         return render(
             request,
             "dataset.html",
@@ -76,7 +73,7 @@ class DatasetPages:
             release=release,
             files=files,
             base_url=self._base_url,
-            allowed=plan.rank >= INSTITUTIONAL,
+            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
         )
 
     async def file(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:

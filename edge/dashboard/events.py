@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -12,14 +11,13 @@ from marshmallow import ValidationError
 from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.composition import Services
 from edge.dashboard.acting import PlanRights, acting_of
-from edge.dashboard.forms import Control, FormFaults
+from edge.dashboard.forms import Field, FormFaults
 from edge.dashboard.reports import names_in
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.tables import named
 from edge.events.feed import EventFeed
 from edge.events.schemas import MEMBERS, NewWatch, NewWebhook, Replay
 from edge.events.watches import WatchService, rendered
-from edge.events.webhooks import WebhookService
 from edge.http.parameters import whole_number
 from edge.http.problems import Problem
 from edge.storage.database import Database, Transaction
@@ -35,28 +33,16 @@ CARDS: dict[Condition, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class WatchField:
-    """A field of the form with the sentence under it; `choices` are values with their texts, for a choice alone."""
-
-    name: str
-    label: str
-    sentence: str
-    control: Control = "text"
-    choices: tuple[tuple[str, str], ...] = ()
-    completes: str | None = None
-
-
-_CODE = WatchField(
+_CODE = Field(
     "code", "Target", "The IID of an item, the slug of a brand, or the code of a category.", completes="watched"
 )
 _MEASURES = {
-    "amount": WatchField("amount", "Amount", "For example `12.50`."),
-    "currency": WatchField("currency", "Currency", "Three letters, for example `HKD`."),
-    "percent": WatchField("percent", "Percent", "How much prices must change from one month to the next."),
+    "amount": Field("amount", "Amount", "For example `12.50`."),
+    "currency": Field("currency", "Currency", "Three letters, for example `HKD`."),
+    "percent": Field("percent", "Percent", "How much prices must change from one month to the next."),
 }
-_KIND = WatchField("kind", "Prices of", "", "choice", (("listing", "listings"), ("sale", "sales")))
-_LABEL = WatchField("label", "Label", "Optional. Included in every event.")
+_KIND = Field("kind", "Prices of", "", "choice", (("listing", "listings"), ("sale", "sales")))
+_LABEL = Field("label", "Label", "Optional. Included in every event.")
 
 
 def condition_of(text: str) -> Condition:
@@ -64,7 +50,7 @@ def condition_of(text: str) -> Condition:
     return next((name for name in CONDITIONS if name == text), "below")
 
 
-def fields_of(condition: Condition) -> tuple[WatchField, ...]:
+def fields_of(condition: Condition) -> tuple[Field, ...]:
     """Return the fields of a condition's form."""
     needed, optional = MEMBERS[condition]
     measures = tuple(_measure(name, condition) for name in (*needed, *optional))
@@ -98,21 +84,21 @@ def noun(target: str) -> str:
     return "item" if target == "article" else target
 
 
-def _target(condition: Condition) -> WatchField:
+def _target(condition: Condition) -> Field:
     # One article has no index.
     offered = [target for target in TARGETS if condition != "index-moved" or target != "article"]
     sentence = "For a brand or category, each item is reported separately." if condition != "index-moved" else ""
-    return WatchField("target", "Watch", sentence, "choice", tuple((name, noun(name)) for name in offered))
+    return Field("target", "Watch", sentence, "choice", tuple((name, noun(name)) for name in offered))
 
 
-def _measure(name: str, condition: Condition) -> WatchField:
+def _measure(name: str, condition: Condition) -> Field:
     if name != "days":
         return _MEASURES[name]
     if condition == "new-low":
         choices = tuple((str(days), f"{days} days") for days in NEW_LOW_DAYS)
-        return WatchField("days", "Lowest of", "", "choice", choices)
+        return Field("days", "Lowest of", "", "choice", choices)
     sentence = f"Days without a price; {ABSENT_DAYS_DEFAULT} if empty."
-    return WatchField("days", "Absence", sentence, "number")
+    return Field("days", "Absence", sentence, "number")
 
 
 _PAGE = "/dashboard/watches"
@@ -160,7 +146,7 @@ class WatchPages:
             wanted = read_form(form)
 
             async def make(transaction: Transaction) -> None:
-                await WatchService(transaction).add(acting_of(visitor), wanted)
+                await self._watches.within(transaction).add(acting_of(visitor), wanted)
 
             return await self._once.once(request, visitor, _PAGE, make)
         except (FormFaults, Problem) as error:
@@ -209,7 +195,6 @@ class WebhookPages:
         self._feed = services.events
         self._secret = secret
         self._rights = rights
-        self._settings = services.settings
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's webhooks and the form of a new one; its secret is shown once."""
@@ -224,7 +209,7 @@ class WebhookPages:
             wanted = _new(form, types)
 
             async def make(transaction: Transaction) -> str:
-                made = await self._acts(transaction).add(acting_of(visitor), wanted["url"], wanted["types"])
+                made = await self._webhooks.within(transaction).add(acting_of(visitor), wanted["url"], wanted["types"])
                 return str(made.secret)
 
             return await self._secret.once(request, visitor, _WEBHOOKS, make)
@@ -243,7 +228,7 @@ class WebhookPages:
         endpoint = request.match_info["id"]
 
         async def make(transaction: Transaction) -> str:
-            return str((await self._acts(transaction).rotate(acting_of(visitor), endpoint)).secret)
+            return str((await self._webhooks.within(transaction).rotate(acting_of(visitor), endpoint)).secret)
 
         return await self._secret.once(request, visitor, f"{_WEBHOOKS}/{endpoint}", make)
 
@@ -287,9 +272,6 @@ class WebhookPages:
         await self._rights.require(visitor, _WEBHOOK_RIGHT)
         await self._webhooks.delete(acting_of(visitor), request.match_info["id"])
         return see(_WEBHOOKS)
-
-    def _acts(self, transaction: Transaction) -> WebhookService:
-        return WebhookService(transaction, self._settings)
 
     async def _list(
         self, request: web.Request, visitor: SignedIn, given: dict[str, str], types: Any, faults: dict[str, str]

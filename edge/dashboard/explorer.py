@@ -1,4 +1,8 @@
-"""The explorer: suggestions while a person types, searches by page, a record as a page, and for each the same curl."""
+"""The explorer: suggestions while a person types, searches by page, a record as a page, and for each the same curl.
+
+A search that is entered and a record that is opened count like a call of the API: for the organization that the person
+works in, else for the person's address, as after a free sign-up. Suggestions count against the person's own limits.
+"""
 
 from typing import NamedTuple
 
@@ -68,12 +72,6 @@ class CompletionPages:
         raise PageError(404, "There is no such list.")
 
 
-# The explorer: suggestions while a person types, searches by page, a record as a page, and for each the same curl. A
-# search that is entered and a record that is opened count like a call of the API: for the organization that the
-# person works in, else for the person's address, as after a free sign-up. Suggestions count against the person's own
-# limits.
-
-
 _HITS = 20
 _SUGGESTIONS = 8
 _HISTORY_UNITS = 2 * LIGHT_UNITS
@@ -112,9 +110,7 @@ class ExplorerPages:
 
     async def record(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A record as a page."""
-        iid = canonical_iid(request.match_info["iid"])
-        if iid is None:
-            raise PageError(404, "This is not an IID. Search for the item in the explorer.")
+        iid = _iid(request)
         charge = await self._billing.charge(request, await self._billing.principal(visitor), 1)
         return await charge.settle(self._record(request, visitor, iid))
 
@@ -124,22 +120,19 @@ class ExplorerPages:
         except ItemMerged as merged:
             return moved(request, f"/dashboard/explorer/{merged.survivor}")
         record = msgspec.json.decode(stored.body)
-        more = (await self._billing.plan(visitor)).rank >= BRAND
         return render(
             request,
             "record.html",
             visitor,
             record=record,
             base_url=self._base_url,
-            more=more,
+            more=await self._billing.includes(visitor, BRAND),
             history_units=_HISTORY_UNITS,
         )
 
     async def history(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
-        iid = canonical_iid(request.match_info["iid"])
-        if iid is None:
-            raise PageError(404, "This is not an IID. Search for the item in the explorer.")
+        iid = _iid(request)
         principal = await self._billing.principal(visitor, BRAND)
         charge = await self._billing.charge(request, principal, _HISTORY_UNITS)
         return await charge.settle(self._history(request, visitor, iid))
@@ -194,3 +187,10 @@ class ExplorerPages:
 
 def _words(request: web.Request) -> str:
     return request.query.get("q", "").strip()[:_QUERY_MAX]
+
+
+def _iid(request: web.Request) -> str:
+    iid = canonical_iid(request.match_info["iid"])
+    if iid is None:
+        raise PageError(404, "This is not an IID. Search for the item in the explorer.")
+    return iid

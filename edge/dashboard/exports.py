@@ -1,11 +1,9 @@
 """Pages of the bulk data that is made to order: the builder with its preview, and the exports."""
 
 import json
-import re
 import shlex
 from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
 
 from aiohttp import web
 from marshmallow import ValidationError
@@ -16,7 +14,7 @@ from edge.composition import Services
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import FormFaults
 from edge.dashboard.reports import names_in
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.session_guard import FORM_ID, PageError, SignedIn, form_of, render, see
 from edge.dashboard.tables import called, export_question
 from edge.http.context import CONTEXT
 from edge.http.parameters import whole_number
@@ -32,7 +30,6 @@ _LISTED = 50
 _LISTS = ("brand", "category", "channel")
 _COLUMNS_MAX = 50
 _FIELDS = ("columns", "brand", "category", "channel", "from", "to", "since", "format", "compression")
-_ONCE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 class ExportPages:
@@ -49,10 +46,8 @@ class ExportPages:
         requests = [(order, _request_of(order)) for order in orders[:_LISTED]]
         names = await names_in(self._database, [asked for _, asked in requests])
         exports = [(order, asked, export_question(asked, names)) for order, asked in requests]
-        plan = await self._billing.plan(visitor)
-        return render(
-            request, "exports.html", visitor, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL
-        )
+        allowed = await self._billing.includes(visitor, INSTITUTIONAL)
+        return render(request, "exports.html", visitor, exports=exports, total=total, allowed=allowed)
 
     async def builder(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The form. The address chooses the dataset, because its columns and filters depend on it."""
@@ -71,7 +66,7 @@ class ExportPages:
         faults: dict[str, str],
     ) -> web.StreamResponse:
         """Show the form as it was filled in; `columns` is None where all are chosen."""
-        name, plan = given["dataset"], await self._billing.plan(visitor)
+        name = given["dataset"]
         return render(
             request,
             "export_new.html",
@@ -81,12 +76,10 @@ class ExportPages:
             datasets=QUERIED,
             shape=QUERIED[name],
             formats=FORMATS,
-            once=uuid4().hex,
             given=given,
             columns=columns,
             faults=faults,
-            fields=_FIELDS,
-            allowed=plan.rank >= INSTITUTIONAL,
+            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
         )
 
     async def preview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -112,7 +105,7 @@ class ExportPages:
         principal = await self._billing.principal(visitor, INSTITUTIONAL)
         form = await form_of(request)
         once = form.get("once", "")
-        if not _ONCE.fullmatch(once):
+        if not FORM_ID.fullmatch(once):
             raise PageError(400, "The form is incomplete. Open its page again.")
         columns = [str(name) for name in (await request.post()).getall("columns", [])]
         try:
@@ -155,7 +148,7 @@ class ExportPages:
     async def _shown(self, request: web.Request, visitor: SignedIn, template: str) -> web.StreamResponse:
         organization = _organization(visitor)
         order = await self._exports.find(organization, request.match_info["id"])
-        asked, plan = _request_of(order), await self._billing.plan(visitor)
+        asked = _request_of(order)
         names = await names_in(self._database, [asked])
         return render(
             request,
@@ -165,7 +158,7 @@ class ExportPages:
             failure=failure(order),
             export=self._serializer.render(order, organization),
             narrowed={field: called(field, value, names) for field, value in (asked.get("filter") or {}).items()},
-            allowed=plan.rank >= INSTITUTIONAL,
+            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
         )
 
     async def _prepare(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:

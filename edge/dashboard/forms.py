@@ -80,21 +80,20 @@ _OWN_FIELDS = frozenset({"kind", "format", "csrf"})
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the form, with the sentence under it; `choices` are values with their texts, empty for other controls.
+    """A field of a form, with the sentence under it; `choices` are values with their texts, empty for other controls.
 
-    `completes` names the list that completes the text, `several` tells whether it takes several values with commas.
-    `default` is what a choice says that is left empty.
+    `completes` names the list that completes the text. `default` is what a choice says that is left empty; one without
+    it always has a value. `parameter` is the name that the API has for the field, where the form has another.
     """
 
     name: str
-    parameter: str
     label: str
     sentence: str
-    control: Control
+    control: Control = "text"
     choices: tuple[tuple[str, str], ...] = ()
-    several: bool = False
     completes: str | None = None
-    default: str = "Default"
+    default: str = ""
+    parameter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +178,14 @@ def _field(name: str, field: fields.Field[Any]) -> Field:
     several, default = several and not choices, field.load_default
     return Field(
         _FIELDS.get(name, name),
-        name,
         _LABELS.get(name) or re.sub("_", " ", name).capitalize(),
         ("Group by one or two of these" if name == "group_by" else sentence)
         + ("; separate several with commas" if several else ""),
         control,
         choices,
-        several,
         _COMPLETED.get(name),
         "No grouping" if name == "group_by" else f"Default ({default})" if isinstance(default, str) else "Default",
+        name,
     )
 
 

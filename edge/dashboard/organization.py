@@ -1,6 +1,5 @@
 """Pages about the visitor and the visitor's organization: token, overview, key, members, audit log; and their forms."""
 
-from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -12,11 +11,11 @@ from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, fo
 from edge.dashboard.sessions import Sessions
 from edge.dashboard.usage import plot_by_day
 from edge.organizations.handlers import invitation_link
-from edge.organizations.service import Actor, AuditFilter, OrganizationService, as_dicts, usage_range
+from edge.organizations.service import Actor, AuditFilter, usage_range
 from edge.quota.page import windows_of
 from edge.storage.database import Transaction
 from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, INVITABLE, ROLES, Plan, may
-from shared.organizations.credentials import KEY_PREFIX, parse
+from shared.organizations.credentials import KEY_PREFIX
 
 _AUDIT_ROWS = 100
 HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"
@@ -49,7 +48,7 @@ class OrganizationPages:
         plan = await self._credentials.plan(membership.plan)
         decision = await self._limiter.usage(f"org:{membership.organization_id}", plan)
         first, last = usage_range(None, None)
-        rows = as_dicts(await self._acts.usage(visitor.actor, first, last))
+        rows = await self._acts.usage(visitor.actor, first, last)
         keys = await self._acts.keys(visitor.actor)
         called = any(row["credential"].startswith("api-key:") for row in rows)
         colleagues = len(await self._acts.members(visitor.actor)) + len(await self._acts.invitations(visitor.actor)) - 1
@@ -73,14 +72,13 @@ class OrganizationPages:
 
     async def key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The key's state and its forms; a new key is shown once."""
-        actor, new_key = visitor.acting, await self._secret.take(visitor, _KEY_PAGE)
-        keys = await self._acts.keys(actor)
+        actor = visitor.acting
         return render(
             request,
             "key.html",
             visitor,
-            keys=keys,
-            new_key=_if_issued(new_key, [key["key_id"] for key in keys]),
+            keys=await self._acts.keys(actor),
+            new_key=await self._secret.take(visitor, _KEY_PAGE),
             prefix=KEY_PREFIX,
             base_url=self._base_url,
             graces=GRACE_SECONDS,
@@ -90,14 +88,22 @@ class OrganizationPages:
 
     async def issue_key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Issue a key; the next page shows it, once."""
-        return await self._secret.make(request, visitor, _KEY_PAGE, lambda acts: acts.issue_key(visitor.acting))
+
+        async def issue(transaction: Transaction) -> str:
+            return await self._acts.within(transaction).issue_key(visitor.acting)
+
+        return await self._secret.once(request, visitor, _KEY_PAGE, issue)
 
     async def rotate_key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Replace the key; the next page shows the new one, once."""
         grace = (await form_of(request)).get("grace", "")
         if grace not in GRACE_SECONDS:
             raise PageError(400, "Choose how long the old key keeps working.")
-        return await self._secret.make(request, visitor, _KEY_PAGE, lambda acts: acts.rotate_key(visitor.acting, grace))
+
+        async def rotate(transaction: Transaction) -> str:
+            return await self._acts.within(transaction).rotate_key(visitor.acting, grace)
+
+        return await self._secret.once(request, visitor, _KEY_PAGE, rotate)
 
     async def revoke_keys(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Revoke every key that works."""
@@ -137,11 +143,11 @@ class OrganizationPages:
             fault = "Enter an email address, such as name@example.org, and choose a role."
             return await self._members(request, visitor, None, form, fault)
 
-        async def invite(acts: OrganizationService) -> str:
-            secret, _ = await acts.invite(visitor.acting, email, role)
+        async def invite(transaction: Transaction) -> str:
+            secret, _ = await self._acts.within(transaction).invite(visitor.acting, email, role)
             return invitation_link(self._origin, secret)
 
-        return await self._secret.make(request, visitor, _MEMBERS_PAGE, invite)
+        return await self._secret.once(request, visitor, _MEMBERS_PAGE, invite)
 
     async def change_role(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Give a member another role."""
@@ -182,15 +188,6 @@ class OrganizationPages:
         )
 
 
-def _if_issued(credential: str | None, ids: Sequence[str]) -> str | None:
-    """Return a new credential if there is one of its id: it is kept for its page before the act that issues it commits.
-
-    PostgreSQL may have been lost in between.
-    """
-    form = parse(credential) if credential else None
-    return credential if form is not None and form.credential_id in ids else None
-
-
 def _day(text: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
@@ -223,18 +220,15 @@ class PersonPages:
 
     async def token(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Show the person's public token and its use; a new one is shown once."""
-        new_token = await self._secret.take(visitor, _TOKEN_PAGE)
         token = await self._acts.token(visitor.person)
         first, last = usage_range(None, None)
-        rows = (
-            as_dicts(await self._acts.usage_of_token(visitor.person, token["token_id"], first, last)) if token else []
-        )
+        rows = await self._acts.usage_of_token(visitor.person, token["token_id"], first, last) if token else []
         return render(
             request,
             "token.html",
             visitor,
             token=token,
-            new_token=_if_issued(new_token, [token["token_id"]] if token else []),
+            new_token=await self._secret.take(visitor, _TOKEN_PAGE),
             base_url=self._base_url,
             free=await self._credentials.plan("free"),
             plot=plot_by_day(rows, first, last),
@@ -242,7 +236,11 @@ class PersonPages:
 
     async def issue_token(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Issue a token; the next page shows it, once."""
-        return await self._secret.make(request, visitor, _TOKEN_PAGE, lambda acts: acts.issue_token(visitor.person))
+
+        async def issue(transaction: Transaction) -> str:
+            return await self._acts.within(transaction).issue_token(visitor.person)
+
+        return await self._secret.once(request, visitor, _TOKEN_PAGE, issue)
 
     async def revoke_token(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Revoke the token."""

@@ -16,7 +16,7 @@ from edge.dashboard import charts
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.answers import answer_of
 from edge.dashboard.forms import Field, FormFaults, ReportForm, defaults_of, fields_of, read_form
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.session_guard import SUSPENDED, PageError, SignedIn, form_of, render, see
 from edge.dashboard.tables import (
     PLAIN,
     Names,
@@ -195,7 +195,10 @@ class ReportPages:
         return stream.answer(request, manifest, await ResultBody.open(self._store, manifest))
 
     async def _order(self, request: web.Request, visitor: SignedIn) -> Order:
-        return await self._orders.find(visitor.acting.membership.organization_id, request.match_info["id"])
+        membership = visitor.acting.membership
+        if membership.state != "active":  # as the API refuses its key
+            raise PageError(403, SUSPENDED)
+        return await self._orders.find(membership.organization_id, request.match_info["id"])
 
     async def _quote(self, principal: Principal, form: ReportForm) -> Quote:
         return await self._reports.quote(principal.organization_id, form.report.kind, form.parameters, form.format)

@@ -19,12 +19,12 @@ from edge.dashboard.tables import amount, estimate, figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
-from edge.organizations.service import Actor, OrganizationService
+from edge.organizations.service import Actor
 from edge.storage.database import Scope, Transaction
 from edge.storage.idempotency import IdempotentActs, Outcome
 from shared.errors import ItemIndexError, RollupsOutdated, StoreUnavailable
 from shared.index.iid import require_uuid
-from shared.organizations.accounts import Person, Session
+from shared.organizations.accounts import Person, Session, may
 
 _SPAN = re.compile(r"`([^`]+)`")
 _DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b", re.ASCII)
@@ -90,9 +90,25 @@ class SignedIn:
         return self.actor.membership.organization_id if self.actor else ""
 
     @property
+    def barred(self) -> str | None:
+        """Why the visitor makes no calls for the organization, whatever its plan includes; None for one who may."""
+        membership = self.actor.membership if self.actor else None
+        if membership and membership.state != "active":
+            return SUSPENDED
+        return read_only(membership.role) if membership and not may(membership.role, "call") else None
+
+    @property
     def form_token(self) -> str:
         """The token of the forms on a page: it names the organization that the page shows."""
         return f"{self.session.csrf}.{self.organization}"
+
+
+SUSPENDED = "This organization is suspended."
+
+
+def read_only(role: str) -> str:
+    """Return why a role may not act."""
+    return f"Your role ({role}) has read-only access here. Ask an owner or admin to make changes."
 
 
 Page = Callable[[web.Request, SignedIn], Awaitable[web.StreamResponse]]
@@ -362,9 +378,8 @@ def _title(status: int) -> str:
     return _TITLES.get(status, "This request can't be completed")
 
 
-Make = Callable[[OrganizationService], Awaitable[str]]
-MakeInTransaction = Callable[[Transaction], Awaitable[str | None]]
-_FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+Make = Callable[[Transaction], Awaitable[str | None]]
+FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
 
 
 class OneTimeSecrets:
@@ -374,37 +389,29 @@ class OneTimeSecrets:
         self._idempotent = idempotent
         self._sessions = sessions
 
-    async def make(self, request: web.Request, visitor: SignedIn, page: str, make: Make) -> web.Response:
-        """Make the secret of an organization for a form, unless the form was sent before, and redirect to the page."""
-        settings = self._idempotent.settings
-
-        async def in_transaction(transaction: Transaction) -> str:
-            return await make(OrganizationService(transaction, settings))
-
-        return await self.once(request, visitor, page, in_transaction)
-
-    async def once(self, request: web.Request, visitor: SignedIn, page: str, make: MakeInTransaction) -> web.Response:
+    async def once(self, request: web.Request, visitor: SignedIn, page: str, make: Make) -> web.Response:
         """Run what a form orders, unless the form was sent before, and redirect to the page (303).
 
         The page shows the text that `make` returns, once; None is no text.
         """
         form = await form_of(request)
         form_id = form.get("once", "")
-        if not _FORM_ID.fullmatch(form_id):
+        if not FORM_ID.fullmatch(form_id):
             raise PageError(400, "This form has expired. Open its page again.")
+
+        key = f"form {form_id}"
 
         async def act(transaction: Transaction) -> Outcome:
             text = await make(transaction)
             if text is not None:
                 # Kept before the act commits: a second sending waits for that, and its page must find the secret.
-                await self._sessions.put_flash(visitor.cookie, page, text)
+                await self._sessions.put_flash(visitor.cookie, page, f"{key}\n{text}")
             return Outcome(200)
 
         sent = sorted(f"{name}={value!s}" for name, value in (await request.post()).items() if name != "csrf")
         digest = hashlib.sha256("\0".join((request.path, *sent)).encode()).digest()
         try:
-            owner = Scope(person=visitor.person.id)
-            await self._idempotent.once(owner, f"form {form_id}", digest, act, wait=True)
+            await self._idempotent.once(Scope(person=visitor.person.id), key, digest, act, wait=True)
         except Problem as problem:
             if problem.type.slug == "idempotency-key-reused":
                 raise PageError(409, "This form was already submitted. Open its page again.") from None
@@ -412,5 +419,6 @@ class OneTimeSecrets:
         return see(page)
 
     async def take(self, visitor: SignedIn, page: str) -> str | None:
-        """Return the secret that waits for this page, once."""
-        return await self._sessions.take_flash(visitor.cookie, page)
+        """Return the secret that waits for this page, once; none where PostgreSQL was lost before its act committed."""
+        key, _, text = (await self._sessions.take_flash(visitor.cookie, page) or "").partition("\n")
+        return text if key and await self._idempotent.is_done(Scope(person=visitor.person.id), key) else None

@@ -14,8 +14,7 @@ from urllib.parse import quote_plus, urlencode
 import aiohttp
 from aiohttp import web
 
-from edge.auth.id_token import LOGOUT_LIFETIME_SECONDS_MAX as LIFETIME_SECONDS_MAX
-from edge.auth.id_token import TOKEN_BYTES_MAX, InvalidToken, LogoutNotice
+from edge.auth.id_token import LOGOUT_LIFETIME_SECONDS_MAX, TOKEN_BYTES_MAX, InvalidToken, LogoutNotice
 from edge.auth.oidc_provider import OidcProvider
 from edge.composition import Services
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
@@ -189,15 +188,13 @@ def browser_of(agent: str) -> str:
     return f"{browser} on {system}" if system else browser
 
 
-# Ending sessions: one's own here and at the provider, others of the same person, and those that the provider ends.
-# Sources: OpenID Connect RP-Initiated Logout 1.0; OpenID Connect Back-Channel Logout 1.0.
-
-
 _LAST_PAGE = "/dashboard/signed-out"
 _SESSIONS_PAGE = "/dashboard/sessions"
 
 
 class SignOutPages:
+    """Ends sessions: one's own here and at the provider, others of the person, and those that the provider ends."""
+
     def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
         self._users = services.resources.users
         self._sessions = sessions
@@ -270,7 +267,7 @@ class SignOutPages:
         if not await self._sessions.was_obeyed(notice.id):
             await self._obey(notice)
             # Afterwards: the provider repeats a token that was not answered, which must not count as obeyed then.
-            await self._sessions.note_obeyed(notice.id, 2 * LIFETIME_SECONDS_MAX)
+            await self._sessions.note_obeyed(notice.id, 2 * LOGOUT_LIFETIME_SECONDS_MAX)
         return web.Response(headers={"Cache-Control": "no-store"})
 
     async def _obey(self, notice: LogoutNotice) -> None:

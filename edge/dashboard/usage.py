@@ -1,14 +1,15 @@
 """Pages of an organization's use: calls by day, endpoint and caller, and the last calls one by one."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from aiohttp import web
+from asyncpg import Record
 
 from edge.dashboard.session_guard import SignedIn, render
-from edge.organizations.service import Actor, OrganizationService, as_dicts, usage_csv, usage_range
+from edge.organizations.service import Actor, OrganizationService, usage_csv, usage_range
 from edge.quota.usage import KEPT_DAYS, LoggedCall, RequestLog
 from shared.clock import utc_now
 from shared.errors import InvalidParameter, StoreUnavailable
@@ -28,11 +29,10 @@ class UsagePages:
     async def usage(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Calls by day, endpoint, caller and outcome."""
         days, (first, last) = _days(request)
-        rows = as_dicts(await self._acts.usage(visitor.acting, first, last))
-        plot = plot_by_day(rows, first, last)
+        rows = await self._acts.usage(visitor.acting, first, last)
         names = await self._names(visitor.acting)
         named = [
-            row | {"endpoint": endpoint_name(row["endpoint"]), "credential": caller_name(row["credential"], names)}
+            {**row, "endpoint": endpoint_name(row["endpoint"]), "credential": caller_name(row["credential"], names)}
             for row in rows
         ]
         return render(
@@ -41,7 +41,7 @@ class UsagePages:
             visitor,
             days=days,
             choices=_DAYS,
-            plot=plot,
+            plot=plot_by_day(rows, first, last),
             by_endpoint=_summed(named, "endpoint"),
             by_credential=_summed(named, "credential"),
             rows=named[:_ROWS_SHOWN],
@@ -50,7 +50,7 @@ class UsagePages:
     async def sheet(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The same as CSV, with the credentials' ids."""
         _, (first, last) = _days(request)
-        return usage_csv(as_dicts(await self._acts.usage(visitor.acting, first, last)))
+        return usage_csv(await self._acts.usage(visitor.acting, first, last))
 
     async def requests(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The last calls of the organization, the newest first: those of the status, caller, endpoint and id given."""
@@ -100,7 +100,7 @@ def endpoint_name(route: str) -> str:
     return f"{name}, in the dashboard" if name != route else route
 
 
-def plot_by_day(rows: list[dict[str, Any]], first: date, last: date) -> dict[str, Any]:
+def plot_by_day(rows: Iterable[Record], first: date, last: date) -> dict[str, Any]:
     """Return calls per day and outcome in the form that the page's script draws: days without calls are zero."""
     by_day: dict[tuple[date, str], int] = defaultdict(int)
     for row in rows:

@@ -94,7 +94,9 @@ class Docs:
         raise web.HTTPFound(f"{API_PATH}/docs")
 
     def _make_reference(self) -> Representation:
-        groups = calls_by_tag(self._document.as_dict())
+        document = self._document.as_dict()
+        calls = calls_of(document)
+        groups = [(tag, [call for name, call in calls if name == tag["name"]]) for tag in document["tags"]]
         return Representation.of(PAGES.text("reference.html", version=SCALAR_VERSION, groups=groups), HTML)
 
     def _make(self, plans: tuple[Plan, ...], guides: dict[str, list[Guide]]) -> _Page:
@@ -106,7 +108,7 @@ class Docs:
             base_url=self._settings.base_url,
             token=self._settings.anonymous_token,
             plans=plans,
-            prices=prices_of(self._document.as_dict()),
+            prices=[call for _, call in calls_of(self._document.as_dict()) if call.units],
             guides=guides,
             commands=install_commands(self._settings.base_url).values(),
         )
@@ -115,26 +117,7 @@ class Docs:
 
 
 class Call(NamedTuple):
-    """One line of the reference's list."""
-
-    method: str
-    path: str
-    summary: str
-    units: int
-
-
-def calls_by_tag(document: dict[str, Any]) -> list[tuple[str, str, list[Call]]]:
-    """Return each tag of the document with its description and its calls."""
-    calls: dict[str, list[Call]] = {tag["name"]: [] for tag in document["tags"]}
-    for path, operations in document["paths"].items():
-        for method, declared in operations.items():
-            line = Call(method.upper(), path, declared["summary"], declared["x-units"]["units"])
-            calls[declared["tags"][0]].append(line)
-    return [(tag["name"], tag["description"], calls[tag["name"]]) for tag in document["tags"]]
-
-
-class PriceLine(NamedTuple):
-    """One line of the list of prices."""
+    """One call with its price, as the document says it."""
 
     method: str
     path: str
@@ -144,14 +127,14 @@ class PriceLine(NamedTuple):
     stored: int
 
 
-def prices_of(document: dict[str, Any]) -> list[PriceLine]:
-    """Return what each call that is charged costs, as the document says it."""
-    lines = []
+def calls_of(document: dict[str, Any]) -> list[tuple[str, Call]]:
+    """Return each call of the document, with its tag."""
+    calls = []
     for path, operations in document["paths"].items():
         for method, described in operations.items():
             price = described["x-units"]
-            if price["units"]:
-                per = f"{price['per']} {price['of']}" if "per" in price else price["of"]
-                stored = price.get("stored", price["units"])
-                lines.append(PriceLine(method.upper(), path, described["summary"], price["units"], per, stored))
-    return lines
+            per = f"{price['per']} {price['of']}" if "per" in price else price["of"]
+            stored = price.get("stored", price["units"])
+            line = Call(method.upper(), path, described["summary"], price["units"], per, stored)
+            calls.append((described["tags"][0], line))
+    return calls

@@ -32,7 +32,7 @@ class Templates:
 
     def page(self, name: str, **values: object) -> web.Response:
         """Return a filled-in page; an unknown variable in it raises."""
-        return page_of(self.text(name, **values))
+        return web.Response(text=self.text(name, **values), content_type="text/html", headers=_FIELDS)
 
     def text(self, name: str, **values: object) -> str:
         """Return a filled-in page's text."""
@@ -40,11 +40,6 @@ class Templates:
 
 
 PAGES = Templates(Path(__file__).parents[1] / "docs" / "templates")
-
-
-def page_of(text: str) -> web.Response:
-    """Return a page as an answer."""
-    return web.Response(text=text, content_type="text/html", headers=_FIELDS)
 
 
 def wants_html(request: web.Request) -> bool:

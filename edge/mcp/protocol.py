@@ -138,15 +138,10 @@ _INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """The capabilities that a request states: the revision that its sender speaks, and whether it follows tasks."""
+    """What a request states of its sender: whether its revision has no sessions, and whether it follows tasks."""
 
-    version: str
+    stateless: bool
     takes_tasks: bool = False
-
-    @property
-    def stateless(self) -> bool:
-        """Whether the revision has no sessions."""
-        return self.version == STATELESS
 
 
 def peer_of(message: Message, headers: Mapping[str, str]) -> Peer:
@@ -155,9 +150,9 @@ def peer_of(message: Message, headers: Mapping[str, str]) -> Peer:
     if version is not None and version not in (STATELESS, HANDSHAKE) and _VERSION_KEY not in message.meta:
         raise unsupported(version)
     if version in (None, HANDSHAKE) and _VERSION_KEY not in message.meta:
-        return Peer(HANDSHAKE)
+        return Peer(stateless=False)
     if message.is_notification:
-        return Peer(STATELESS)
+        return Peer(stateless=True)
     return _stateless_peer(message, headers)
 
 
@@ -172,7 +167,7 @@ def _stateless_peer(message: Message, headers: Mapping[str, str]) -> Peer:
     if version != STATELESS:
         raise unsupported(version)
     extensions = capabilities.get("extensions")
-    return Peer(version, isinstance(extensions, dict) and TASKS in extensions)
+    return Peer(stateless=True, takes_tasks=isinstance(extensions, dict) and TASKS in extensions)
 
 
 def _check_headers(message: Message, headers: Mapping[str, str], version: Any) -> None:

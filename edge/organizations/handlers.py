@@ -16,7 +16,7 @@ from edge.http.problems import Problem
 from edge.http.routing import API_PATH, BEARER, Route, Rule, operation
 from edge.organizations import schemas
 from edge.organizations.plan_notices import PlanNotices
-from edge.organizations.service import Actor, OrganizationService, as_dicts, usage_csv, usage_range
+from edge.organizations.service import Actor, OrganizationService, usage_csv, usage_range
 from edge.storage.database import Scope
 from edge.storage.idempotency import PARAMETER, PROBLEMS, IdempotentActs, idempotency_key_of
 from shared.clock import rfc3339
@@ -173,7 +173,7 @@ class OrganizationApi:
         actor = actor_of(request)
         rows = await self._acts.usage(actor, first, last)
         if request[QUERY]["format"] == "csv":
-            return usage_csv(as_dicts(rows))
+            return usage_csv(rows)
         return self._list(actor, rows, {"from": first, "to": last})
 
     @_operation(

@@ -35,7 +35,7 @@ def usage_range(first: date | None, last: date | None) -> tuple[date, date]:
     return first, last
 
 
-def usage_csv(rows: list[dict[str, Any]]) -> web.Response:
+def usage_csv(rows: Sequence[asyncpg.Record]) -> web.Response:
     """Make a CSV (RFC 4180) of statistics of use. Every cell is ours: no caller's text is in it."""
     text = io.StringIO()
     writer = csv.writer(text)
@@ -161,8 +161,7 @@ class OrganizationService:
     async def revoke_keys(self, actor: Actor) -> None:
         """Revoke every key that works."""
         actor.require("manage-key")
-        values = (actor.membership.organization_id, actor.person.id, actor.person.name)
-        await self._acts(SQL.revoke_keys, *values, scope=actor.scope)
+        await self._act_as(actor, SQL.revoke_keys)
 
     async def revoke_leaked(self, key: str) -> bool:
         """Revoke a key for its holder. Return False if there is no such key; the time taken does not show which."""
@@ -288,18 +287,15 @@ class OrganizationService:
         return await self._act(query, organization, *values, person.id, person.name, scope=actor.scope)
 
     async def _act(self, query: str, *values: Any, scope: Scope) -> Row | None:
-        rows = await self._acts(query, *values, scope=scope)
-        return rows[0] if rows else None
-
-    async def _acts(self, query: str, *values: Any, scope: Scope) -> list[Row]:
-        """Run an act; no rows where a unique index stops it: of two at the same moment the other one was first.
+        """Run an act; None where a unique index stops it: of two at the same moment the other one was first.
 
         PostgreSQL checks the role itself: it may have changed since it was read here.
         """
         try:
-            return await self._database.fetch(query, *values, scope=scope)
+            rows = await self._database.fetch(query, *values, scope=scope)
+            return rows[0] if rows else None
         except asyncpg.UniqueViolationError:
-            return []
+            return None
         except asyncpg.InsufficientPrivilegeError:
             raise Problem("insufficient-role", "Your role in the organization has changed; ask an owner.") from None
 
@@ -318,11 +314,6 @@ def _check_plan(refusal: str | None) -> None:
 def invitation_hash(secret: str) -> bytes:
     """Return what is stored of an invitation's secret: 256 random bits need no key and no salt."""
     return hashlib.sha256(secret.encode()).digest()
-
-
-def as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return rows as plain mappings."""
-    return [dict(row) for row in rows]
 
 
 def _not_found() -> Problem:

@@ -68,10 +68,6 @@ def _response(outcome: Outcome) -> web.Response:
     )
 
 
-# One act for each Idempotency-Key of a person or organization. The act and its answer commit together; repetitions
-# get that answer.
-
-
 SQL = load_queries(__file__, "idempotency.sql")
 
 
@@ -145,6 +141,11 @@ class IdempotentActs:
             sealed = seal(sealing_keys[0], outcome.body)
             await transaction.fetch(remember, owner_id, key_digest, digest, outcome.status, sealed, scope=owner)
             return outcome
+
+    async def is_done(self, owner: Scope, key: str) -> bool:
+        """Return whether a person did an act under the key within a day."""
+        values = owner.person, hashlib.sha256(key.encode()).digest(), b""
+        return await self._database.fetch_row(SQL.known, *values, scope=owner) is not None
 
 
 _OF_PEOPLE = (SQL.known, SQL.remember)

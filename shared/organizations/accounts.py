@@ -123,7 +123,6 @@ GRACE_SECONDS = {"none": 0, "1h": 3_600, "24h": 86_400}
 """How long an old key keeps working after a rotation, by the owner's choice."""
 
 _RIGHTS: dict[str, frozenset[Role]] = {
-    "read": frozenset({"owner", "admin", "member", "viewer"}),
     "call": frozenset({"owner", "admin", "member"}),
     "manage-key": frozenset({"owner", "admin"}),
     "manage-members": frozenset({"owner", "admin"}),

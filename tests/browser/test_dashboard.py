@@ -85,11 +85,6 @@ def test_invite_and_join(visitor: Visitor) -> None:
     assert "/dashboard/audit" in visitor.page.content()
 
 
-def test_a_session_is_listed_with_its_browser(member: Visitor) -> None:
-    member.go("/dashboard/sessions")
-    expect(member.page.get_by_role("rowheader", name=re.compile(r"Chrome \d+ on Linux \(this one\)"))).to_be_visible()
-
-
 # What people do in the dashboard, in a real browser, on the whole stack.
 
 

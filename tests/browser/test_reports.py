@@ -4,11 +4,13 @@ import json
 import os
 import re
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from edge import dashboard
 from tests.browser.conftest import Visitor, until, used_today
@@ -154,6 +156,15 @@ def test_a_report_of_all_brands_shows_its_data_at_first_look(member: Visitor) ->
     member.check_every_form("job-row")
 
 
+def test_after_back_the_cost_is_that_of_what_the_browser_filled_in_again(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=cohorts")
+    member.page.locator("#brand").fill("vitasoy")
+    member.go("/dashboard/jobs")
+    member.page.go_back()
+    expect(member.page.locator("#brand")).to_have_value("vitasoy")
+    expect(member.page.locator("[data-cost]")).to_be_visible()
+
+
 def test_an_index_of_one_month_leads_to_the_form_with_shorter_periods(member: Visitor) -> None:
     member.go("/dashboard/reports?kind=price-index&brand=vitasoy")
     member.page.get_by_role("button", name="Run report").click()
@@ -192,8 +203,29 @@ BETWEEN = """([one, other]) => {
   return found;
 }"""
 
-PAGE = """<style>:root { --card: rgb(250, 250, 250); --series-1: rgb(0, 0, 200); --series-2: rgb(200, 0, 0); --line: #ccc; --dim: #555; }
+PAGE = """<style>:root { --card: rgb(250, 250, 250); --series-1: rgb(0, 0, 200); --series-2: rgb(200, 0, 0); --series-3: rgb(0, 200, 0); --line: #ccc; --dim: #555; }
 .canvas { width: 600px }</style><div class="canvas" data-plot='%s'></div>"""
+
+DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+
+
+@contextmanager
+def drawing(browser: Browser, plot: dict[str, object]) -> Iterator[Page]:
+    """Give a page that has drawn a plot, with two pixels in the place of one."""
+    with browser.new_context(device_scale_factor=2) as context:
+        page = context.new_page()
+        page.set_content(PAGE % json.dumps(plot))
+        for script in ("vendor/uplot.min.js", "plots.js"):
+            page.add_script_tag(path=STATIC / script)
+        page.evaluate("drawPlots(document)")
+        page.evaluate(DRAWN)
+        yield page
+
+
+def read(browser: Browser, plot: dict[str, object], script: str) -> Any:
+    """Draw a plot, and return what a script reads from it as `u`."""
+    with drawing(browser, plot) as page:
+        return page.evaluate(f"() => {{ const u = document.querySelector('.canvas').uplot; return {script}; }}")
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
@@ -203,12 +235,7 @@ def test_outliers_are_hollow_and_joined_by_no_line(browser: Browser, scale: str)
         {"label": "A, outliers", "values": [None, 100, 101, None], "colour": 1, "hollow": [1, 2], "line": False},
     ]
     plot = {"title": "", "x": DAYS, "series": series, "kind": "lines", "scale": scale}
-    with browser.new_context(device_scale_factor=2) as context:
-        page = context.new_page()
-        page.set_content(PAGE % json.dumps(plot))
-        for script in ("vendor/uplot.min.js", "plots.js"):
-            page.add_script_tag(path=STATIC / script)
-        page.evaluate("drawPlots(document)")
+    with drawing(browser, plot) as page:
         centre, rim = page.evaluate(PIXELS, [100, 1])
         assert (centre, rim) == ([250, 250, 250], [200, 0, 0])
         blue, red = page.evaluate(BETWEEN, [1, 2])
@@ -232,13 +259,7 @@ COLOURS = """() => {
 
 def drawn(browser: Browser, plot: dict[str, object]) -> tuple[dict[str, int], str, list[list[float]]]:
     """Draw a plot; return how many pixels have each colour, what is said below it, and the drawn values."""
-    with browser.new_context(device_scale_factor=2) as context:
-        page = context.new_page()
-        page.set_content(PAGE.replace("--series-2", "--series-3: rgb(0, 200, 0); --series-2") % json.dumps(plot))
-        for script in ("vendor/uplot.min.js", "plots.js"):
-            page.add_script_tag(path=STATIC / script)
-        page.evaluate("drawPlots(document)")
-        page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    with drawing(browser, plot) as page:
         note = page.locator(".note")
         values = page.evaluate('document.querySelector("[data-plot]").uplot.data.slice(1)')
         return page.evaluate(COLOURS), note.inner_text() if note.count() else "", values
@@ -304,72 +325,54 @@ def test_an_unfinished_period_is_dashed(browser: Browser) -> None:
 # Plots as they are drawn: labels whole, bars whole, counts whole, and each value readable at the pointer.
 
 
-_DRAW = """(plot) => {
-  const place = document.createElement("div");
-  place.className = "canvas";
-  place.dataset.plot = JSON.stringify(plot);
-  document.getElementById("main").replaceChildren(place);
-  drawPlots(document);
-  return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-}"""
-
-
-def drawn_pictures(member: Visitor, plot: dict[str, Any], script: str) -> Any:
-    """Draw a plot in a page of the dashboard, and return what a script reads from it as `u`."""
-    member.go("/dashboard/sessions")
-    member.page.evaluate(_DRAW, plot)
-    return member.page.evaluate(f"() => {{ const u = document.querySelector('.canvas').uplot; return {script}; }}")
-
-
 def bars(*values: int) -> dict[str, Any]:
     days = [f"2026-11-{n:02}" for n in range(10, 10 + len(values))]
     return {"kind": "bars", "x": days, "series": [{"label": "served", "values": list(values)}]}
 
 
-def lines_pictures(days: list[str], *values: float) -> dict[str, Any]:
-    return {"kind": "lines", "x": days, "series": [{"label": "water_l", "values": list(values)}]}
-
-
-def test_the_longest_label_of_an_axis_has_room(member: Visitor) -> None:
-    plot = lines_pictures(["2026-01-01", "2026-02-01", "2026-03-01"], 1_494_348.6, 1_200_000.5, 1_494_351.2)
-    widest, room = drawn_pictures(
-        member,
-        plot,
+def test_the_longest_label_of_an_axis_has_room(browser: Browser) -> None:
+    widest, room = read(
+        browser,
+        lines([1_494_348.6, 1_200_000.5, 1_494_351.2], x=["2026-01-01", "2026-02-01", "2026-03-01"]),
         "[Math.max(...u.axes[1]._values.map((text) => { u.ctx.font = '12px system-ui, sans-serif';"
         " return u.ctx.measureText(text).width; })), u.axes[1]._size - u.axes[1].ticks.size - u.axes[1].gap]",
     )
     assert 40 < widest <= room
-    member.shoot("plot-long-labels")
 
 
-def test_the_first_and_the_last_bar_are_whole(member: Visitor) -> None:
-    low, high, first, last = drawn_pictures(
-        member, bars(3, 0, 2, 5, 1, 4, 9), "[u.scales.x.min, u.scales.x.max, u.data[0][0], u.data[0].at(-1)]"
+def test_the_first_and_the_last_bar_are_whole(browser: Browser) -> None:
+    low, high, first, last, labels = read(
+        browser,
+        bars(3, 0, 2, 5, 1, 4, 9),
+        "[u.scales.x.min, u.scales.x.max, u.data[0][0], u.data[0].at(-1), u.axes[0]._values]",
     )
     assert first - low >= 43_200 and high - last >= 43_200
-    labels = drawn_pictures(member, bars(3, 0, 2, 5, 1, 4, 9), "u.axes[0]._values")
     assert len(labels) == len(set(labels)), "no day twice"
 
 
-@pytest.mark.parametrize("values", [(0, 0, 0), (1, 0, 0), (2, 1, 0)])
-def test_a_count_has_whole_steps(member: Visitor, values: tuple[int, ...]) -> None:
-    steps = drawn_pictures(member, bars(*values), "u.axes[1]._values")
-    assert all(step.isdigit() for step in steps), steps
+def test_a_count_has_whole_steps(browser: Browser) -> None:
+    for values in ((0, 0, 0), (1, 0, 0), (2, 1, 0)):
+        steps = read(browser, bars(*values), "u.axes[1]._values")
+        assert all(step.isdigit() for step in steps), values
 
 
-def test_a_span_of_years_names_the_years(member: Visitor) -> None:
+def test_a_span_of_years_names_the_years(browser: Browser) -> None:
     days = [f"{year}-{month:02}-01" for year in (2024, 2025, 2026) for month in range(1, 13)]
-    labels = drawn_pictures(member, lines_pictures(days, *range(36)), "u.axes[0]._values")
+    labels = read(browser, lines([*range(36)], x=days), "u.axes[0]._values")
     assert all(label.startswith("20") for label in labels)
 
 
 def test_a_value_is_read_at_the_pointer(member: Visitor) -> None:
-    drawn_pictures(member, bars(3, 0, 2, 5, 1, 4, 9), "null")
+    member.go("/dashboard/sessions")
+    member.page.evaluate("document.getElementById('main').innerHTML = '<div class=canvas></div>'")
+    draw = "(plot) => { document.querySelector('.canvas').dataset.plot = plot; drawPlots(document); }"
+    member.page.evaluate(draw, json.dumps(bars(3, 9)))
+    member.page.evaluate(DRAWN)
     box = member.page.locator(".canvas .u-over").bounding_box()
     assert box is not None
     member.page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 40)
     tooltip = member.page.locator(".tooltip")
-    expect(tooltip).to_contain_text("2026-11-16")
+    expect(tooltip).to_contain_text("2026-11-11")
     expect(tooltip).to_contain_text("9")
     shown = tooltip.bounding_box()
     assert shown is not None

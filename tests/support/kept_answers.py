@@ -4,8 +4,6 @@ import asyncio
 import re
 from collections.abc import Callable
 
-from shared.db.connect import connect
-from shared.settings.settings import Settings
 from tests.support.client import Edge
 from tests.support.wire import OTHER, alike, exchange, head
 
@@ -42,12 +40,6 @@ class Asker:
             again = await self.ask(target, credential, extra)
             assert (again, self.taken) == (fresh, [False, True]), (target, extra)
         return again
-
-
-def change(settings: Settings, statement: str) -> None:
-    """Run a statement that changes the accounts or the data."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(statement)
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -1,14 +1,18 @@
 """A browser of tests: cookies, and pages requested with them."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import aiohttp
 
-from tests.support.client import Edge
-from tests.support.issuer import Issuer
+from shared.settings.settings import Settings
+from tests.support.client import Edge, running_edge
+from tests.support.issuer import Issuer, running_issuer
 
 
 @dataclass
@@ -53,12 +57,27 @@ class Browser:
 
     def csrf(self) -> str:
         """The token in the forms of the last page."""
-        found = re.search(r'name="csrf" value="([^"]+)"', self.text)
-        assert found is not None
-        return found[1]
+        return self.form()["csrf"]
 
-    def once(self) -> str:
-        """The id of the last page's first form that makes a secret."""
-        found = re.search(r'name="once" value="([^"]+)"', self.text)
-        assert found is not None
-        return found[1]
+    def form(self, **fields: str) -> dict[str, str]:
+        """The hidden fields of the last page's forms, each as the first of them has it, and these."""
+        hidden = re.findall(r'<input type="hidden" name="(csrf|once|pairs)" value="([^"]+)"', self.text)
+        return {**dict(reversed(hidden)), **fields}
+
+    async def send(self, page: str, path: str = "", **fields: str) -> int:
+        """Open a page and send a form of it, to its own address unless another is given; return the status."""
+        assert await self.ask("GET", page) == 200
+        return await self.ask("POST", path or page, self.form(**fields))
+
+    async def create_organization(self, name: str = "Acme", plan: str = "brand") -> None:
+        """Create an organization and work in it."""
+        path = "/dashboard/organizations"
+        assert await self.send(f"{path}/new", path, name=name, plan=plan) == 303
+
+
+@asynccontextmanager
+async def running_browser(settings: Settings, folder: Path, **changes: Any) -> AsyncIterator[Browser]:
+    """Run an edge whose provider is on loopback, with changed settings; give a browser in front of it."""
+    async with running_issuer() as issuer:
+        async with running_edge(replace(settings, oidc_issuer=issuer.url, **changes), folder) as edge:
+            yield Browser(edge, issuer)

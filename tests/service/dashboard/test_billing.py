@@ -6,12 +6,12 @@ import pytest
 
 from edge.quota import billing
 from edge.quota.billing import burst_of
-from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.support.accounts import api_key
+from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from tests.support.workers import settle_refunds
@@ -38,13 +38,9 @@ async def used(browser: Browser) -> int:
 async def member(browser: Browser) -> str:
     """Sign in and create an organization; return its id."""
     await browser.sign_in()
-    await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "name": "Acme", "plan": "brand"}
-    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
-    with connect(browser.edge.settings.database_url, application="tests") as connection:
-        row = connection.execute("SELECT id::text FROM organizations").fetchone()
-    assert row is not None
-    return str(row[0])
+    await browser.create_organization()
+    [(organization,)] = execute(browser.edge.settings, "SELECT id::text FROM organizations")
+    return str(organization)
 
 
 async def used_by(browser: Browser, organization: str) -> int:
@@ -62,9 +58,8 @@ async def order(browser: Browser, brand: str = "vita", **fields: str) -> int:
 
 async def test_records_and_searches_are_counted_as_the_api_counts_them(browser: Browser, settings: Settings) -> None:
     await browser.sign_in()
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
-        connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (WITHDRAWN,))
+    execute(settings, "UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", SOY, MERGED)
+    execute(settings, "UPDATE items SET status = 'withdrawn' WHERE iid = $1", WITHDRAWN)
     assert await visit(browser, f"/dashboard/explorer/{SOY}") == 200
     assert "RateLimit" not in browser.last.headers
     assert await used(browser) == 1
@@ -95,21 +90,16 @@ async def test_what_an_order_cost_is_given_back_where_it_was_counted(browser: Br
     assert (
         await browser.edge.get("/index/cohorts?brand=vita", key=key, head={"Prefer": "respond-async"})
     ).status == 202
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE jobs SET state = 'failed'")
+    execute(settings, "UPDATE jobs SET state = 'failed'")
     assert settle_refunds(settings) == 2
     await browser.edge.resources.usage.flush()
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute(
-            "SELECT endpoint, sum(units)::int, max(units) FROM usage GROUP BY endpoint HAVING max(units) > 0"
-        ).fetchall()
-    assert sorted(rows) == [("cohorts", 0, 10), ("dashboard-reports", 0, 10)]
+    charged = "SELECT endpoint, sum(units)::int, max(units) FROM usage GROUP BY endpoint HAVING max(units) > 0"
+    assert sorted(execute(settings, charged)) == [("cohorts", 0, 10), ("dashboard-reports", 0, 10)]
 
 
 async def test_a_report_that_finds_no_room_in_the_queue_costs_nothing(browser: Browser, settings: Settings) -> None:
     organization = await member(browser)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET jobs_queued = 1 WHERE name = 'brand'")
+    execute(settings, "UPDATE plans SET jobs_queued = 1 WHERE name = 'brand'")
     browser.edge.forget_accounts()
     assert await order(browser) == 303
     assert await order(browser, "maison") == 429
@@ -121,8 +111,7 @@ async def test_a_preview_counts_as_a_call_that_costs_nothing(
     browser: Browser, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await member(browser)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE organizations SET plan = 'institutional'")
+    execute(settings, "UPDATE organizations SET plan = 'institutional'")
     browser.edge.forget_accounts()
     plan = burst_of(await browser.edge.resources.credentials.plan("institutional"))
     none = Plan(**{name: getattr(plan, name) for name in Plan.__slots__} | {"burst_units": 0})

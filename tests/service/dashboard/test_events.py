@@ -19,7 +19,7 @@ PAGE = "/dashboard/watches"
 
 async def form(browser: Browser, **fields: str) -> dict[str, str]:
     await browser.ask("GET", f"{PAGE}/new?condition={fields.get('condition', 'below')}")
-    return {"csrf": browser.csrf(), "once": browser.once(), **fields}
+    return browser.form(**fields)
 
 
 async def test_a_watch_is_made_once_however_often_its_form_is_sent_and_the_audit_log_names_the_person(
@@ -88,8 +88,7 @@ async def test_a_watch_is_refused_with_the_reason_that_is_true(
 ) -> None:
     await member(browser)
     sent = await form(browser, condition="returned", target="brand", code="vita")
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(statement)
+    execute(settings, statement)
     browser.edge.forget_accounts()
     browser.edge.resources.users.invalidate()
     assert await browser.ask("POST", PAGE, sent) == 403

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,7 @@ from shared.articles import SQL
 from shared.settings.settings import Settings
 from tests.service.articles.support import SOY, A, B, row, shop
 from tests.service.dashboard.browser import Browser
-from tests.support.client import running_edge
 from tests.support.database import execute
-from tests.support.issuer import running_issuer
 from tests.support.servers import Contents
 
 PAGE, DECISIONS = "/dashboard/matches", "/dashboard/matches/decisions"
@@ -35,19 +32,9 @@ def contents() -> Contents:
 
 
 @pytest.fixture
-async def browser(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
-    """A browser in front of an edge whose operator is Ada."""
-    async with running_issuer() as issuer:
-        chosen = replace(settings, oidc_issuer=issuer.url, staff="Ada@example.org, x@example.org")
-        async with running_edge(chosen, tmp_path) as edge:
-            yield Browser(edge, issuer)
-
-
-def sent(browser: Browser) -> dict[str, str]:
-    """The fields of a form that every page of the queue has, and others have not."""
-    found = re.search(r'name="pairs" value="([0-9a-f]{32})"', browser.text)
-    once = browser.once() if 'name="once"' in browser.text else ""
-    return {"csrf": browser.csrf(), "once": once, **({"pairs": found[1]} if found else {})}
+def settings(settings: Settings) -> Settings:
+    """The operator is Ada."""
+    return replace(settings, staff="Ada@example.org, x@example.org")
 
 
 async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
@@ -55,7 +42,7 @@ async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
     assert await browser.ask("GET", PAGE) == 403
     await browser.ask("GET", "/dashboard")
     assert "/dashboard/matches" not in browser.text
-    form = {**sent(browser), "left": A, "right": B, "decision": "accept"}
+    form = browser.form(left=A, right=B, decision="accept")
     assert await browser.ask("POST", DECISIONS, form) == 403
     assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
@@ -63,7 +50,7 @@ async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
 async def test_a_bulk_decision_is_for_operators_alone(browser: Browser) -> None:
     await browser.sign_in("grace")
     await browser.ask("GET", "/dashboard")
-    form = {**sent(browser), "decision": "accept"}
+    form = browser.form(decision="accept")
     assert await browser.ask("POST", f"{PAGE}/bulk", form) == 403
     assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
@@ -82,7 +69,7 @@ async def test_two_records_are_shown_side_by_side_with_what_agrees_and_differs(b
 async def test_a_form_that_names_no_pair_is_refused(browser: Browser, left: str, decision: str, status: int) -> None:
     await browser.sign_in()
     await browser.ask("GET", PAGE)
-    form = {**sent(browser), "left": left, "right": B, "decision": decision}
+    form = browser.form(left=left, right=B, decision=decision)
     assert await browser.ask("POST", DECISIONS, form) == status
     assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
@@ -90,14 +77,14 @@ async def test_a_form_that_names_no_pair_is_refused(browser: Browser, left: str,
 async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(browser: Browser) -> None:
     await browser.sign_in()
     await browser.ask("GET", PAGE)
-    form = {**sent(browser), "left": A, "right": B, "decision": "accept", "skip": "0"}
+    form = browser.form(left=A, right=B, decision="accept", skip="0")
     assert await browser.ask("POST", DECISIONS, form) == 303
     assert execute(browser.edge.settings, "SELECT decision, person, applied_at FROM match_reviews") == [
         ("accept", "Ada", None)
     ]
     await browser.ask("GET", PAGE)
     assert "No pairs to review" in browser.text and "not applied yet" in browser.text
-    assert await browser.ask("POST", DECISIONS, {**form, **sent(browser), "decision": "undo"}) == 303
+    assert await browser.ask("POST", DECISIONS, {**form, **browser.form(), "decision": "undo"}) == 303
     await browser.ask("GET", PAGE)
     assert re.search(r'data-key="y"', browser.text)
 
@@ -105,7 +92,7 @@ async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(bro
 async def test_decisions_whose_form_is_sent_twice_are_noted_once(browser: Browser) -> None:
     async def twice(path: str, page: str = PAGE, **fields: str) -> int:
         await browser.ask("GET", page)
-        form = {**sent(browser), **fields}
+        form = browser.form(**fields)
         twins = [replace(browser, cookies=dict(browser.cookies)) for _ in range(3)]
         assert set(await asyncio.gather(*(twin.ask("POST", path, form) for twin in twins))) == {303}
         [[noted]] = execute(browser.edge.settings, "SELECT count(*) FROM match_reviews")
@@ -125,9 +112,9 @@ async def test_pairs_that_came_in_the_place_of_those_that_the_page_counted_are_n
 ) -> None:
     await browser.sign_in()
     await browser.ask("GET", f"{PAGE}?source=shop_a")
-    bulk = {**sent(browser), "decision": "accept", "source": "shop_a"}
+    bulk = browser.form(decision="accept", source="shop_a")
     assert 'data-figure="count">1<' in browser.text
-    form = {**sent(browser), "once": "1" * 22, "left": A, "right": B, "decision": "reject"}
+    form = {**browser.form(), "once": "1" * 22, "left": A, "right": B, "decision": "reject"}
     assert await browser.ask("POST", DECISIONS, form) == 303
     rows = row("z", SOY, "Soy milk 3L")
     await asyncio.to_thread(shop, browser.edge.settings, tmp_path, "shop_c", rows)
@@ -161,22 +148,22 @@ async def test_pairs_are_filtered_sampled_and_decided_in_bulk_and_the_bulk_is_un
     [sample] = re.findall(r"sample=([0-9a-f-]{36})", browser.text)
     await browser.ask("GET", f"{PAGE}?source=shop_a&sample={sample}")
     assert "0 of 50 decided in the random sample" in browser.text
-    form = {**sent(browser), "left": A, "right": B, "decision": "accept", "source": "shop_a", "sample": sample}
+    form = browser.form(left=A, right=B, decision="accept", source="shop_a", sample=sample)
     assert await browser.ask("POST", DECISIONS, form) == 303
     await browser.ask("GET", f"{PAGE}?source=shop_a&sample={sample}")
     assert "1 accepted, 100.0 % (95 % Wilson interval 20.7 to 100.0 %)" in browser.text
-    assert await browser.ask("POST", DECISIONS, {**form, **sent(browser), "decision": "undo"}) == 303
+    assert await browser.ask("POST", DECISIONS, {**form, **browser.form(), "decision": "undo"}) == 303
     await browser.ask("GET", f"{PAGE}?source=shop_a")
-    bulk = {**sent(browser), "decision": "reject", "source": "shop_a"}
+    bulk = browser.form(decision="reject", source="shop_a")
     assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, "pairs": "0" * 32}) == 409
     await browser.ask("GET", f"{PAGE}?source=shop_a")
-    assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, **sent(browser)}) == 303
+    assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, **browser.form()}) == 303
     settings = browser.edge.settings
     [(batch, filters)] = execute(settings, "SELECT batch_id::text, batch FROM match_reviews WHERE batch_id IS NOT NULL")
     assert filters == {"source": "shop_a"}
     await browser.ask("GET", PAGE)
     assert "1 pair in bulk" in browser.text
-    assert await browser.ask("POST", f"{PAGE}/bulk", {**sent(browser), "batch": batch}) == 303
+    assert await browser.ask("POST", f"{PAGE}/bulk", browser.form(batch=batch)) == 303
     assert execute(settings, "SELECT decision FROM match_reviews WHERE batch_id::text = $1 ORDER BY id", batch) == [
         ("reject",),
         ("undo",),

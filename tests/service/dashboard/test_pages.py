@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.dashboard.browser import Browser
+from tests.service.dashboard.browser import Browser, running_browser
 from tests.service.dashboard.test_billing import MERGED, SOY, contents, member, order, used, used_by, visit
-from tests.support.client import running_edge
 from tests.support.database import execute
-from tests.support.issuer import running_issuer
 
 # What pages say is so: limits of the plans, the header that a person can send, labels, questions before an end.
 
@@ -86,27 +83,12 @@ async def test_a_person_who_leaves_confirms_first_and_is_then_welcomed(browser: 
     assert "Welcome, Bob" in other.text
 
 
-async def test_an_act_that_cannot_be_undone_asks_first(browser: Browser) -> None:
-    await member(browser)
-    for making in ("/dashboard/token", "/dashboard/key"):
-        await browser.ask("GET", making)
-        await browser.ask("POST", making, {"csrf": browser.csrf(), "once": browser.once()})
-    for page, answers in (
-        ("/dashboard/token", ("Yes, replace it", "Yes, revoke it")),
-        ("/dashboard/members", ("Yes, leave",)),
-        ("/dashboard/key", ("Yes, stop all calls",)),
-    ):
-        await browser.ask("GET", page)
-        for answer in answers:
-            assert answer in browser.text, page
-
-
 async def test_the_audit_log_is_narrowed_to_an_act_an_actor_and_a_day(browser: Browser, settings: Settings) -> None:
     await member(browser)
     for _ in range(2):
         await browser.ask("GET", "/dashboard/key")
         path = "/dashboard/key/rotation" if "Rotate" in browser.text else "/dashboard/key"
-        form = {"csrf": browser.csrf(), "once": browser.once(), "grace": "none"}
+        form = browser.form(grace="none")
         assert await browser.ask("POST", path, form) == 303
 
     async def acts(query: str) -> list[str]:
@@ -164,14 +146,11 @@ async def test_a_part_of_a_page_that_fails_is_a_sentence_and_not_a_page(browser:
 
 
 async def test_suggestions_count_against_the_persons_own_limit(settings: Settings, tmp_path: Path) -> None:
-    async with running_issuer() as issuer:
-        bounded = replace(settings, oidc_issuer=issuer.url, person_calls_per_day=3)
-        async with running_edge(bounded, tmp_path) as edge:
-            browser = Browser(edge, issuer)
-            await browser.sign_in()  # counts as one
-            page = "/dashboard/explorer/suggestions?q=soy"
-            assert 429 not in [await visit(browser, page) for _ in range(2)]
-            assert await visit(browser, page) == 429
+    async with running_browser(settings, tmp_path, person_calls_per_day=3) as browser:
+        await browser.sign_in()  # counts as one
+        page = "/dashboard/explorer/suggestions?q=soy"
+        assert 429 not in [await visit(browser, page) for _ in range(2)]
+        assert await visit(browser, page) == 429
 
 
 async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: Browser) -> None:
@@ -205,8 +184,7 @@ async def test_the_history_of_an_item_that_is_merged_meanwhile_leads_to_that_of_
     browser: Browser, settings: Settings
 ) -> None:
     organization = await member(browser)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+    execute(settings, "UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", SOY, MERGED)
     page, survivor = f"/dashboard/explorer/{MERGED}/history", f"/dashboard/explorer/{SOY}/history"
     assert await visit(browser, page) == 301
     assert browser.last.headers["Location"] == survivor
@@ -222,8 +200,7 @@ async def test_no_browser_keeps_the_redirection_of_a_merge_that_can_be_undone(
     browser: Browser, settings: Settings
 ) -> None:
     await browser.sign_in()
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+    execute(settings, "UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", SOY, MERGED)
     assert await visit(browser, f"/dashboard/explorer/{MERGED}") == 301
     assert browser.last.headers["Location"] == f"/dashboard/explorer/{SOY}"
     assert browser.last.headers["Cache-Control"] == "no-store"
@@ -260,15 +237,6 @@ async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(bro
     assert await browser.ask("POST", "/dashboard/reports", {**form, "currency": "", "brand": "none"}) == 400
     assert "is not a known brand" in fault(browser, "brand")
     assert await used_by(browser, organization) == 0
-
-
-async def test_an_organization_without_a_name_is_asked_again_with_the_plan_kept(browser: Browser) -> None:
-    await browser.sign_in()
-    await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "name": " ", "plan": "brand"}
-    assert await browser.ask("POST", "/dashboard/organizations", form) == 400
-    assert "1 to 200" in fault(browser, "name")
-    assert re.search(r'value="brand" checked', browser.text)
 
 
 async def test_the_last_owner_cannot_leave_and_is_told_so(browser: Browser) -> None:
@@ -328,7 +296,7 @@ async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(
 async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Browser) -> None:
     await member(browser)
     await browser.ask("GET", "/dashboard/watches/new")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "condition": "below", "target": "brand", "code": "vita"}
+    form = browser.form(condition="below", target="brand", code="vita")
     assert await browser.ask("POST", "/dashboard/watches", form) == 400
     main = browser.text.split("<main")[1]
     assert "<code>condition</code>" in main and "`" not in main
@@ -336,19 +304,10 @@ async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Br
     assert "is not a known brand" in browser.text and "`" not in browser.text
 
 
-async def test_an_invitation_without_an_address_is_asked_again_with_the_role_kept(browser: Browser) -> None:
-    await member(browser)
-    await browser.ask("GET", "/dashboard/members")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "email": "bob", "role": "viewer"}
-    assert await browser.ask("POST", "/dashboard/members/invitations", form) == 400
-    assert "email address" in fault(browser, "email")
-    assert 'value="bob"' in browser.text and "<option selected>viewer" in browser.text
-
-
 # New secrets in the dashboard: made once, shown once, whatever is reloaded, sent twice or sent again.
 
 
-SECRETS = r"(?:iixk_live_|iixp_free_)[0-9A-Za-z]{48}|/dashboard/invitation#[A-Za-z0-9_-]{43}"
+SECRETS = r"(?:iixk_live_|iixp_free_)[0-9A-Za-z]{48}|/dashboard/invitation#[A-Za-z0-9_-]{43}|whsec_[A-Za-z0-9+/]{43}="
 
 FORMS = {
     "/dashboard/key": ("/dashboard/key", {}),
@@ -360,24 +319,19 @@ FORMS = {
 
 async def _prepared(browser: Browser, path: str) -> tuple[str, dict[str, str]]:
     await browser.sign_in()
-    await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "name": "Acme", "plan": "brand"}
-    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
+    await browser.create_organization()
     if path == "/dashboard/key/rotation":
-        await browser.ask("GET", "/dashboard/key")
-        await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+        await browser.send("/dashboard/key")
         await browser.ask("GET", "/dashboard/key")
     page, more = FORMS[path]
     await browser.ask("GET", page)
-    return page, {"csrf": browser.csrf(), "once": browser.once(), **more}
+    return page, browser.form(**more)
 
 
 def _done(browser: Browser) -> int:
     query = "SELECT (SELECT count(*) FROM api_keys) + (SELECT count(*) FROM public_tokens) + (SELECT count(*) FROM invitations)"
-    with connect(browser.edge.settings.database_url, application="tests") as connection:
-        row = connection.execute(query).fetchone()
-    assert row is not None
-    return int(row[0])
+    [(done,)] = execute(browser.edge.settings, query)
+    return int(done)
 
 
 @pytest.mark.parametrize("path", FORMS)
@@ -411,24 +365,32 @@ async def test_a_form_that_is_sent_twice_at_once_is_one_act(browser: Browser, pa
     assert len(set(re.findall(SECRETS, browser.text))) == 1
 
 
-@pytest.mark.parametrize(("path", "table"), [("/dashboard/key", "api_keys"), ("/dashboard/token", "public_tokens")])
-async def test_a_secret_whose_act_did_not_commit_is_not_shown(browser: Browser, path: str, table: str) -> None:
-    page, form = await _prepared(browser, path)
-    settings = browser.edge.settings
+async def test_a_secret_whose_act_did_not_commit_is_not_shown(browser: Browser, settings: Settings) -> None:
+    await member(browser)
     execute(
         settings,
         "CREATE FUNCTION cut_off() RETURNS trigger LANGUAGE plpgsql AS "
         "$$ BEGIN RAISE EXCEPTION 'cut off' USING ERRCODE = '57P01'; END $$",
     )
     at_commit = "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cut_off()"
-    execute(settings, f"CREATE CONSTRAINT TRIGGER cut_off AFTER INSERT ON {table} {at_commit}")
-    assert await browser.ask("POST", path, form) == 503
-    assert await browser.ask("GET", page) == 200
-    assert re.findall(SECRETS, browser.text) == []
-    execute(settings, f"DROP TRIGGER cut_off ON {table}")
-    assert await browser.ask("POST", path, form) == 303
-    assert await browser.ask("GET", page) == 200
-    assert len(set(re.findall(SECRETS, browser.text))) == 1
+    webhook = ("/dashboard/webhooks", {"url": "https://example.org/hook"})
+    for path, table in (
+        ("/dashboard/key", "api_keys"),
+        ("/dashboard/token", "public_tokens"),
+        ("/dashboard/members/invitations", "invitations"),
+        ("/dashboard/webhooks", "webhook_endpoints"),
+    ):
+        page, more = FORMS.get(path, webhook)
+        await browser.ask("GET", page)
+        form = browser.form(**more)
+        execute(settings, f"CREATE CONSTRAINT TRIGGER cut_off AFTER INSERT ON {table} {at_commit}")
+        assert await browser.ask("POST", path, form) == 503, path
+        assert await browser.ask("GET", page) == 200
+        assert re.findall(SECRETS, browser.text) == [], path
+        execute(settings, f"DROP TRIGGER cut_off ON {table}")
+        assert await browser.ask("POST", path, form) == 303
+        assert await browser.ask("GET", page) == 200
+        assert len(set(re.findall(SECRETS, browser.text))) == 1, path
 
 
 async def test_an_organization_is_created_and_an_invitation_accepted_once_however_often_the_form_is_sent(
@@ -436,7 +398,7 @@ async def test_an_organization_is_created_and_an_invitation_accepted_once_howeve
 ) -> None:
     async def twice(visitor: Browser, page: str, form: dict[str, str]) -> None:
         await visitor.ask("GET", page)
-        form = {"csrf": visitor.csrf(), "once": visitor.once(), **form}
+        form = visitor.form(**form)
         twins = [replace(visitor, cookies=dict(visitor.cookies)) for _ in range(4)]
         path = page.removesuffix("/new")
         assert set(await asyncio.gather(*(twin.ask("POST", path, form) for twin in twins))) == {303}
@@ -446,7 +408,7 @@ async def test_an_organization_is_created_and_an_invitation_accepted_once_howeve
     await twice(browser, "/dashboard/organizations/new", {"name": "Acme", "plan": "brand"})
     assert execute(browser.edge.settings, "SELECT count(*) FROM organizations") == [(1,)]
     await browser.ask("GET", "/dashboard/members")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "email": "bob@example.org", "role": "viewer"}
+    form = browser.form(email="bob@example.org", role="viewer")
     assert await browser.ask("POST", "/dashboard/members/invitations", form) == 303
     await browser.ask("GET", "/dashboard/members")
     [secret] = set(re.findall(r"/dashboard/invitation#([A-Za-z0-9_-]{43})", browser.text))
@@ -480,14 +442,12 @@ async def test_a_form_without_its_id_or_changed_after_it_was_sent_does_nothing(b
 
 async def test_a_form_acts_on_no_organization_but_the_one_that_its_page_shows(browser: Browser) -> None:
     acme = await member(browser)
-    await browser.ask("GET", "/dashboard/key")
-    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.send("/dashboard/key")
     await browser.ask("GET", "/dashboard/key")
     of_acme = browser.csrf()
-    form = {"csrf": of_acme, "once": browser.once(), "name": "Other", "plan": "brand"}
+    form = browser.form(csrf=of_acme, name="Other", plan="brand")
     assert await browser.ask("POST", "/dashboard/organizations", form) == 303, "it names no organization"
-    await browser.ask("GET", "/dashboard/key")
-    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.send("/dashboard/key")
     for path in ("/key/revocation", "/key/rotation", "/members/invitations", "/reports"):
         assert await browser.ask("POST", f"/dashboard{path}", {"csrf": of_acme, "grace": "none"}) == 409, path
         assert "You now work in Other. Open this page again." in browser.text
@@ -520,3 +480,8 @@ async def test_a_viewer_of_an_organization_whose_plan_suffices_reads_that_the_ro
     browser.edge.resources.users.invalidate()
     assert await order(browser) == 403
     assert "Your role (viewer) has read-only access here" in browser.text
+    for page in (f"/explorer/{SOY}", "/datasets", "/connect", "/exports", "/reports"):
+        await visit(browser, f"/dashboard{page}")
+        main = browser.text.split("<main")[1]
+        assert page == "/reports" or "Your role (viewer) has read-only access here" in main, page
+        assert not re.search("on the (Brand|Institutional) plan|of the Institutional plan|Not included in", main), page

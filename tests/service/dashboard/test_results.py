@@ -47,6 +47,16 @@ async def test_a_report_is_answered_first_in_a_sentence_and_each_row_has_a_page(
         assert await browser.ask("GET", f"{job}/rows/{row}") == 404
 
 
+async def test_members_of_a_suspended_organization_read_no_result(browser: Browser, settings: Settings) -> None:
+    job = await ran(browser, settings)
+    execute(settings, "UPDATE organizations SET state = 'suspended'")
+    browser.edge.resources.users.invalidate()
+    for page in (job, f"{job}/state", f"{job}/rows/1", f"{job}/result"):
+        assert await browser.ask("GET", page) == 403
+        assert "This organization is suspended." in browser.text
+    assert await browser.ask("GET", "/dashboard/jobs") == 200
+
+
 async def test_a_report_of_nothing_says_that_nothing_was_charged(browser: Browser, settings: Settings) -> None:
     await member(browser)
     assert await order(browser, "vita", **{"from": "2030-01-01"}) == 303

@@ -4,8 +4,6 @@ import base64
 import hashlib
 import itertools
 import re
-from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -20,10 +18,10 @@ from edge.dashboard.sign_in import destination_of
 from edge.storage.redis_client import RedisClient
 from shared.errors import StoreUnavailable
 from shared.settings.settings import Settings
-from tests.service.dashboard.browser import Browser
-from tests.support.client import Edge, running_edge
+from tests.service.dashboard.browser import Browser, running_browser
+from tests.support.client import Edge
 from tests.support.database import execute
-from tests.support.issuer import CLIENT, running_issuer
+from tests.support.issuer import CLIENT
 from tests.support.outages import refusing
 
 # Signing in by the provider, and every way to sign in that is refused.
@@ -62,20 +60,16 @@ async def test_the_provider_gets_the_parameters_of_the_code_flow(browser: Browse
 async def test_the_clients_secret_is_form_encoded_before_it_becomes_a_header(
     settings: Settings, tmp_path: Path
 ) -> None:
-    settings = replace(settings, oidc_client_secret="a+b/c%41:ü")
-    async with running_issuer() as issuer, running_edge(replace(settings, oidc_issuer=issuer.url), tmp_path) as edge:
-        assert await Browser(edge, issuer).sign_in() == 303
+    async with running_browser(settings, tmp_path, oidc_client_secret="a+b/c%41:ü") as browser:
+        assert await browser.sign_in() == 303
         sent = base64.b64encode(b"item-index:a%2Bb%2Fc%2541%3A%C3%BC").decode()
-        assert issuer.authorizations == [f"Basic {sent}"]
+        assert browser.issuer.authorizations == [f"Basic {sent}"]
 
 
 async def test_with_tls_the_cookies_are_secure(settings: Settings, tmp_path: Path) -> None:
-    async with running_issuer() as issuer:
-        secure = replace(settings, oidc_issuer=issuer.url, base_url="https://testserver/v1")
-        async with running_edge(secure, tmp_path) as edge:
-            browser = Browser(edge, issuer)
-            assert await browser.sign_in() == 303
-            assert browser.last.cookies["__Secure-itemindex"]["secure"] is True
+    async with running_browser(settings, tmp_path, base_url="https://testserver/v1") as browser:
+        assert await browser.sign_in() == 303
+        assert browser.last.cookies["__Secure-itemindex"]["secure"] is True
 
 
 async def test_a_state_works_once_and_only_in_the_browser_that_began(browser: Browser) -> None:
@@ -345,28 +339,21 @@ def test_a_logout_token_with_a_wrong_claim_is_refused() -> None:
     assert check_logout_claims(GOOD, issuer="https://id.example", client_id=CLIENT, now=NOW).subject == "ada"
 
 
-@pytest.fixture
-async def farewell(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
-    """A browser whose provider has a sign-out of its own."""
-    async with running_issuer() as issuer, running_edge(replace(settings, oidc_issuer=issuer.url), tmp_path) as edge:
-        issuer.ends_sessions = True
-        yield Browser(edge, issuer)
-
-
-async def test_signing_out_continues_at_the_provider_and_names_the_session(farewell: Browser) -> None:
-    await farewell.sign_in()
-    await farewell.ask("GET", "/dashboard")
-    assert await farewell.ask("POST", "/dashboard/sign-out", {"csrf": farewell.csrf()}) == 303
-    assert "id_token" not in farewell.last.headers["Location"]
-    assert await farewell.ask("GET", "/dashboard/signed-out") == 200
-    [address] = re.findall(r'content="0; url=([^"]+)"', farewell.text)
+async def test_signing_out_continues_at_the_provider_and_names_the_session(browser: Browser) -> None:
+    browser.issuer.ends_sessions = True
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard")
+    assert await browser.ask("POST", "/dashboard/sign-out", {"csrf": browser.csrf()}) == 303
+    assert "id_token" not in browser.last.headers["Location"]
+    assert await browser.ask("GET", "/dashboard/signed-out") == 200
+    [address] = re.findall(r'content="0; url=([^"]+)"', browser.text)
     asked = parse_qs(urlsplit(address.replace("&amp;", "&")).query)
-    assert address.startswith(f"{farewell.issuer.url}/end?")
+    assert address.startswith(f"{browser.issuer.url}/end?")
     assert asked["post_logout_redirect_uri"] == ["http://testserver/dashboard/signed-out"]
-    identity, _ = await farewell.edge.resources.users.verify_id_token(asked["id_token_hint"][0])
+    identity, _ = await browser.edge.resources.users.verify_id_token(asked["id_token_hint"][0])
     assert identity.subject == "ada"
-    assert await farewell.ask("GET", "/dashboard/signed-out") == 200
-    assert "http-equiv" not in farewell.text
+    assert await browser.ask("GET", "/dashboard/signed-out") == 200
+    assert "http-equiv" not in browser.text
 
 
 # Sessions of the dashboard: how long they last, their forms, their limits, and what stays secret.
@@ -375,7 +362,7 @@ async def test_signing_out_continues_at_the_provider_and_names_the_session(farew
 async def test_a_form_from_elsewhere_does_nothing(browser: Browser) -> None:
     await browser.sign_in()
     await browser.ask("GET", "/dashboard")
-    good, once = browser.csrf(), browser.once()
+    good, once = browser.csrf(), browser.form()["once"]
     forged: list[tuple[dict[str, str], dict[str, str]]] = [
         ({}, {}),
         ({"csrf": ""}, {}),
@@ -428,12 +415,9 @@ async def test_a_form_that_is_too_large_is_a_page_that_says_so(browser: Browser)
 
 
 async def test_a_session_ends_by_time(settings: Settings, tmp_path: Path) -> None:
-    async with running_issuer() as issuer:
-        short = replace(settings, oidc_issuer=issuer.url, session_seconds_max=0)
-        async with running_edge(short, tmp_path) as edge:
-            browser = Browser(edge, issuer)
-            await browser.sign_in()
-            assert await browser.ask("GET", "/dashboard") == 303
+    async with running_browser(settings, tmp_path, session_seconds_max=0) as browser:
+        await browser.sign_in()
+        assert await browser.ask("GET", "/dashboard") == 303
 
 
 async def test_each_visit_lets_a_session_go_on_for_another_while(browser: Browser) -> None:
@@ -465,9 +449,7 @@ async def test_the_store_of_sessions_holds_no_id_token_that_could_be_used(browse
 
 async def test_a_name_is_text_on_every_page(browser: Browser) -> None:
     await browser.sign_in()
-    await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "name": '<i>Acme</i> & "co"', "plan": "free"}
-    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
+    await browser.create_organization('<i>Acme</i> & "co"', "free")
     for page in ("/dashboard", "/dashboard/key", "/dashboard/members"):
         assert await browser.ask("GET", page) == 200
         assert "<i>" not in browser.text
@@ -475,43 +457,27 @@ async def test_a_name_is_text_on_every_page(browser: Browser) -> None:
 
 
 async def test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit(settings: Settings, tmp_path: Path) -> None:
-    async with running_issuer() as issuer:
-        few = replace(settings, oidc_issuer=issuer.url, sign_ins_per_day=2, person_calls_per_day=4)
-        async with running_edge(few, tmp_path) as edge:
-            browser = Browser(edge, issuer)
-            charges = ({"X-Charge-Id": f"{number:032x}"} for number in itertools.count())
-            await browser.sign_in()  # one sign-in of the address, one call of the person
-            begun = [await browser.ask("GET", "/dashboard/sign-in", head=next(charges)) for _ in range(2)]
-            assert begun == [303, 429]
-            assert int(browser.last.headers["Retry-After"]) >= 1
-            await browser.ask("GET", "/dashboard")
-            form = {"csrf": browser.csrf(), "session": "others"}
-            sent = [await browser.ask("POST", "/dashboard/sessions/end", form, next(charges)) for _ in range(4)]
-            assert sent == [303, 303, 303, 429]
+    async with running_browser(settings, tmp_path, sign_ins_per_day=2, person_calls_per_day=4) as browser:
+        charges = ({"X-Charge-Id": f"{number:032x}"} for number in itertools.count())
+        await browser.sign_in()  # one sign-in of the address, one call of the person
+        begun = [await browser.ask("GET", "/dashboard/sign-in", head=next(charges)) for _ in range(2)]
+        assert begun == [303, 429]
+        assert int(browser.last.headers["Retry-After"]) >= 1
+        await browser.ask("GET", "/dashboard")
+        form = {"csrf": browser.csrf(), "session": "others"}
+        sent = [await browser.ask("POST", "/dashboard/sessions/end", form, next(charges)) for _ in range(4)]
+        assert sent == [303, 303, 303, 429]
 
 
 async def test_another_organizations_objects_are_absent(browser: Browser) -> None:
     await browser.sign_in("ada")
-    await browser.ask("GET", "/dashboard/organizations/new")
-    assert (
-        await browser.ask(
-            "POST",
-            "/dashboard/organizations",
-            {"csrf": browser.csrf(), "once": browser.once(), "name": "Acme", "plan": "brand"},
-        )
-        == 303
-    )
+    await browser.create_organization()
     await browser.ask("GET", "/dashboard/members")
     found = re.search(r'name="person" value="([^"]+)"', browser.text)
     assert found is not None
     other = Browser(browser.edge, browser.issuer)
     await other.sign_in("eve")
-    await other.ask("GET", "/dashboard/organizations/new")
-    await other.ask(
-        "POST",
-        "/dashboard/organizations",
-        {"csrf": other.csrf(), "once": other.once(), "name": "Other", "plan": "brand"},
-    )
+    await other.create_organization("Other")
     await other.ask("GET", "/dashboard/members")
     assert await other.ask("POST", "/dashboard/members/removals", {"csrf": other.csrf(), "person": found[1]}) == 404
     [(acme,)] = execute(browser.edge.settings, "SELECT id FROM organizations WHERE name = 'Acme'")
@@ -521,18 +487,11 @@ async def test_another_organizations_objects_are_absent(browser: Browser) -> Non
 
 async def test_no_secret_appears_in_any_output(browser: Browser, capfd: pytest.CaptureFixture[str]) -> None:
     await browser.sign_in()
-    await browser.ask("GET", "/dashboard/organizations/new")
-    await browser.ask(
-        "POST",
-        "/dashboard/organizations",
-        {"csrf": browser.csrf(), "once": browser.once(), "name": "Acme", "plan": "brand"},
-    )
-    await browser.ask("GET", "/dashboard/key")
-    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.create_organization()
+    await browser.send("/dashboard/key")
     await browser.ask("GET", "/dashboard/key")
     [key] = re.findall(r"iixk_live_[0-9A-Za-z]{48}", browser.text)
-    await browser.ask("GET", "/dashboard/token")
-    await browser.ask("POST", "/dashboard/token", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.send("/dashboard/token")
     await browser.ask("GET", "/dashboard/token")
     [token] = re.findall(r"iixp_free_[0-9A-Za-z]{48}", browser.text)
     bearer = browser.issuer.token()

@@ -8,7 +8,6 @@ import os
 import re
 import time
 import zipfile
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,7 @@ from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.dashboard.browser import Browser
-from tests.support.client import running_edge
 from tests.support.database import execute
-from tests.support.issuer import running_issuer
 from tests.support.shop import HEADER, MAPPING, ROWS
 from tests.support.workers import serve_due
 from workers.ingest import feeds
@@ -35,13 +32,9 @@ FILE = (HEADER + ROWS).encode()
 
 
 @pytest.fixture
-async def browser(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
-    """A browser in front of an edge whose operators are Ada and Grace."""
-    async with running_issuer() as issuer:
-        staff = "ada@example.org, grace@example.org"
-        chosen = replace(settings, oidc_issuer=issuer.url, staff=staff, upload_bytes_max=BYTES_MAX)
-        async with running_edge(chosen, tmp_path) as edge:
-            yield Browser(edge, issuer)
+def settings(settings: Settings) -> Settings:
+    """The operators are Ada and Grace."""
+    return replace(settings, staff="ada@example.org, grace@example.org", upload_bytes_max=BYTES_MAX)
 
 
 async def upload(

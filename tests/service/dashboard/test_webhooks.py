@@ -29,7 +29,7 @@ def settings(settings: Settings) -> Settings:
 async def made(browser: Browser, there: Receiver, **fields: str) -> tuple[str, str]:
     """Make a webhook by its form; return its page and its secret."""
     await browser.ask("GET", PAGE)
-    form = {"csrf": browser.csrf(), "once": browser.once(), "url": there.url, **fields}
+    form = browser.form(url=there.url, **fields)
     assert await browser.ask("POST", PAGE, form) == 303
     assert re.findall(SECRET, browser.text) == []
     assert await browser.ask("GET", PAGE) == 200
@@ -82,7 +82,7 @@ async def test_a_webhook_from_its_form_to_its_attempts_and_a_replay(browser: Bro
 async def test_a_form_that_is_sent_again_with_other_types_is_not_taken_for_the_same(browser: Browser) -> None:
     await member(browser)
     await browser.ask("GET", PAGE)
-    form = {"csrf": browser.csrf(), "once": browser.once(), "url": "https://example.org/", "types": "watch.fired"}
+    form = browser.form(url="https://example.org/", types="watch.fired")
     head = {"Content-Type": "application/x-www-form-urlencoded"}
     statuses = [
         await browser.ask("POST", PAGE, f"types={first}&{urlencode(form)}", head)
@@ -96,7 +96,7 @@ async def test_a_replaced_secret_is_shown_once_on_the_webhooks_page(browser: Bro
     with receiver() as there:
         page, secret = await made(browser, there)
         await browser.ask("GET", page)
-        form = {"csrf": browser.csrf(), "once": browser.once()}
+        form = browser.form()
         for _ in range(2):
             assert await browser.ask("POST", f"{page}/rotation", form) == 303
         await browser.ask("GET", page)
@@ -154,7 +154,7 @@ async def test_an_address_that_cannot_be_sent_to_is_refused_beside_its_field(bro
     await member(browser)
     for url in ("", "ftp://example.org", "https://user:pw@example.org/", "https://exa mple.org"):
         await browser.ask("GET", PAGE)
-        form = {"csrf": browser.csrf(), "once": browser.once(), "url": url, "types": "watch.fired"}
+        form = browser.form(url=url, types="watch.fired")
         assert await browser.ask("POST", PAGE, form) == 400, url
         assert fault(browser, "url"), url
         assert 'value="watch.fired" checked' in browser.text, url
@@ -167,7 +167,7 @@ async def test_a_member_reads_and_an_admin_changes(browser: Browser, settings: S
     with receiver() as there:
         page, _ = await made(browser, there)
         await browser.ask("GET", page)
-        form = {"csrf": browser.csrf(), "once": browser.once(), "url": there.url, "after": "0"}
+        form = browser.form(url=there.url, after="0")
     for role, allowed in (("member", False), ("viewer", False), ("admin", True)):
         execute(settings, "UPDATE members SET role = $1", role)
         browser.edge.resources.users.invalidate()
@@ -186,15 +186,10 @@ async def test_another_organization_finds_no_webhook(browser: Browser) -> None:
         page, _ = await made(browser, there)
     other = Browser(browser.edge, browser.issuer)
     await other.sign_in("bob")
-    await other.ask("GET", "/dashboard/organizations/new")
-    await other.ask(
-        "POST",
-        "/dashboard/organizations",
-        {"csrf": other.csrf(), "once": other.once(), "name": "Other", "plan": "brand"},
-    )
+    await other.create_organization("Other")
     await other.ask("GET", PAGE)
     assert "No webhooks yet" in other.text
-    form = {"csrf": other.csrf(), "once": other.once(), "after": "0"}
+    form = other.form(after="0")
     assert await other.ask("GET", page) == 404
     for act in ("/replays", "/test", "/deactivation", "/activation", "/rotation", "/removal"):
         assert await other.ask("POST", f"{page}{act}", form) == 404, act

@@ -123,7 +123,7 @@ async def test_the_dashboard_says_so_too(edge: Edge, issuer: Issuer) -> None:
     known, new = Browser(edge, issuer), Browser(edge, issuer)
     assert await known.sign_in() == 303
     assert await known.ask("GET", "/dashboard") == 200
-    form = {"csrf": known.csrf(), "once": known.once(), "name": "Acme", "plan": "brand"}
+    form = known.form(name="Acme", plan="brand")
     with read_only(edge.settings):
         await until_read_only(edge)
         assert await new.sign_in("new-person") == 503

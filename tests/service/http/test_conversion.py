@@ -77,13 +77,6 @@ async def test_the_meta_names_the_table_its_source_and_each_rate_with_its_own_da
     assert meta["rounding"]["low"].startswith("half-even")
 
 
-async def test_nothing_is_converted_unless_it_is_asked_for(edge: Edge, key: str) -> None:
-    answer = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
-    assert "conversion" not in answer["meta"]
-    assert "original_currency" not in answer["data"][0]
-    assert [row["low"] for row in answer["data"]] == list(PRICES)
-
-
 async def test_the_currency_of_the_prices_needs_no_rate(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}?convert=HKD&rates=ecb", key=key)).json
     assert [row["low"] for row in answer["data"]] == list(PRICES)

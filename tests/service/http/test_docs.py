@@ -19,7 +19,6 @@ import pytest
 from edge.docs.guides import READERS
 from edge.docs.pages import SCALAR_VERSION, Docs
 from edge.http.problems import CATALOGUE
-from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 
@@ -67,7 +66,8 @@ async def page(edge: Edge, path: str) -> str:
 
 
 async def test_a_page_describes_itself_and_obeys_its_policy(edge: Edge) -> None:
-    for path in ("/docs", "/docs/guides", "/docs/reference", *(f"/docs/guides/{one}" for one in GUIDES)):
+    errors = ("/errors", "/errors/rate-limited")
+    for path in ("/docs", "/docs/guides", "/docs/reference", *errors, *(f"/docs/guides/{one}" for one in GUIDES)):
         text = await page(edge, path)
         assert re.search(r'<meta name="description" content="[^"]{20,200}">', text), path
         assert "<title>" in text and "·" in text, path
@@ -112,16 +112,6 @@ async def test_the_errors_as_markdown_name_each_problem_with_its_remedy(edge: Ed
     for entry in CATALOGUE.values():
         assert f"## {entry.status} {entry.slug}\n" in text
         assert entry.remedy in text
-
-
-async def test_the_limits_are_the_plans_as_they_are(settings: Settings, tmp_path: Path) -> None:
-    async with running_edge(settings, tmp_path) as edge:
-        with connect(settings.database_url, application="tests") as connection:
-            connection.execute("UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
-        for head in (HTML, MARKDOWN):
-            text = ""
-            while "61,234" not in text:  # an edge hears of a changed plan within a second
-                text = (await edge.ask("GET", "/docs", anonymous=False, head=head)).body.decode()
 
 
 async def test_a_document_is_compressed_once_and_known_by_its_etag(edge: Edge) -> None:
@@ -196,21 +186,6 @@ async def test_security_txt_has_a_contact_and_is_not_stale(settings: Settings, t
     assert fields["Contact"] == "mailto:security@example.org"
     expires = datetime.fromisoformat(fields["Expires"])
     assert timedelta(days=30) < expires - datetime.now(UTC) < timedelta(days=365)
-
-
-async def test_without_a_contact_security_txt_says_what_is_missing(edge: Edge) -> None:
-    status, _, body = await at_origin(edge, "/.well-known/security.txt")
-    assert (status, b"SECURITY_CONTACT" in body) == (404, True)
-
-
-async def test_crawlers_and_models_are_given_their_files(edge: Edge) -> None:
-    assert b"Disallow: /dashboard" in (await at_origin(edge, "/robots.txt"))[2]
-    text = (await at_origin(edge, "/llms.txt"))[2].decode()
-    assert text.startswith("# Item Index\n\n> ")
-    for name in GUIDES:
-        assert f"/docs/guides/{name}.md" in text
-    status, head, _ = await at_origin(edge, "/favicon.ico")
-    assert (status, head["Content-Type"]) == (200, "image/vnd.microsoft.icon")
 
 
 async def test_a_browser_gets_a_page_for_an_address_that_is_nothing(edge: Edge) -> None:

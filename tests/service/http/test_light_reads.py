@@ -23,6 +23,7 @@ from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 
@@ -53,65 +54,6 @@ def test_a_read_of_one_item_opens_each_months_partition_once(settings: Settings)
         opened = re.findall(r" on (observations_\d{4}_\d\d)\b", "\n".join(line for (line,) in plan))
         assert opened, statement
         assert len(opened) == len(set(opened)), statement
-
-
-async def test_a_pricing_history_is_exact_by_day_channel_and_kind(edge: Edge, key: str) -> None:
-    answer = await edge.get(f"/index/pricing/{SOY}", key=key)
-    assert answer.status == 200
-    assert answer.json["data"] == [
-        {
-            "day": "2026-07-01",
-            "channel": "NORTH",
-            "kind": "listing",
-            "currency": "HKD",
-            "low": "10.90",
-            "median": "10.90",
-            "high": "10.90",
-            "close": "10.90",
-            "n": 1,
-        },
-        {
-            "day": "2026-07-02",
-            "channel": "NORTH",
-            "kind": "listing",
-            "currency": "HKD",
-            "low": "11.50",
-            "median": "11.50",
-            "high": "11.50",
-            "close": "11.50",
-            "n": 1,
-        },
-        {
-            "day": "2026-07-02",
-            "channel": "SOUTH",
-            "kind": "listing",
-            "currency": "HKD",
-            "low": "9.00",
-            "median": "9.00",
-            "high": "9.00",
-            "close": "9.00",
-            "n": 1,
-        },
-    ]
-    meta = answer.json["meta"]
-    assert (meta["from"], meta["to"], meta["rows"], meta["cost_units"], meta["cached"]) == (
-        "2026-04-04",
-        "2026-07-02",
-        3,
-        2,
-        False,
-    )
-    assert meta["coverage"] == {
-        "days": 90,
-        "observed_days": 2,
-        "missing_days": 88,
-        "first": "2026-07-01",
-        "last": "2026-07-02",
-    }
-    assert [one["days"] for one in meta["statistics"]] == [7, 30, 90, 365]
-    week = meta["statistics"][0]
-    assert (week["low"], week["median"], week["high"], week["n"]) == ("9.00", "10.90", "11.50", 3)
-    assert await edge.used(key) == 2
 
 
 async def test_a_range_a_channel_and_a_currency_narrow_it(edge: Edge, key: str) -> None:
@@ -168,8 +110,7 @@ async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_i
 
 
 async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: str, settings: Settings) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("DELETE FROM observations WHERE item_id = $1", (mint("shop", "3").key,))
+    execute(settings, "DELETE FROM observations WHERE item_id = $1", mint("shop", "3").key)
     for path in ("pricing", "sustainability"):
         answer = await edge.get(f"/index/{path}/{NEW}", key=key)
         assert answer.status == 200
@@ -207,10 +148,11 @@ async def test_a_rate_that_is_none_is_refused(edge: Edge, key: str) -> None:
         assert answer.json["errors"][0]["parameter"].startswith("displacement"), query
 
 
-async def test_the_list_is_free_for_everyone(edge: Edge) -> None:
-    answer = await edge.get("/index/channels")
-    assert (answer.status, [entry["code"] for entry in answer.json["data"]]) == (200, ["NORTH", "SOUTH"])
-    assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
+async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(edge: Edge, key: str) -> None:
+    first = await edge.get(f"/index/sustainability/{SOY}", key=key)
+    again = await edge.get(f"/index/sustainability/{SOY}", key=key, head={"If-None-Match": first.head["ETag"]})
+    assert (again.status, again.body) == (304, b"")
+    assert await edge.used(key) == 2
 
 
 SALES = MAPPING.replace(
@@ -237,9 +179,8 @@ async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
 ) -> None:
     assert (await edge.get("/index/pricing/IID-UNKNOWN", key=key)).status == 404
     assert await edge.used(key) == 2
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, CUSTARD))
-        connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (SOY,))
+    execute(settings, "UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", SOY, CUSTARD)
+    execute(settings, "UPDATE items SET status = 'withdrawn' WHERE iid = $1", SOY)
     moved = await edge.get(f"/index/pricing/{CUSTARD}", key=key)
     assert (moved.status, moved.head["Location"]) == (301, f"http://testserver/v1/index/pricing/{SOY}")
     for path, below, query in (
@@ -332,8 +273,7 @@ async def test_every_indicator_has_its_row_with_its_stages(edge: Edge, key: str,
 async def test_cumulative_figures_count_units_sold_else_one_article(
     edge: Edge, key: str, settings: Settings, tmp_path: Path
 ) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(FACTORS)
+    execute(settings, FACTORS)
     listed = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json
     assert (listed["meta"]["basis"], listed["meta"]["coverage"]["observed_days"]) == ("assortment", 2)
     row = listed["data"][0]
@@ -394,20 +334,14 @@ SOLD = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,7.00,5\n"
 
 def own_figure(settings: Settings, indicator: str, basis: str, *spread: float | None) -> None:
     """Give the soy milk a figure of 2 with what its source states of the spread: low, high, deviation."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "INSERT INTO impacts SELECT $1, $2, 2.0, $3, 'stated', id, '2026-01-01', $4, $5, $6 FROM sources",
-            (mint("shop", "1").key, indicator, basis, *(spread or (None, None, None))),
-        )
+    insert = "INSERT INTO impacts SELECT $1, $2, 2.0, $3, 'stated', id, '2026-01-01', $4, $5, $6 FROM sources"
+    execute(settings, insert, mint("shop", "1").key, indicator, basis, *(spread or (None, None, None)))
 
 
 def factor(settings: Settings, code: str, samples: int, log_mean: float | None, log_deviation: float | None) -> None:
     """Add a factor of 2 kg CO2e a kilogram to a category."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "INSERT INTO impact_factors SELECT 'category', $1, 'co2e_kg', 2.0, $2, 'mean', id, $3, $4 FROM sources",
-            (code, samples, log_mean, log_deviation),
-        )
+    insert = "INSERT INTO impact_factors SELECT 'category', $1, 'co2e_kg', 2.0, $2, 'mean', id, $3, $4 FROM sources"
+    execute(settings, insert, code, samples, log_mean, log_deviation)
 
 
 async def rows(edge: Edge, key: str, query: str = "") -> dict[str, dict[str, object]]:

@@ -44,11 +44,6 @@ async def test_a_history_with_outliers_has_every_observation(edge: Edge, key: st
     assert (month["low"], month["high"], month["n"], month["set_aside"]) == ("1.00", "100.00", 8, 2)
 
 
-async def test_another_mode_is_refused(edge: Edge, key: str) -> None:
-    refused = await edge.get(f"/index/pricing/{SOY}?outliers=maybe", key=key)
-    assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, "outliers")
-
-
 async def test_the_price_band_of_a_record_is_without_outliers_and_says_how_many(edge: Edge, key: str) -> None:
     band = (await edge.get(f"/index/lookup/{SOY}", key=key)).json["price_band"]
     assert (band["low"], band["median"], band["high"]) == ("9.90", "10.00", "10.20")

@@ -129,16 +129,6 @@ async def test_its_cost_is_that_of_a_light_read_and_other_formats_say_the_same(e
     assert b"NORTH,HKD,2026-02-19,8.00,2026-02-15,10.00,20.00,true" in text.body
 
 
-async def test_a_wrong_parameter_is_named(edge: Edge, key: str) -> None:
-    for query, parameter in (
-        ("?channel=MOON", "channel"),
-        ("?asked_on=yesterday", "asked_on"),
-        ("?progressive=maybe", "progressive"),
-    ):
-        refused = await edge.get(f"{PATH}{query}", key=key)
-        assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, parameter), query
-
-
 async def test_no_key_no_item_and_no_reduction(edge: Edge, key: str) -> None:
     assert (await edge.get(PATH)).status == 403  # the anonymous token
     assert (await edge.get(f"/index/pricing/{mint('shop', 'none').iid}/reference", key=key)).status == 404

@@ -28,6 +28,7 @@ from tests.service.webhooks.calls import send
 from tests.service.webhooks.receivers import receiver
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Answer, Edge, running_edge
+from tests.support.database import execute
 from tests.support.issuer import Issuer, running_issuer
 from tests.support.mcp import HANDSHAKE, STATELESS, Mcp
 from tests.support.rates import load_rates
@@ -108,8 +109,7 @@ def small_index(settings: Settings, folder: Path) -> None:
 
 def cut_undated(settings: Settings) -> None:
     """Cut a release whose bytes do not depend on when its items were loaded."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET updated_at = '2021-06-01'")
+    execute(settings, "UPDATE items SET updated_at = '2021-06-01'")
     cut(settings)
 
 
@@ -508,8 +508,7 @@ async def jobs(asker: Asker) -> None:
     await ask("one that waits", job, key)
     await ask("of one that waits", f"{job}/result", key)
     await ask("another order", f"{cohort}&granularity=day", key, head=ASYNC)
-    with connect(asker.settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET jobs_queued = 2 WHERE name = 'brand'")
+    execute(asker.settings, "UPDATE plans SET jobs_queued = 2 WHERE name = 'brand'")
     asker.edge.forget_accounts()
     await ask("an order too many", f"{cohort}&granularity=week", key, head=ASYNC)
     page = await ask("the first page", "/v1/jobs?limit=1", key)
@@ -537,8 +536,7 @@ async def jobs(asker: Asker) -> None:
     for end in ("", "/result", "/events"):
         await ask("another organization's", f"{job}{end}", asker.key("brand"))
     await ask("another organization's", job, asker.key("brand"), method="DELETE")
-    with connect(asker.settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE jobs SET expires_at = now() WHERE state = 'succeeded' AND kind = 'cohorts'")
+    execute(asker.settings, "UPDATE jobs SET expires_at = now() WHERE state = 'succeeded' AND kind = 'cohorts'")
     await ask("of one that is expired", f"{job}/result", key)
     await ask("one that is expired", job, key)
 
@@ -744,7 +742,7 @@ async def organizations(asker: Asker) -> None:
     visitor = Browser(asker.edge, asker.issuer)
     await visitor.sign_in("bob")
     await visitor.ask("GET", "/dashboard/invitation")
-    form = {"csrf": visitor.csrf(), "once": visitor.once(), "secret": invited.json["link"].partition("#")[2]}
+    form = visitor.form(secret=invited.json["link"].partition("#")[2])
     assert await visitor.ask("POST", "/dashboard/invitation", form) == 303
     asker.edge.resources.users.invalidate()
     members = await ask("all", f"{org}/members", ada)
@@ -889,8 +887,7 @@ class Visit:
     async def page(self, title: str, path: str, form: dict[str, str] | None = None, *, whole: bool = False) -> str:
         """Ask for a page, or send the form of the last one; return its text."""
         if form is not None:
-            hidden = {name: found[1] for name in ("csrf", "once") if (found := _hidden(name).search(self.browser.text))}
-            form = {**hidden, **form}
+            form = self.browser.form(**form)
         method = "GET" if form is None else "POST"
         await self.browser.ask(method, path, form)
         answer, lines = self.browser.last, [f"{method} {path}"]
@@ -904,10 +901,6 @@ class Visit:
     async def forgotten(self, path: str) -> None:
         """Ask for a page that the record has already: its form is what is needed."""
         await self.browser.ask("GET", path)
-
-
-def _hidden(name: str) -> re.Pattern[str]:
-    return re.compile(f'name="{name}" value="([^"]+)"')
 
 
 async def dashboard(asker: Asker) -> None:
@@ -928,8 +921,7 @@ async def dashboard(asker: Asker) -> None:
     await page("a new key", "/dashboard/key", {})
     text = await page("the key, once", "/dashboard/key")
     key = {"Authorization": "ApiKey " + re.findall(r"iixk_live_[0-9A-Za-z]{48}", text)[0]}
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(f"UPDATE organizations SET plan = 'institutional' WHERE id = ({OF_MARY})")
+    execute(settings, f"UPDATE organizations SET plan = 'institutional' WHERE id = ({OF_MARY})")
     asker.edge.forget_accounts()
     asker.edge.resources.users.invalidate()
     await page("its key", "/dashboard/key")

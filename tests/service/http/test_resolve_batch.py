@@ -11,12 +11,12 @@ import pytest
 from edge.composition import Resources
 from edge.index.identifiers import RequestedIdentifier
 from edge.search.engine import ItemSearch, SearchEngine
-from shared.db.connect import connect
 from shared.search.model import SearchQuery
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.http.test_resolve import EIGHT, FIVE, FOUR, NINE, ONE, THREE, TWO, fill
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.servers import Contents
 
 
@@ -63,8 +63,7 @@ async def test_an_item_that_was_merged_since_it_was_resolved_leads_to_its_surviv
 ) -> None:
     requested = RequestedIdentifier("gtin", "00042100005264")
     assert (await edge.resources.resolutions.find(requested.key)).iids == (TWO,)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (ONE, TWO))
+    execute(settings, "UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", ONE, TWO)
     body = msgspec.json.encode({"identifiers": [{"gtin": "042100005264"}]})
     [entry] = (await edge.ask("POST", "/index/resolve", key=key, body=body)).json["data"]
     assert (entry["status"], entry["record"]["iid"]) == (200, ONE)

@@ -11,13 +11,13 @@ import msgspec
 import pytest
 
 from edge.http.answer_cache import PUBLIC, Key, representation_of
-from shared.db.connect import connect
 from shared.errors import StoreUnavailable
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
-from tests.support.kept_answers import FORMATS, ONLY_PAID, Asker, change, until, used
+from tests.support.database import execute
+from tests.support.kept_answers import FORMATS, ONLY_PAID, Asker, until, used
 from tests.support.releases import cut
 from tests.support.reports import work
 from tests.support.servers import Contents
@@ -106,8 +106,7 @@ async def test_an_answer_that_postgresql_might_have_changed_is_given_but_not_kep
     settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = f"Authorization: ApiKey {api_key(settings)}"
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("INSERT INTO data_versions (version) VALUES (2)")  # which the index does not follow
+    execute(settings, "INSERT INTO data_versions (version) VALUES (2)")
 
     async def down(*arguments: object, **named: object) -> None:
         raise StoreUnavailable("database", 5)
@@ -176,7 +175,7 @@ def _credentials(settings: Settings) -> dict[str, str]:
 async def test_every_endpoint_and_format_gives_every_credential_the_same_bytes_before_and_after_a_load(
     settings: Settings, tmp_path: Path, taken: list[bool]
 ) -> None:
-    change(settings, "UPDATE plans SET burst_units = 100000")
+    execute(settings, "UPDATE plans SET burst_units = 100000")
     credentials = _credentials(settings)
     async with running_edge(settings, tmp_path) as edge:
         asker = Asker(edge, taken)
@@ -253,7 +252,7 @@ async def test_a_kept_answer_is_given_to_those_who_may_have_it_now(
             secret = api_key(settings)
             key = f"Authorization: ApiKey {secret}"
             assert (await asker.both(PAID[0], key)).startswith(b"HTTP/1.1 200"), statement
-            change(settings, statement)
+            execute(settings, statement)
             await until(lambda secret=secret: edge.resources.credentials.cached(secret) is None)
             assert (await asker.both(PAID[0], key)).split(b" ")[1] == status, statement
 
@@ -400,7 +399,7 @@ async def _make(asker: Asker, settings: Settings, credential: str, targets: tupl
 async def test_a_stored_report_has_the_same_bytes_in_every_format_for_every_organization_before_and_after_a_load(
     settings: Settings, tmp_path: Path, taken: list[bool]
 ) -> None:
-    change(settings, "UPDATE plans SET burst_units = 100000, daily_units = 100000")
+    execute(settings, "UPDATE plans SET burst_units = 100000, daily_units = 100000")
     brand, institutional, other = (
         f"Authorization: ApiKey {api_key(settings, plan)}" for plan in ("brand", "institutional", "institutional")
     )
@@ -449,8 +448,7 @@ async def test_a_stored_report_is_kept_no_longer_than_its_result(
         await work(settings)
         assert (await asker.ask(REPORTS[0], key)).startswith(b"HTTP/1.1 200")
         kept = edge.resources.answers.find(Key(REPORTS[0].encode(), representation_of(None), None))
-    with connect(settings.database_url, application="tests") as connection:
-        [[expires_at]] = connection.execute("SELECT expires_at FROM jobs WHERE kind = 'cohorts'")
+    [(expires_at,)] = execute(settings, "SELECT expires_at FROM jobs WHERE kind = 'cohorts'")
     assert kept is not None
     assert kept.until == pytest.approx(expires_at.timestamp() - 60, abs=0.001)
 
@@ -470,7 +468,7 @@ async def test_the_list_of_datasets_is_kept_until_a_release_and_costs_no_unit(
         await until(lambda: edge.resources.answers.generation > generation)
         released = await asker.both(DATASETS, key)
         assert b'"latest":null' not in released
-        change(settings, "UPDATE plans SET burst_units = 1 WHERE name = 'institutional'")
+        execute(settings, "UPDATE plans SET burst_units = 1 WHERE name = 'institutional'")
         await until(lambda: edge.resources.credentials.plans["institutional"].burst_units == 1)
         await asker.ask("/v1/", key)
         many = await asyncio.gather(*(asker.ask(DATASETS, key, extra) for extra in ("", OTHER) * 6))
@@ -515,8 +513,7 @@ async def test_until_the_index_follows_a_load_its_identifiers_are_found_in_postg
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = api_key(settings)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE data_versions SET committed_at = committed_at - interval '1 day'")
+    execute(settings, "UPDATE data_versions SET committed_at = committed_at - interval '1 day'")
     async with running_edge(settings, tmp_path) as edge:
         reads = Reads(edge, monkeypatch)
         await names(edge, "ab-1234", key)  # of the same number, but another moment: a database that was restored

@@ -8,11 +8,11 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
+from tests.support.database import execute
 from tests.support.mcp import HANDSHAKE, STATELESS, Mcp, said
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
@@ -40,10 +40,7 @@ def contents() -> Contents:
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """A plan whose day ends within the test, and no limit of a second, which would depend on the machine."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "UPDATE plans SET daily_units = $1, burst_units = 1000000 WHERE name = 'brand'", (DAILY_UNITS,)
-        )
+    execute(settings, "UPDATE plans SET daily_units = $1, burst_units = 1000000 WHERE name = 'brand'", DAILY_UNITS)
     return settings
 
 

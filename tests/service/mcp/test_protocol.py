@@ -8,7 +8,7 @@ import pytest
 from shared.index.iid import mint
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
-from tests.support.mcp import HANDSHAKE, TASKS, Mcp, said
+from tests.support.mcp import HANDSHAKE, Mcp, said
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
@@ -48,14 +48,6 @@ async def test_both_revisions_list_the_same_tools_without_a_credential(edge: Edg
     assert stateless["tools"] == with_handshake["tools"]
     assert stateless["ttlMs"] > 0 and stateless["cacheScope"] == "public"
     assert len(stateless["tools"]) == 8
-
-
-async def test_discovery_names_what_the_server_can(nameless: Mcp) -> None:
-    found = (await nameless.ask("server/discover")).json["result"]
-    assert found["supportedVersions"] == ["2026-07-28"]
-    assert found["capabilities"] == {"tools": {}, "extensions": {TASKS: {}}}
-    assert found["resultType"] == "complete"
-    assert found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "item-index"
 
 
 async def test_the_handshake_offers_its_revision_whatever_is_asked(edge: Edge) -> None:
@@ -131,12 +123,6 @@ async def test_an_unknown_method_is_404_without_a_session_and_an_answer_with_a_h
     assert (answered.status, code(answered)) == (200, -32601)
 
 
-async def test_an_unknown_tool_is_an_error_of_the_protocol(anonymous: Mcp) -> None:
-    answer = await anonymous.ask("tools/call", {"name": "drop_tables", "arguments": {}})
-    assert (answer.status, code(answer)) == (400, -32602)
-    assert "drop_tables" in answer.json["error"]["message"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "parameter"),
     [
@@ -161,13 +147,6 @@ async def test_wrong_arguments_are_named_in_the_tools_result_and_cost_nothing(
     assert [fault["parameter"] for fault in said(result)["errors"]] == [parameter]
     assert f"`{parameter}`" in said(result)["detail"]
     assert said(await anonymous.call("how_am_i_counted"))["limits"][0]["used"] == 0
-
-
-async def test_a_tool_needs_a_credential_and_http_says_so(nameless: Mcp) -> None:
-    answer = await nameless.ask("tools/call", {"name": "get_item", "arguments": {"iid": SOY}})
-    assert answer.status == 401
-    assert "PublicToken" in answer.head["WWW-Authenticate"]
-    assert "X-Service-Public-Token" in answer.json["detail"]
 
 
 async def test_a_key_may_come_as_a_bearer_token(edge: Edge) -> None:

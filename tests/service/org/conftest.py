@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from edge.organizations.service import OrganizationService
-from shared.db.connect import connect
 from shared.organizations.accounts import SQL
 from shared.settings.settings import Settings
 from tests.support.client import Answer, Edge, running_edge
+from tests.support.database import execute
 from tests.support.issuer import Issuer, running_issuer
 
 
@@ -54,8 +54,7 @@ class SignedIn:
 
     def set_state(self, organization: str, state: str) -> None:
         """Suspend an organization, or let it work again, as an operator does."""
-        with connect(self.edge.settings.database_url, application="tests", autocommit=True) as connection:
-            connection.execute(SQL.change_state, (organization, state, "operator"))
+        execute(self.edge.settings, SQL.change_state, organization, state, "operator")
 
     async def until(self, key: str, status: int) -> None:
         """Wait for the status of calls by a key: longer than the second of the contract, on a busy machine."""

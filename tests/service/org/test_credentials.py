@@ -27,6 +27,7 @@ from tests.drills import fault_proxy
 from tests.service.org.conftest import SignedIn
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
+from tests.support.database import execute
 from tests.support.issuer import Issuer, SigningKey
 from tests.support.workers import sweep
 
@@ -258,8 +259,8 @@ async def test_every_post_and_delete_of_org_is_done_once_and_answered_alike(sign
         done = await _acts(signed_in, act) - before
         assert done == (0 if act == "organization.created" else 2 if act == "key.revoked" else 1), act
     assert len((await signed_in.ask("GET", "/")).json) > 0
-    with connect(signed_in.edge.settings.database_url, application="tests") as connection:
-        assert connection.execute("SELECT count(*) FROM organizations WHERE name = 'Second'").fetchone() == (1,)
+    count = "SELECT count(*) FROM organizations WHERE name = 'Second'"
+    assert execute(signed_in.edge.settings, count) == [(1,)]
 
 
 async def test_the_same_call_about_another_organization_is_another_request(signed_in: SignedIn) -> None:
@@ -439,31 +440,22 @@ class TwoEdges:
             while await self.call(key) != statuses:
                 await asyncio.sleep(0.05)
 
-    def run(self, statement: str, *values: str) -> None:
-        """Run a statement as an operator."""
-        with connect(self.settings.database_url, application="tests", autocommit=True) as connection:
-            connection.execute(statement, values)
-
     def questions(self) -> int:
         """Return how many statements about credentials PostgreSQL has run."""
         return int(_value(self.settings, "SELECT last_value FROM asked"))
 
 
 def _value(settings: Settings, query: str) -> str:
-    with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute(query).fetchone()
-    assert row is not None
-    return str(row[0])
+    [(value,)] = execute(settings, query)
+    return str(value)
 
 
 @pytest.fixture
 async def two_edges(settings: Settings, tmp_path: Path) -> AsyncIterator[TwoEdges]:
     body = _value(settings, "SELECT prosrc FROM pg_proc WHERE proname = 'find_credentials'")
     definition = _value(settings, "SELECT pg_get_functiondef('find_credentials'::regproc)")
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("CREATE SEQUENCE asked")
-        counted = definition.replace(" STABLE", "").replace(body, f"SELECT nextval('asked'); {body}")
-        connection.execute(counted)
+    execute(settings, "CREATE SEQUENCE asked")
+    execute(settings, definition.replace(" STABLE", "").replace(body, f"SELECT nextval('asked'); {body}"))
     folder = re.search("host=([^&]+)", urlsplit(settings.edge_database_url).query)
     assert folder is not None
     notices = fault_proxy.Link(str(tmp_path / ".s.PGSQL.5432"), f"{folder[1]}/.s.PGSQL.5432")
@@ -497,9 +489,13 @@ async def test_two_edges_ask_about_no_key_that_they_know_and_take_note_of_each_t
         two_edges.notices.turn(state)
         revoked, suspended = keys.pop(), keys.pop()
         assert await two_edges.call(revoked) == await two_edges.call(suspended) == [200, 200]
-        two_edges.run("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", revoked[credentials.ID])
+        execute(two_edges.settings, "UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", revoked[credentials.ID])
         of = "(SELECT organization_id FROM api_keys WHERE key_id = $1)"
-        two_edges.run(f"UPDATE organizations SET state = 'suspended' WHERE id = {of}", suspended[credentials.ID])
+        execute(
+            two_edges.settings,
+            f"UPDATE organizations SET state = 'suspended' WHERE id = {of}",
+            suspended[credentials.ID],
+        )
         await two_edges.until([401, 401], revoked)
         await two_edges.until([401, 401], suspended)
         two_edges.notices.turn("pass")
