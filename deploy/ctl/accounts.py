@@ -13,7 +13,7 @@ import psycopg
 import redis
 from psycopg import sql
 
-from deploy.ctl.console import OPERATOR, limit_option, report, reveal, rows_of, settings, show, stored, table
+from deploy.ctl.console import OPERATOR, errors, limit_option, report, reveal, rows_of, settings, show, stored, table
 from deploy.local import identity
 from deploy.local.paths import Paths
 from shared.db.connect import Connection, connect
@@ -368,13 +368,22 @@ def issue(organization: str, data_dir: Path, as_json: bool) -> None:
 )
 @stored
 def rotate(organization: str, grace: str, data_dir: Path, as_json: bool) -> None:
-    """Replace an organization's key and print the new one. It is shown only once."""
+    """Replace an organization's key and print the new one. It is shown only once.
+
+    At most two keys work at a time: if an older key is still in its grace period, that period remains, and the replaced
+    key ends immediately.
+    """
     chosen = settings(data_dir)
     key, key_id, digest = _mint(KEY_PREFIX, chosen.token_pepper)
     with connect(chosen.database_url, application="keys") as connection:
-        values = (organization_of(connection, organization), key_id, digest, GRACE_SECONDS[grace], None, OPERATOR)
+        owner = organization_of(connection, organization)
+        values = (owner, key_id, digest, GRACE_SECONDS[grace], None, OPERATOR)
+        before = rows_of(connection, SQL.keys, owner)
         if connection.execute(SQL.rotate_key, values).fetchone() is None:
             raise ItemIndexError("the organization has no key to rotate; issue one with `itemindex keys issue`")
+    older = next((key["key_id"] for key in before if key["expires_at"]), None)
+    if older and grace != "none":
+        errors.say("no grace for the replaced key, which ended now: key {older} is still in its own", older=older)
     reveal(key, as_json=as_json, key=key, id=key_id)
 
 
