@@ -10,7 +10,6 @@ from typing import Any
 import click
 import msgspec
 import psycopg
-import redis
 from psycopg import sql
 
 from deploy.ctl.console import OPERATOR, errors, limit_option, report, reveal, rows_of, settings, show, stored, table
@@ -23,7 +22,7 @@ from shared.organizations.accounts import GRACE_SECONDS, ROLES, SESSION_ID_CHARA
 from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 from shared.printable import printable
 from shared.redis import keys as redis_keys
-from shared.redis.connect import connect_store
+from shared.redis.connect import STORE_ERRORS, connect_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
@@ -264,7 +263,7 @@ def _state_store(chosen: Settings) -> Iterator[Any]:
     try:
         with connect_store(chosen.state_url, deadline_seconds=_DEADLINE_SECONDS) as store:
             yield store
-    except redis.RedisError as error:
+    except STORE_ERRORS as error:
         raise StoreUnavailable("state") from error
 
 
