@@ -18,7 +18,6 @@ import pytest
 import redis as sync_redis
 from kombu import Connection, Queue
 from kombu.transport import redis
-from psycopg.types.json import Jsonb
 
 from deploy.local.paths import free_port
 from deploy.local.process import Program, ServiceProcess, tail, worker_command
@@ -26,7 +25,6 @@ from edge.quota import limiter
 from shared.db.connect import Connection as DatabaseConnection
 from shared.db.connect import connect
 from shared.jobs.contract import EXECUTE
-from shared.jobs.contract import SQL as JOBS
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key, organization
 from tests.support.client import Answer, Edge, running_edge
@@ -34,7 +32,7 @@ from tests.support.database import execute
 from tests.support.processes import children
 from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
-from tests.support.workers import settle_refunds
+from tests.support.workers import order, settle_refunds
 from workers.jobs.app import ReconnectingQoS, patch_kombu
 from workers.worker import KeptConnection
 
@@ -229,12 +227,9 @@ def health(child: ServiceProcess) -> int:
 
 def ordered(settings: Settings, fingerprint: str, broker: "redis.Redis[bytes]") -> str:
     """Order an index and ring for it; return the job."""
-    with connect(settings.database_url, application="tests") as connection:
-        values = ("search-index", "maintenance", None, Jsonb({}), fingerprint, 1, 3)
-        row = connection.execute(JOBS.join, values).fetchone()
-    assert row is not None
-    broker.lpush("maintenance", message(json.dumps([[str(row[0])], {}, {}]).encode()))
-    return str(row[0])
+    job = order(settings, fingerprint)
+    broker.lpush("maintenance", message(json.dumps([[job], {}, {}]).encode()))
+    return job
 
 
 def state(settings: Settings, job: str) -> str:
