@@ -1,7 +1,7 @@
 """The composition root: the resources of one process, and on them every service of the edge, each built here, once."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from edge.analytics.price_history import PriceHistory
@@ -147,41 +147,35 @@ def _store(name: str, url: str, deadline_seconds: float, failover_seconds: float
 @asynccontextmanager
 async def opened(resources: Resources) -> AsyncIterator[Resources]:
     """Open the resources, and close them again in the opposite order. No store has to be available for that."""
-    await resources.database.open()
-    await resources.state.start()
-    await resources.cache.start()
-    await resources.version.read()
-    resources.version.start()
-    resources.search.refresh()
-    resources.listener.start()
-    resources.usage.start()
-    resources.monitor.start()
-    resources.certificate.start()
-    resources.plan_notices.start()
-    running = metrics.processes.labels("edge", resources.settings.revision)
-    running.set(1)
-    if resources.users.provider is not None:
-        await resources.users.provider.open()
-    resources.log.info("started", revision=resources.settings.revision)
-    try:
-        yield resources
-    finally:
-        running.set(0)
-        await resources.plan_notices.stop()
-        await resources.certificate.stop()
-        await resources.monitor.stop()
+    async with AsyncExitStack() as stack:
+        for close in (resources.spans.close, resources.access_log.close, resources.search.close):
+            stack.callback(close)
+        await resources.database.open()
+        stack.push_async_callback(resources.database.close)
+        for store in (resources.state, resources.cache):
+            await store.start()
+            stack.push_async_callback(store.close)
+        await resources.version.read()
+        resources.search.refresh()
         if resources.users.provider is not None:
-            await resources.users.provider.close()
-        await resources.usage.stop()
-        await resources.listener.stop()
-        await resources.version.stop()
-        await resources.cache.close()
-        await resources.state.close()
-        await resources.database.close()
-        resources.search.close()
-        resources.access_log.close()
-        resources.spans.close()
-        resources.log.info("stopped")
+            await resources.users.provider.open()
+            stack.push_async_callback(resources.users.provider.close)
+        for part in (
+            resources.version,
+            resources.listener,
+            resources.usage,
+            resources.monitor,
+            resources.certificate,
+            resources.plan_notices,
+        ):
+            part.start()
+            stack.push_async_callback(part.stop)
+        running = metrics.processes.labels("edge", resources.settings.revision)
+        running.set(1)
+        stack.callback(running.set, 0)
+        resources.log.info("started", revision=resources.settings.revision)
+        yield resources
+    resources.log.info("stopped")
 
 
 class Services:

@@ -23,7 +23,7 @@ from shared.index.iid import canonical_uuid
 from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, JOB_KINDS, QUEUES, refund_arguments
 from shared.objects.directory import ResultStore
 from shared.organizations.accounts import BRAND
-from shared.redis.connect import connect_store
+from shared.redis.connect import STORE_ERRORS, connect_store
 from shared.settings.settings import Settings, settings_or_exit
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
@@ -87,7 +87,7 @@ class Refunds:
                 if self._store.eval(*refund_arguments(account, charge_id, day, units, "dispatcher")):
                     given[order] = units
                 settled.append(order)
-        except redis.RedisError:
+        except STORE_ERRORS:
             metrics.store_errors.labels("state").inc()
         if settled:
             connection.execute(SQL.refunded, (settled, list(given)))

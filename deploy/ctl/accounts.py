@@ -10,10 +10,9 @@ from typing import Any
 import click
 import msgspec
 import psycopg
-import redis
 from psycopg import sql
 
-from deploy.ctl.console import OPERATOR, limit_option, report, reveal, rows_of, settings, show, stored, table
+from deploy.ctl.console import OPERATOR, errors, limit_option, report, reveal, rows_of, settings, show, stored, table
 from deploy.local import identity
 from deploy.local.paths import Paths
 from shared.db.connect import Connection, connect
@@ -23,7 +22,7 @@ from shared.organizations.accounts import GRACE_SECONDS, ROLES, SESSION_ID_CHARA
 from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 from shared.printable import printable
 from shared.redis import keys as redis_keys
-from shared.redis.connect import connect_store
+from shared.redis.connect import STORE_ERRORS, connect_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
@@ -264,7 +263,7 @@ def _state_store(chosen: Settings) -> Iterator[Any]:
     try:
         with connect_store(chosen.state_url, deadline_seconds=_DEADLINE_SECONDS) as store:
             yield store
-    except redis.RedisError as error:
+    except STORE_ERRORS as error:
         raise StoreUnavailable("state") from error
 
 
@@ -368,13 +367,22 @@ def issue(organization: str, data_dir: Path, as_json: bool) -> None:
 )
 @stored
 def rotate(organization: str, grace: str, data_dir: Path, as_json: bool) -> None:
-    """Replace an organization's key and print the new one. It is shown only once."""
+    """Replace an organization's key and print the new one. It is shown only once.
+
+    At most two keys work at a time: if an older key is still in its grace period, that period remains, and the replaced
+    key ends immediately.
+    """
     chosen = settings(data_dir)
     key, key_id, digest = _mint(KEY_PREFIX, chosen.token_pepper)
     with connect(chosen.database_url, application="keys") as connection:
-        values = (organization_of(connection, organization), key_id, digest, GRACE_SECONDS[grace], None, OPERATOR)
+        owner = organization_of(connection, organization)
+        values = (owner, key_id, digest, GRACE_SECONDS[grace], None, OPERATOR)
+        before = rows_of(connection, SQL.keys, owner)
         if connection.execute(SQL.rotate_key, values).fetchone() is None:
             raise ItemIndexError("the organization has no key to rotate; issue one with `itemindex keys issue`")
+    older = next((key["key_id"] for key in before if key["expires_at"]), None)
+    if older and grace != "none":
+        errors.say("no grace for the replaced key, which ended now: key {older} is still in its own", older=older)
     reveal(key, as_json=as_json, key=key, id=key_id)
 
 

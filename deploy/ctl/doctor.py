@@ -24,7 +24,7 @@ from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
-from shared.redis.connect import connect_store
+from shared.redis.connect import STORE_ERRORS, connect_store
 from shared.search.directory import is_whole
 from shared.search.layout import newest
 from shared.settings.settings import Settings
@@ -37,28 +37,32 @@ _DEADLINE_SECONDS = 2.0
 _SLOTS = 16_384
 
 
-class StoreFound(NamedTuple):
-    """The kind of a store and, where it is wrong, the fault and its remedy."""
+class Finding(NamedTuple):
+    """The result of one check; `remedy` is empty where all is well."""
 
+    part: str
+    ok: bool
     found: str
-    fault: str = ""
     remedy: str = ""
 
 
-def look_at(url: str, *, must_keep: bool) -> StoreFound:
+def look_at(part: str, url: str, *, must_keep: bool) -> Finding:
     """Ask every primary of a store. `must_keep`: it holds quotas, so it must neither evict nor forget."""
     try:
         with connect_store(url, deadline_seconds=_DEADLINE_SECONDS) as client:
-            if not isinstance(client, redis.RedisCluster):
-                replies = [client.info()]
-                return StoreFound(f"one server, {_version(replies[0])}", *_first(_faults(replies, must_keep)))
-            replies = [client.info(target_nodes=node) for node in client.get_primaries()]  # type: ignore[no-untyped-call]
-            slots = int(client.cluster_info()["cluster_slots_ok"])
-            replicas = sum(reply["connected_slaves"] for reply in replies)
-            cluster = f"a cluster, {len(replies)} primaries, {replicas} replicas, {_version(replies[0])}"
-            return StoreFound(cluster, *_first([*_gaps(replies, slots), *_faults(replies, must_keep)]))
-    except (redis.RedisError, ConfigurationError) as error:
-        return StoreFound("", type(error).__name__, "is it up, and is its URL right?")
+            if isinstance(client, redis.RedisCluster):
+                replies = [client.info(target_nodes=node) for node in client.get_primaries()]  # type: ignore[no-untyped-call]
+                replicas = sum(reply["connected_slaves"] for reply in replies)
+                found = f"a cluster, {len(replies)} primaries, {replicas} replicas"
+                wrong = [*_gaps(replies, int(client.cluster_info()["cluster_slots_ok"])), *_faults(replies, must_keep)]
+            else:
+                replies, found = [client.info()], "one server"
+                wrong = [*_faults(replies, must_keep)]
+    except (*STORE_ERRORS, ConfigurationError) as error:
+        return Finding(part, False, type(error).__name__, "is it up, and is its URL right?")
+    if wrong:
+        return Finding(part, False, *wrong[0])
+    return Finding(part, True, f"{found}, {_version(replies[0])}")
 
 
 def _gaps(replies: list[dict[str, Any]], slots: int) -> Iterator[tuple[str, str]]:
@@ -83,10 +87,6 @@ def _faults(replies: list[dict[str, Any]], must_keep: bool) -> Iterator[tuple[st
             yield "it forgets all at a restart", "set appendonly yes"
 
 
-def _first(faults: Any) -> tuple[str, str]:
-    return next(iter(faults), ("", ""))
-
-
 def _version(replies: dict[str, Any]) -> str:
     valkey = replies.get("valkey_version")
     return f"Valkey {valkey}" if valkey else f"Redis {replies['redis_version']}"
@@ -94,15 +94,6 @@ def _version(replies: dict[str, Any]) -> str:
 
 SQL = load_queries(__file__, "data.sql")
 _DISK_BYTES_MIN = 2 * 1024**3
-
-
-class Finding(NamedTuple):
-    """The result of one check; `remedy` is empty where all is well."""
-
-    part: str
-    ok: bool
-    found: str
-    remedy: str = ""
 
 
 @click.command(epilog="Example: itemindex doctor || itemindex logs")
@@ -139,7 +130,7 @@ def _examine(paths: Paths) -> Iterator[Finding]:
     if state is None and any(os.environ.get(name) for name in ("DATABASE_URL", "WORKER_DATABASE_URL")):
         settings = Settings.from_environment()
         yield from _database(settings)
-        yield _store("state store", settings.state_url, must_keep=True)
+        yield look_at("state store", settings.state_url, must_keep=True)
         yield from _directories(settings)
         yield from _bucket(settings)
         return
@@ -160,8 +151,8 @@ def _examine(paths: Paths) -> Iterator[Finding]:
     settings = Settings.from_environment(state["environment"])
     yield _role(settings)
     yield from _database(settings)
-    yield _store("state store", settings.state_url, must_keep=True)
-    yield _store("cache store", settings.cache_url, must_keep=False)
+    yield look_at("state store", settings.state_url, must_keep=True)
+    yield look_at("cache store", settings.cache_url, must_keep=False)
     yield _search(settings)
     yield from _directories(settings)
     yield from _bucket(settings)
@@ -219,11 +210,6 @@ def _database(settings: Settings) -> Iterator[Finding]:
         if not unavailable(error):
             raise
         yield Finding("database", False, type(error).__name__, "see `itemindex logs postgres`")
-
-
-def _store(part: str, url: str, *, must_keep: bool) -> Finding:
-    store = look_at(url, must_keep=must_keep)
-    return Finding(part, not store.fault, store.fault or store.found, store.remedy)
 
 
 def _search(settings: Settings) -> Finding:

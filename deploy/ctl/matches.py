@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from psycopg.rows import dict_row
 
 from deploy.ctl import matches_model
 from deploy.ctl.console import (
@@ -21,6 +20,7 @@ from deploy.ctl.console import (
     limit_option,
     reason_option,
     report,
+    rows_of,
     settings,
     show,
     stored,
@@ -270,11 +270,18 @@ def _decide_all(
         if rest or at in judged
     ]
     said = f"{word}ed in bulk ({chosen})" + (f": {reason}" if reason else "")
-    version, number = None, None
+    version, number, meant = None, None, len(decided)
     if decided:
         with connect(found.database_url, application="matches") as connection:
             standing.lock(connection)
-            number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), said)
+            # A load, or another person, may have settled a pair while this one was asked.
+            pairs = rows_of(connection, SQL.pairs, STATES[0], None, None, *chosen)
+            waits = {(pair["left_id"], pair["right_id"]) for pair in pairs}
+            decided = [pair for pair in decided if pair[:2] in waits]
+            if decided:
+                number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), said)
+    if settled := meant - len(decided):
+        errors.say("pairs that no longer wait, and were left alone: {settled}", settled=settled)
     if not decided and not as_json:
         console.say("nothing was decided")
         return
@@ -327,7 +334,7 @@ def _show_counts(chosen: Settings, as_json: bool) -> None:
 
 def _rows(chosen: Settings, query: str, *values: object) -> list[dict[str, Any]]:
     with connect(chosen.database_url, application="matches") as connection:
-        return connection.cursor(row_factory=dict_row).execute(query, values or None).fetchall()
+        return rows_of(connection, query, *values)
 
 
 def _pair(row: dict[str, Any]) -> dict[str, Any]:

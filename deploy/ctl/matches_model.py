@@ -6,9 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from psycopg.rows import dict_row
 
-from deploy.ctl.console import console, errors, json_option, print_json, reason_option, report, settings, show, stored
+from deploy.ctl.console import (
+    console,
+    errors,
+    json_option,
+    print_json,
+    reason_option,
+    report,
+    rows_of,
+    settings,
+    show,
+    stored,
+)
 from shared.articles import SQL as PAIRS
 from shared.db.connect import Connection, connect
 from workers.provenance import events
@@ -238,7 +248,7 @@ def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
     from workers.articles import models
 
     missing = models.LEAST_DECISIONS - decided
-    waiting = connection.cursor(row_factory=dict_row).execute(PAIRS.pairs, ("waiting", *[None] * 7)).fetchall()
+    waiting = rows_of(connection, PAIRS.pairs, "waiting", *[None] * 7)
     first = models.most_doubtful(waiting, missing)
     if as_json:
         print_json({"decisions": decided, "missing": missing, "decide_first": first})

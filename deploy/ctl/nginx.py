@@ -77,10 +77,10 @@ _OPTIONS = (
     ),
     click.option(
         "--server-names",
-        default="localhost 127.0.0.1",
+        default=embedded.SERVER_NAMES,
         envvar="NGINX_SERVER_NAMES",
         show_default=True,
-        help="Host names of the service, as in its public address.",
+        help="Host names of the service, separated by blanks, in addition to that of BASE_URL; others get 421.",
     ),
     *_TLS_OPTIONS,
     click.option(
@@ -145,7 +145,7 @@ def _rendered(
     acme_dir: Path | None,
 ) -> str:
     settings = Settings.from_environment()
-    certificate = tls.given(tls_cert, tls_key)
+    certificate, names = tls.given(tls_cert, tls_key), embedded.hosts(server_names, settings.base_url)
     plain = ""
     if certificate:
         from deploy.local.certificates import require_host  # only here: see `given`
@@ -154,7 +154,7 @@ def _rendered(
     if http_listen:
         if not certificate:
             raise ConfigurationError("NGINX_HTTP_LISTEN redirects to TLS; set NGINX_TLS_CERT and NGINX_TLS_KEY too")
-        plain = tls.redirecting(http_listen, server_names, urlsplit(settings.base_url).port, acme_dir)
+        plain = tls.redirecting(http_listen, names, urlsplit(settings.base_url).port, acme_dir)
     elif acme_dir:
         raise ConfigurationError("NGINX_ACME_DIR is shown on plain HTTP; set NGINX_HTTP_LISTEN too, such as 0.0.0.0:80")
     values = embedded.values(
@@ -163,7 +163,7 @@ def _rendered(
         log_dir=log_dir or run_dir,
         listen=listen,
         metrics_listen=metrics_listen,
-        server_names=server_names,
+        server_names=names,
         certificate=certificate,
     )
     return embedded.render({**values, "PLAIN_HTTP": plain})

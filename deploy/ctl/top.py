@@ -19,12 +19,10 @@ from rich.text import Text
 from deploy.ctl.console import FiniteRange, console, data_dir_option
 from deploy.local import tls
 from deploy.local.paths import Paths
-from deploy.local.process import read_state
+from deploy.local.process import PROC, read_state, running
 from deploy.terminal import SafeTable
 from shared.errors import ItemIndexError
 from shared.printable import printable
-
-_PROC = Path("/proc")
 
 
 class Effort(NamedTuple):
@@ -36,18 +34,13 @@ class Effort(NamedTuple):
     at: float
 
 
-class _Process(NamedTuple):
-    parent: int
-    resident_bytes: int
-    cpu_seconds: float
-
-
-def efforts(parts: Mapping[str, int], proc: Path = _PROC) -> dict[str, Effort]:
+def efforts(parts: Mapping[str, int], proc: Path = PROC) -> dict[str, Effort]:
     """Return the effort of each part, named by its first process; one that has ended, or no /proc, is left out."""
-    processes = _all(proc)
+    page, tick = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
+    processes = dict(running(proc))
     children: dict[int, list[int]] = {}
-    for pid, process in processes.items():
-        children.setdefault(process.parent, []).append(pid)
+    for pid, fields in processes.items():
+        children.setdefault(int(fields[1]), []).append(pid)
     result = {}
     for name, root in parts.items():
         family, queue = [], [root] if root in processes else []
@@ -56,23 +49,10 @@ def efforts(parts: Mapping[str, int], proc: Path = _PROC) -> dict[str, Effort]:
             family.append(processes[pid])
             queue.extend(children.get(pid, ()))
         if family:
-            memory, cpu = sum(p.resident_bytes for p in family), sum(p.cpu_seconds for p in family)
+            memory = sum(int(fields[21]) for fields in family) * page
+            cpu = sum(int(fields[11]) + int(fields[12]) for fields in family) / tick
             result[name] = Effort(len(family), memory, cpu, time.monotonic())
     return result
-
-
-def _all(proc: Path) -> dict[int, _Process]:
-    page, tick = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
-    processes = {}
-    for folder in proc.glob("[0-9]*"):
-        try:
-            # The name of a program may hold blanks and brackets; what follows its last bracket is numbers.
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended meanwhile
-            continue
-        cpu = (int(fields[11]) + int(fields[12])) / tick
-        processes[int(folder.name)] = _Process(int(fields[1]), int(fields[21]) * page, cpu)
-    return processes
 
 
 # One reading of the metrics, and what happened between two of them. Pure but for the fetching.

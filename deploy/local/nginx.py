@@ -6,11 +6,13 @@ import signal
 from collections.abc import Mapping
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from deploy.local import tls
 from deploy.local.paths import Paths
 from deploy.local.process import Program
 from deploy.local.tls import Certificate
+from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 
 PROJECT = Path(__file__).parents[2]
@@ -18,6 +20,7 @@ _BESIDE = PROJECT / "deploy" / "nginx"
 # A worker takes 7 MB before its first request, and a reload doubles them. nginx takes a quarter of what a lookup costs:
 # so many are enough for 64 cores, and `auto` would outgrow a container's limit of memory on a host that has more.
 _WORKERS_MAX = 16
+SERVER_NAMES = "localhost 127.0.0.1"
 _DEFAULTS: dict[str, str | Path] = {
     "WORKERS": str(min(os.cpu_count() or 1, _WORKERS_MAX)),
     "HEADER_TIMEOUT": "10s",
@@ -30,7 +33,7 @@ _DEFAULTS: dict[str, str | Path] = {
     "FREE_CONNECTIONS": "768",
     "PAID_CONNECTIONS": "1280",
     "REQUESTS_PER_SECOND": "1000",
-    "SERVER_NAMES": "localhost 127.0.0.1",
+    "SERVER_NAMES": SERVER_NAMES,
     "TRUSTED_PROXIES": "",
     "USER": "",
     **tls.values_of(None),
@@ -70,6 +73,17 @@ def render(values: Mapping[str, str | Path], template: Path = PROJECT / "nginx.c
 def proxies(trusted: str) -> str:
     """Return the lines that name the proxies in front of us, whose word about a caller's address is believed."""
     return "\n    ".join(f"set_real_ip_from {network.strip()};" for network in trusted.split(",") if network.strip())
+
+
+def hosts(named: str, base_url: str) -> str:
+    """Return the hosts that nginx answers for: those that are named, separated by blanks, and that of BASE_URL.
+
+    Raises ConfigurationError where they are separated otherwise: nginx would take the commas for parts of the names.
+    """
+    if set(named) & set(",;"):
+        raise ConfigurationError(f"NGINX_SERVER_NAMES is {named!r}; separate the names by blanks")
+    public = urlsplit(base_url).hostname or ""
+    return " ".join(dict.fromkeys((*named.split(), f"[{public}]" if ":" in public else public)))
 
 
 def values(
@@ -112,7 +126,6 @@ def program(
     *,
     listen: str,
     metrics_listen: str,
-    server_names: str,
     certificate: Certificate | None,
 ) -> Program:
     """Return the server as a program, its configuration written."""
@@ -122,7 +135,7 @@ def program(
         log_dir=paths.root / "log",
         listen=listen,
         metrics_listen=metrics_listen,
-        server_names=server_names,
+        server_names=hosts(SERVER_NAMES, settings.base_url),
         certificate=certificate,
     )
     path = paths.run / "nginx.conf"

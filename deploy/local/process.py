@@ -16,22 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from deploy.local.paths import Paths
+from shared.db.connect import OVERRIDING
 from shared.errors import ConfigurationError, ItemIndexError
 from shared.settings.settings import Settings
 
 # Processes of this machine, as the kernel lists them below /proc.
 
 
-_PROC = Path("/proc")
+PROC = Path("/proc")
 _OUTPUTS = ("fd/1", "fd/2")
 _WAIT_SECONDS = 5.0
 _LOOK_SECONDS = 0.02
-_STATE, _GROUP = 0, 2  # fields of /proc/PID/stat behind the command's name
+_STATE, _GROUP = 0, 2
 
 
 def group_lives(group: int) -> bool:
     """Return whether a process group has a member that still runs; a zombie does not."""
-    return any(fields[_GROUP] == str(group) for _, fields in _running())
+    return any(fields[_GROUP] == str(group) for _, fields in running())
 
 
 def signal_group(group: int, number: int) -> None:
@@ -47,10 +48,10 @@ def writing_below(folder: Path) -> list[int]:
     """
     prefix = f"{folder}/"
     pids = []
-    for pid, _ in _running():
+    for pid, _ in running():
         for name in _OUTPUTS:
             with contextlib.suppress(OSError):  # it has ended, or it belongs to another user
-                if pid != os.getpid() and str((_PROC / str(pid) / name).readlink()).startswith(prefix):
+                if pid != os.getpid() and str((PROC / str(pid) / name).readlink()).startswith(prefix):
                     pids.append(pid)
                     break
     return pids
@@ -69,13 +70,12 @@ def end_all_writing_below(folder: Path) -> list[int]:
     return ended
 
 
-def _running() -> Iterator[tuple[int, list[str]]]:
+def running(proc: Path = PROC) -> Iterator[tuple[int, list[str]]]:
     """Yield each process that is not a zombie with the fields of its stat line from the state on."""
-    for entry in _PROC.iterdir():
-        if not entry.name.isdigit():
-            continue
-        with contextlib.suppress(OSError):
-            fields = (entry / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()
+    for entry in proc.glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            # The name of a program may hold blanks and brackets; what follows its last bracket has none.
+            fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
             if fields[_STATE] not in ("Z", "X"):
                 yield int(entry.name), fields
 
@@ -92,7 +92,7 @@ _GROUP_SECONDS = 3.0
 
 
 # What Celery, gunicorn and PostgreSQL, the server too, would take in place of a part's settings.
-_OF_OTHER_PROGRAMS = ("CELERY_", "GUNICORN_", "PGCLIENTENCODING", "PGDATESTYLE", "PGTZ")
+_OF_OTHER_PROGRAMS = ("CELERY_", "GUNICORN_", "PGCLIENTENCODING", *OVERRIDING)
 
 
 def environment_of_parts() -> dict[str, str]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
 from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.nginx import PROJECT
@@ -117,7 +116,6 @@ class Stack:
                 self.settings,
                 listen=listen,
                 metrics_listen=metrics,
-                server_names=self._hosts(),
                 certificate=self.certificate,
             )
         )
@@ -209,10 +207,6 @@ class Stack:
         given = {name.lower() for name in os.environ}
         merged = {name: value for name, value in own.items() if name not in given}
         return Settings.from_environment({**os.environ, **{k.upper(): str(v) for k, v in merged.items()}})
-
-    def _hosts(self) -> str:
-        """Return the hosts that nginx answers for: loopback, and that of the public address."""
-        return " ".join(dict.fromkeys(("localhost", "127.0.0.1", urlsplit(self.settings.base_url).hostname or "")))
 
     def _edge(self, name: str) -> Program:
         socket = self.paths.socket(name)

@@ -12,7 +12,7 @@ from edge.storage.background import Background
 from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
 from shared.errors import StoreUnavailable
-from shared.events.webhooks import signed_headers
+from shared.events.webhooks import signature_headers
 from shared.organizations.accounts import SQL
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
@@ -71,7 +71,7 @@ class PlanNotices(Background):
                 },
             }
         )
-        fields = signed_headers(self._secret, request["id"], int(time.time()), body)
+        fields = signature_headers([self._secret.encode()], request["id"], int(time.time()), body)
         try:
             async with session.post(
                 self._url, data=body, headers={"Content-Type": "application/json", **fields}, allow_redirects=False

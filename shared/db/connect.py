@@ -74,7 +74,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 # be any.
 SESSION = {"timezone": "UTC", "datestyle": "ISO"}
 # libpq sends them after the options, so that they would count.
-_OVERRIDING = ("PGTZ", "PGDATESTYLE")
+OVERRIDING = ("PGTZ", "PGDATESTYLE")
 # A host that was cut off does not end its connections. Without these a worker would wait a quarter of an hour for an
 # answer to what it has sent, and for ever for one that it was owed. A value in the address overrides them.
 _ALIVE = {
@@ -95,7 +95,7 @@ def connect(url: str, *, application: str, autocommit: bool = False) -> Connecti
     if not url:
         raise ConfigurationError("DATABASE_URL must be set; `itemindex up` sets it for the embedded stack")
     named: dict[str, Any] = {**_ALIVE, **conninfo_to_dict(url)}
-    for variable in _OVERRIDING:
+    for variable in OVERRIDING:
         os.environ.pop(variable, None)
     session = " ".join(f"-c {name}={value}" for name, value in SESSION.items())
     named |= {"options": f"{named.get('options', '')} {session}", "client_encoding": "utf8"}

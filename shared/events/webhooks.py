@@ -102,13 +102,11 @@ def key_of(secret: str) -> bytes:
     return base64.b64decode(secret.removeprefix(SECRET_PREFIX))
 
 
-def signed_headers(secret: str, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """Return the headers of a notice. `timestamp` is in seconds since 1970; receivers refuse an old one."""
-    return signature_headers([secret.encode()], message_id, timestamp, body)
-
-
 def signature_headers(keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """Return the headers of a notice with a signature by each key: during a rotation there are two."""
+    """Return the headers of a notice with a signature by each key: during a rotation there are two.
+
+    `timestamp` is in seconds since 1970; receivers refuse an old one.
+    """
     signed = b".".join((message_id.encode(), str(timestamp).encode(), body))
     signatures = [base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys]
     return {

@@ -3,9 +3,8 @@
 import math
 import os
 import re
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from ipaddress import ip_address, ip_network
 from itertools import combinations
 from pathlib import Path
@@ -19,6 +18,12 @@ Read = TypeVar("Read")
 
 LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 """The values of LOG_LEVEL, from the least severe one."""
+_CHOICES: dict[str, Iterable[str]] = {
+    "LOG_LEVEL": LOG_LEVELS,
+    "OIDC_EMAIL_VERIFIED": ("claim", "always"),
+    "PLAN_APPROVAL": ("none", "manual", "webhook"),
+    "QUOTA_FAIL_MODE": ("bounded", "closed"),
+}
 _FILES = ("METRICS_DIR", "HEARTBEAT_FILE", "RELEASE_SIGNING_KEY_FILE")
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -33,7 +38,8 @@ def convert(name: str, text: str, default: Any) -> Any:
         if isinstance(default, int | float):
             return type(default)(text)
     except ValueError:
-        raise ConfigurationError(f"{name} must be a number") from None
+        whole = "a whole number" if isinstance(default, int) else "a number"
+        raise ConfigurationError(f"{name} must be {whole}") from None
     return Path(text) if isinstance(default, Path) or name in _FILES else text
 
 
@@ -68,7 +74,8 @@ def faults(values: Mapping[str, Any]) -> list[str]:
         *_stores(values),
         *_databases(values),
         *_accelerated(values),
-        *_log_level(values),
+        *_choices(values),
+        *_plan_approval(values),
     ]
 
 
@@ -147,10 +154,19 @@ def _accelerated(values: Mapping[str, Any]) -> Iterator[str]:
         yield "X_ACCEL_LOCATION sends files of RESULTS_DIR, but they are in S3_BUCKET; set X_ACCEL_LOCATION to nothing"
 
 
-def _log_level(values: Mapping[str, Any]) -> Iterator[str]:
-    level = values.get("LOG_LEVEL", "info")
-    if level not in LOG_LEVELS:
-        yield f"LOG_LEVEL is {level!r}; set one of {', '.join(LOG_LEVELS)}"
+def _choices(values: Mapping[str, Any]) -> Iterator[str]:
+    for name, allowed in _CHOICES.items():
+        if values.get(name, "") not in ("", *allowed):
+            yield f"{name} is {values[name]!r}; set one of {', '.join(allowed)}"
+
+
+def _plan_approval(values: Mapping[str, Any]) -> Iterator[str]:
+    if values.get("PLAN_APPROVAL") != "webhook":
+        return
+    if not values["PLAN_APPROVAL_URL"].startswith(("https://", "http://")):
+        yield "PLAN_APPROVAL_URL is no address of HTTP; set the https:// address to which PLAN_APPROVAL=webhook posts"
+    if not values["PLAN_APPROVAL_SECRET"]:
+        yield "PLAN_APPROVAL_SECRET is not set, but PLAN_APPROVAL is webhook; make one: openssl rand -base64 33"
 
 
 def _is_database(url: str) -> bool:
@@ -194,53 +210,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
-
-
-# Former names of settings. They are accepted with a warning for one version after a setting was renamed.
-
-
-RENAMED = {
-    "ACCEL_LOCATION": "X_ACCEL_LOCATION",
-    "ANALYTICS_DATABASE_URL": "REPLICA_DATABASE_URL",
-    "ANALYTICS_WAIT_SECONDS": "REPLICA_WAIT_SECONDS",
-    "CACHE_DEADLINE_MS": "CACHE_TIMEOUT_SECONDS",
-    "CURSOR_SECRET": "SIGNING_SECRET",
-    "CURSOR_SECRET_PREVIOUS": "SIGNING_SECRET_PREVIOUS",
-    "DATABASE_DEADLINE_MS": "DATABASE_TIMEOUT_SECONDS",
-    "ERRORS_BASE": "PROBLEM_BASE_URL",
-    "OIDC_DEADLINE_MS": "OIDC_TIMEOUT_SECONDS",
-    "OTLP_ENDPOINT": "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "OTLP_HEADERS": "OTEL_EXPORTER_OTLP_HEADERS",
-    "QUOTA_OUTAGE": "QUOTA_FAIL_MODE",
-    "RELEASE_DAILY_KEPT_DAYS": "RELEASE_DAILY_RETENTION_DAYS",
-    "RELEASE_WEEKLY_KEPT_DAYS": "RELEASE_WEEKLY_RETENTION_DAYS",
-    "STATE_DEADLINE_MS": "STATE_TIMEOUT_SECONDS",
-    "TRACE_SHARE": "OTEL_TRACES_SAMPLER_ARG",
-    "UPLOAD_BATCH_ROWS": "INGEST_BATCH_ROWS",
-}
-
-
-def with_current_names(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment with each former name replaced; warn of each. The current name wins if both are set.
-
-    Milliseconds of a former name become seconds. Raises ConfigurationError if they are not a number.
-    """
-    values = dict(given)
-    for former, current in RENAMED.items():
-        text = values.pop(former, "")
-        if not text:
-            continue
-        warnings.warn(f"{former} is deprecated: set {current} instead", FutureWarning, stacklevel=3)
-        if not values.get(current):
-            values[current] = _seconds(former, text) if former.endswith("_DEADLINE_MS") else text
-    return values
-
-
-def _seconds(former: str, milliseconds: str) -> str:
-    try:
-        return str(int(milliseconds) / 1000)
-    except ValueError:
-        raise ConfigurationError(f"{former} must be a whole number of milliseconds") from None
 
 
 def _setting(sentence: str, default: Any, *, secret: bool = False, may_be_empty: bool = False) -> Any:
@@ -485,41 +454,31 @@ class Settings:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
         """Read the settings; raise ConfigurationError with a line for each that cannot or must not be used."""
-        given = with_current_names(os.environ if environment is None else environment)
+        given = os.environ if environment is None else environment
         values: dict[str, Any] = {}
+        problems: list[str] = []
         for item in fields(cls):
             text = given.get(item.name.upper(), "")
             if text or (item.metadata["may_be_empty"] and item.name.upper() in given):
-                values[item.name] = convert(item.name.upper(), text, item.default)
-        if values.get("quota_fail_mode", "closed") not in ("bounded", "closed"):
-            raise ConfigurationError("QUOTA_FAIL_MODE must be bounded or closed")
+                try:
+                    values[item.name] = convert(item.name.upper(), text, item.default)
+                except ConfigurationError as unreadable:
+                    problems.append(str(unreadable))
         settings = cls(**values)
-        settings._check_choices()
-        if problems := faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)}):
+        if problems := problems + faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)}):
             raise ConfigurationError("\n".join(problems))
         return settings._with_derived()
 
-    def _check_choices(self) -> None:
-        if self.oidc_email_verified not in ("claim", "always"):
-            raise ConfigurationError("OIDC_EMAIL_VERIFIED must be claim or always")
-        if self.plan_approval not in ("none", "manual", "webhook"):
-            raise ConfigurationError("PLAN_APPROVAL must be none, manual or webhook")
-        if self.plan_approval == "webhook":
-            if not self.plan_approval_url.startswith(("https://", "http://")):
-                raise ConfigurationError("PLAN_APPROVAL_URL must be an https:// address where PLAN_APPROVAL is webhook")
-            if len(self.plan_approval_secret) < SECRET_CHARACTERS_MIN:
-                raise ConfigurationError("PLAN_APPROVAL_SECRET must have 32 characters or more")
-
     def _with_derived(self) -> Self:
-        derived = {
-            "edge_database_url": self.edge_database_url or self.database_url,
-            "worker_database_url": self.worker_database_url or self.database_url,
-            "broker_url": self.broker_url or broker_beside(self.state_url),
-            "quota_fail_mode": self.quota_fail_mode or ("closed" if is_cluster(self.state_url) else "bounded"),
-            "base_url": self.base_url.rstrip("/"),
-            "problem_base_url": self.problem_base_url or f"{self.base_url.rstrip('/')}/errors",
-        }
-        return type(self)(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **derived})
+        return replace(
+            self,
+            edge_database_url=self.edge_database_url or self.database_url,
+            worker_database_url=self.worker_database_url or self.database_url,
+            broker_url=self.broker_url or broker_beside(self.state_url),
+            quota_fail_mode=self.quota_fail_mode or ("closed" if is_cluster(self.state_url) else "bounded"),
+            base_url=self.base_url.rstrip("/"),
+            problem_base_url=self.problem_base_url or f"{self.base_url.rstrip('/')}/errors",
+        )
 
     @property
     def peppers(self) -> tuple[str, ...]:

@@ -6,13 +6,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.text import Text
 
-from deploy.ctl.console import FiniteRange, console, errors, json_option, show
+from deploy.ctl.console import FiniteRange, console, errors, json_option, print_json, show
 from deploy.ctl.main import run
 from deploy.local.paths import Paths
 from deploy.terminal import Styled, safe
@@ -20,7 +21,7 @@ from shared.clock import utc_now
 from shared.errors import ItemIndexError
 from shared.settings.settings import Settings
 from tests.drills.attackers import AT_ONCE
-from tests.drills.checks import Check
+from tests.drills.checks import Check, Outcome
 from tests.drills.faults import chosen, faults_of
 from tests.drills.hosts import HostsDrill
 from tests.drills.images import ImageDrill, first_with_these_packages
@@ -31,7 +32,7 @@ from tests.drills.overload import Measured, OverloadDrill, percentile
 from tests.drills.partition import PartitionDrill
 from tests.drills.probes import PAUSE_SECONDS, Seen
 from tests.drills.restores import RestoreDrill
-from tests.drills.run import Drill, Outcome
+from tests.drills.run import Drill
 from tests.drills.table import markdown
 from tests.drills.webhooks import WebhookDrill
 
@@ -55,23 +56,8 @@ def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> N
     """
     with _stage(as_json=as_json) as (paths, report_progress):
         outcome = Drill(paths, number, kills, seed, minutes * 60, report_progress).run()
-    _tell(outcome, number, seed, as_json=as_json)
-    sys.exit(0 if outcome.passed else 1)
-
-
-def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
-    if as_json:
-        checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in outcome.checks]
-        click.echo(
-            json.dumps({"checks": checks, "killed": outcome.killed, "asked_again": outcome.asked_again}, indent=1)
-        )
-        return
-    show(({"killed": what, "times": times} for what, times in sorted(outcome.killed.items())), as_json=False)
-    show(
-        _verdicts(outcome.checks),
-        as_json=False,
-        title=f"{number} jobs, seed {seed}, {outcome.seconds:.0f} s, asked again {outcome.asked_again} times",
-    )
+    again = outcome.more["asked_again"]
+    _show(outcome, f"{number} jobs, seed {seed}, asked again {again} times", as_json=as_json)
 
 
 @drill.command("outages", epilog="Example: python -m tests.drills outages --seconds 6 --only PostgreSQL")
@@ -214,13 +200,7 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
         report_progress = (lambda text: None) if as_json else (lambda text: status.update(safe(f"{text} …")))
         found = PartitionDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, report_progress).run()
-    if as_json:
-        served = {one.name: {"counted": one.counted, "uncounted": one.uncounted} for one in found.accounts}
-        checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in found.checks]
-        click.echo(json.dumps({"checks": checks, "served": served, "seconds": found.seconds}, indent=1))
-    else:
-        show(_verdicts(found.checks), as_json=False, title=f"hosts, cut off for {seconds:.0f} s, {found.seconds:.0f} s")
-    sys.exit(0 if found.passed else 1)
+    _show(found, f"hosts, cut off for {seconds:.0f} s", as_json=as_json)
 
 
 @drill.command("hosts", epilog="Example: python -m tests.drills hosts")
@@ -236,7 +216,7 @@ def hosts(minutes: float, as_json: bool) -> None:
         raise ItemIndexError(f"no hosts can be made here: {reason}")
     with _stage(as_json=as_json) as (paths, report_progress):
         checks = HostsDrill(paths, minutes * 60, report_progress).run()
-    _show(checks, "several hosts", as_json=as_json)
+    _show(Outcome(checks), "several hosts", as_json=as_json)
 
 
 @drill.command("night", epilog="Example: python -m tests.drills night --rows 5000000")
@@ -249,16 +229,19 @@ def night(rows: int, as_json: bool) -> None:
     """
     with _stage(as_json=as_json) as (paths, report_progress):
         checks = NightDrill(paths.root, rows, report_progress).run()
-    _show(checks, "what mends at night", as_json=as_json)
+    _show(Outcome(checks), "what mends at night", as_json=as_json)
 
 
-def _show(checks: list[Check], title: str, *, as_json: bool) -> None:
+def _show(found: Outcome, title: str, *, as_json: bool) -> None:
     """Print the verdicts, and exit with 1 when a promise was broken."""
     if as_json:
-        click.echo(json.dumps([{"promise": one.promise, "found": one.found, "kept": one.kept} for one in checks]))
+        checks = [asdict(check) for check in found.checks]
+        print_json({"checks": checks, "killed": found.killed, "seconds": found.seconds, **found.more})
     else:
-        show(_verdicts(checks), as_json=False, title=title)
-    sys.exit(0 if all(check.kept for check in checks) else 1)
+        if found.killed:
+            show(({"killed": what, "times": times} for what, times in sorted(found.killed.items())), as_json=False)
+        show(_verdicts(found.checks), as_json=False, title=f"{title}, {found.seconds:.0f} s")
+    sys.exit(0 if found.passed else 1)
 
 
 @drill.command("webhooks", epilog="Example: python -m tests.drills webhooks --events 10000 --kills 40 --seed 7")
@@ -285,14 +268,8 @@ def webhooks(events: int, receivers: int, kills: int, rate: float, seed: int, mi
     with _stage(as_json=as_json) as (paths, report_progress):
         drilled = WebhookDrill(paths, events, receivers, kills, seed, rate, minutes * 60, report_progress)
         outcome = drilled.run()
-    if as_json:
-        checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in outcome.checks]
-        click.echo(json.dumps({"checks": checks, "killed": outcome.killed, "deliveries": outcome.deliveries}, indent=1))
-    else:
-        show(({"killed": what, "times": times} for what, times in sorted(outcome.killed.items())), as_json=False)
-        title = f"{events} events, {outcome.deliveries} accepted deliveries, seed {seed}, {outcome.seconds:.0f} s"
-        show(_verdicts(outcome.checks), as_json=False, title=title)
-    sys.exit(0 if outcome.passed else 1)
+    deliveries = outcome.more["deliveries"]
+    _show(outcome, f"{events} events, {deliveries} accepted deliveries, seed {seed}", as_json=as_json)
 
 
 @drill.command("restore", epilog="Example: python -m tests.drills restore --moments 20 --rows 10000000")
@@ -307,12 +284,8 @@ def restore(moments: int, rows: int, seed: int, as_json: bool) -> None:
     """
     with _stage(as_json=as_json) as (paths, report_progress):
         found = RestoreDrill(paths.root, moments, rows, seed, report_progress).run()
-    if as_json:
-        checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in found.checks]
-        click.echo(json.dumps({"checks": checks, "seconds": [round(one, 1) for one in found.seconds]}, indent=1))
-    else:
-        show(_verdicts(found.checks), as_json=False, title=f"{moments} moments, {rows:,} rows, seed {seed}")
-    sys.exit(0 if all(check.kept for check in found.checks) else 1)
+    outcome = Outcome(found.checks, more={"restores": [round(one, 1) for one in found.seconds]})
+    _show(outcome, f"{moments} moments, {rows:,} rows, seed {seed}", as_json=as_json)
 
 
 @drill.command("images", epilog="Example: python -m tests.drills images --folder /var/tmp/item-index")
@@ -335,7 +308,7 @@ def images(folder: Path, previous: str | None, as_json: bool) -> None:
         live = console.is_terminal and not as_json
         report_progress = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
         checks = ImageDrill(folder, previous or first_with_these_packages(), report_progress).run()
-    _show(checks, "the image and the compose file", as_json=as_json)
+    _show(Outcome(checks), "the image and the compose file", as_json=as_json)
 
 
 def _verdicts(checks: list[Check]) -> Iterator[dict[str, Any]]:

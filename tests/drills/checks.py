@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -27,6 +27,21 @@ class Check:
     promise: str
     found: str
     kept: bool
+
+
+@dataclass
+class Outcome:
+    """What a drill found; `more` is what this drill alone reports besides."""
+
+    checks: list[Check] = field(default_factory=list)
+    killed: Counter[str] = field(default_factory=Counter)
+    more: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether every promise was kept."""
+        return bool(self.checks) and all(check.kept for check in self.checks)
 
 
 def judge(settings: Settings, connection: Connection, client: Client, asked: int) -> list[Check]:

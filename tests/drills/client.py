@@ -2,13 +2,40 @@
 
 import http.client
 import json
-import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from email.message import Message
 from typing import Any
 
 _PAUSE_SECONDS = 0.3
 _TIMEOUT_SECONDS = 10.0
+
+
+def asked(
+    address: str,
+    port: int,
+    method: str,
+    path: str,
+    head: Mapping[str, str],
+    body: bytes | None = None,
+    *,
+    seconds: float = _TIMEOUT_SECONDS,
+    source: str = "",
+) -> tuple[int, Message, bytes]:
+    """Ask once, from an address of this machine if one is given; return status, header fields and body.
+
+    Where no whole answer came, which is never right, the status is 0 and the body says why.
+    """
+    line = http.client.HTTPConnection(address, port, timeout=seconds, source_address=(source, 0) if source else None)
+    try:
+        line.request(method, path, body, dict(head))
+        answer = line.getresponse()
+        return answer.status, answer.headers, answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        return 0, Message(), repr(error).encode()
+    finally:
+        line.close()
 
 
 class Client:
@@ -33,40 +60,20 @@ class Client:
 
     def once(self, path: str, **fields: str) -> tuple[int, bytes]:
         """GET once; the status is 0 where no answer came."""
-        line = http.client.HTTPConnection(self._address, self._port, timeout=_TIMEOUT_SECONDS)
-        try:
-            head = {"Authorization": f"ApiKey {self._key}", **{name.replace("_", "-"): v for name, v in fields.items()}}
-            line.request("GET", f"/v1{path}", headers=head)
-            response = line.getresponse()
-            return response.status, response.read()
-        except (OSError, http.client.HTTPException):
-            return 0, b""
-        finally:
-            line.close()
+        head = {"Authorization": f"ApiKey {self._key}", **{name.replace("_", "-"): v for name, v in fields.items()}}
+        status, _, body = asked(self._address, self._port, "GET", f"/v1{path}", head)
+        return status, body
 
 
-def ask_all(client: Client, questions: Iterable[tuple[str, str]], threads: int) -> dict[int, int]:
-    """Ask all questions, some at a time; return how often each status came."""
-    waiting = iter(list(questions))
-    lock, statuses = threading.Lock(), dict[int, int]()
+def ask_all(client: Client, questions: Iterable[tuple[str, str]], threads: int) -> None:
+    """Ask all questions, so many at a time."""
 
-    def work() -> None:
-        while True:
-            with lock:
-                question = next(waiting, None)
-            if question is None:
-                return
-            path = f"/index/rollups/sustainability?from={question[0]}&to={question[1]}"
-            status, _ = client.get(path, Prefer="respond-async")
-            with lock:
-                statuses[status] = statuses.get(status, 0) + 1
+    def ask(question: tuple[str, str]) -> None:
+        first, last = question
+        client.get(f"/index/rollups/sustainability?from={first}&to={last}", Prefer="respond-async")
 
-    workers = [threading.Thread(target=work, daemon=True) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    return statuses
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(ask, questions))
 
 
 def decoded(body: bytes) -> Any:

@@ -31,18 +31,6 @@ UPDATE plans SET daily_units = 1000000000, burst_units = 1000000,
 -- An attack within a plan needs a plan with limits again.
 UPDATE plans SET daily_units = 50000, burst_units = 50 WHERE name = 'brand';
 
--- name: organization
--- Whose jobs these are.
-INSERT INTO organizations (name, plan) VALUES ('Drill', $1) RETURNING id::text;
-
--- name: key
--- The organization has one key; the drill asks with it.
-INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3);
-
--- name: token
--- A caller who signed up and has no organization.
-INSERT INTO public_tokens (token_id, secret_hash, label) VALUES ($1, $2, 'drill');
-
 -- name: lift_institutional
 -- The organization that orders the reports has no limit; all others keep theirs.
 UPDATE plans SET daily_units = 1000000000, burst_units = 1000000, jobs_running = 64, jobs_queued = 100000

@@ -10,12 +10,12 @@ from botocore.exceptions import BotoCoreError
 from deploy.local.paths import Paths
 from deploy.local.process import Program, StackError
 from shared.db.connect import connect
-from tests.drills.accounts import SQL, issue_key
-from tests.drills.checks import Check
+from tests.drills.checks import SQL, Check
 from tests.drills.client import Client, decoded
 from tests.drills.in_thread import run_while
 from tests.drills.multi_host import EDGES, PORT, WORKERS, MultiHostStack
 from tests.support import s3
+from tests.support.accounts import issue_key
 from tests.support.demo import load_prices
 
 _S3_PORT = 8333

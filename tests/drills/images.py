@@ -1,6 +1,5 @@
 """The image and the compose file as an operator uses them: built, started, called, upgraded under load, served over TLS."""
 
-import http.client
 import json
 import re
 import secrets
@@ -16,8 +15,8 @@ from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths
 from shared.bulk.signing import new_key
 from shared.errors import ItemIndexError
-from tests.drills.accounts import SQL
-from tests.drills.checks import Check
+from tests.drills.checks import SQL, Check
+from tests.drills.client import asked
 from tests.drills.container_host import ContainerHost
 from tests.support.traffic import Traffic
 
@@ -171,7 +170,7 @@ class ImageDrill:
         right = 0
         ends = time.monotonic() + _SECONDS_MAX
         with self._host.network.entered():
-            while self._ask("/v1/ready") != 200 and time.monotonic() < ends:
+            while asked("127.0.0.1", PORT, "GET", "/v1/ready", {})[0] != 200 and time.monotonic() < ends:
                 time.sleep(0.5)
             for command, shown in calls:
                 done = subprocess.run(
@@ -186,16 +185,6 @@ class ImageDrill:
         self._check(
             "the first calls of the README answer as shown", f"{right} of {len(calls)}", kept=right == len(calls)
         )
-
-    def _ask(self, path: str) -> int:
-        line = http.client.HTTPConnection("127.0.0.1", PORT, timeout=5)
-        try:
-            line.request("GET", path)
-            return line.getresponse().status
-        except (OSError, http.client.HTTPException):
-            return 0
-        finally:
-            line.close()
 
     def _upgrade(self) -> None:
         """Replace each part by the new image while callers of every kind go on."""

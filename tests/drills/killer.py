@@ -7,9 +7,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection
 from functools import partial
-from pathlib import Path
 
 from deploy.local.stack import Stack
+from tests.support.processes import children
 
 _PAUSE_SECONDS = (0.1, 0.9)
 
@@ -27,13 +27,13 @@ class Killer(threading.Thread):
         self._kills = kills
         targets: dict[str, Callable[[], list[int]]] = {
             "worker": lambda: self._parts("worker"),
-            "worker's child": lambda: [child for pid in self._parts("worker") for child in children_of(pid)],
+            "worker's child": lambda: [child for pid in self._parts("worker") for child in children(pid)],
             "dispatcher": lambda: self._parts("dispatcher"),
             "broker": lambda: self._parts("state"),
-            "edge": lambda: [child for pid in self._parts("edge") for child in children_of(pid)],
+            "edge": lambda: [child for pid in self._parts("edge") for child in children(pid)],
             "edge's master": lambda: self._parts("edge"),
             "PostgreSQL": lambda: self._parts("postgres"),
-            "PostgreSQL's backend": lambda: [child for pid in self._parts("postgres") for child in children_of(pid)],
+            "PostgreSQL's backend": lambda: [child for pid in self._parts("postgres") for child in children(pid)],
         }
         self._targets = {name: targets.get(name) or partial(self._parts, name) for name in only or targets}
         self.enough = threading.Event()
@@ -62,21 +62,3 @@ def kill(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def children_of(pid: int) -> list[int]:
-    """Return the processes that a process has started."""
-    try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return []
-    return [int(child) for child in text.split()]
-
-
-def stands_still(pid: int) -> bool:
-    """Return whether a process was stopped by a signal and not yet continued."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state == "T"

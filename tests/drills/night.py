@@ -13,10 +13,10 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.process import ServiceProcess
 from deploy.local.stack import Stack
 from shared.db.connect import connect
-from tests.drills.accounts import SQL, issue_key
-from tests.drills.checks import Check
+from tests.drills.checks import SQL, Check
 from tests.drills.client import Client, decoded
 from tests.drills.restores import fill
+from tests.support.accounts import issue_key
 from tests.support.backups import COMMAND, BackedUp
 from tests.support.demo import load_prices
 

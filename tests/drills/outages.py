@@ -17,7 +17,6 @@ from deploy.local.stack import Stack
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
 from tests.drills import fault_proxy
-from tests.drills.accounts import issue_key, issue_token
 from tests.drills.checks import SQL
 from tests.drills.clock_skew_stores import seconds_to_noon, shadow_clock, step_state_store
 from tests.drills.faults import OBJECTS, Fault, Trouble, chosen, faults_of
@@ -35,6 +34,7 @@ from tests.drills.probes import (
     limited_call,
 )
 from tests.drills.processes import ONE_WORKER
+from tests.support.accounts import issue_key, issue_token
 from tests.support.demo import load_prices
 
 _HEAL_SECONDS_MAX = 30.0

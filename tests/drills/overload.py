@@ -12,15 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from deploy.ctl.top import efforts
 from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
-from tests.drills.accounts import issue_key, issue_token
 from tests.drills.attackers import AT_ONCE, COMING_SECONDS, DRY_RUNS, KINDS, SLOW_READERS
 from tests.drills.checks import SQL
 from tests.drills.in_thread import run_while
 from tests.drills.probes import Credentials, Front
 from tests.drills.processes import ONE_WORKER
+from tests.support.accounts import issue_key, issue_token
 from tests.support.demo import load_prices
 
 _CALLERS = 4
@@ -166,14 +167,6 @@ class OverloadDrill:
 
     def _resident_bytes(self) -> int:
         """Return the memory that the front and the edges hold."""
-        named = [c for c in self._stack.children if c.program.name.startswith(("nginx", "edge")) and c.process]
-        groups = {child.process.pid for child in named if child.process is not None}
-        total = 0
-        for status in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = status.read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue
-            if int(fields[2]) in groups:
-                total += int(fields[21]) * 4_096
-        return total
+        children = [child for child in self._stack.children if child.program.name.startswith(("nginx", "edge"))]
+        parts = {child.program.name: child.process.pid for child in children if child.process is not None}
+        return sum(effort.resident_bytes for effort in efforts(parts).values())

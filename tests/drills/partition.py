@@ -7,19 +7,19 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from deploy.local.paths import Paths
 from deploy.local.process import StackError
 from shared.db.connect import Connection, connect
-from tests.drills.accounts import issue_key, issue_token
-from tests.drills.checks import SQL, Check, judge
+from tests.drills.checks import SQL, Check, Outcome, judge
 from tests.drills.client import Client, ask_all, decoded
 from tests.drills.in_thread import run_while
 from tests.drills.multi_host import CALLERS, EDGE_PROCESSES, EDGES, PORT, WORKERS, MultiHostStack
 from tests.drills.quota_clients import ANSWER_SECONDS_MAX, Account, QuotaClients
 from tests.drills.workload import LONG_QUESTION, questions
 from tests.perf.generate import MAPPING, write
+from tests.support.accounts import issue_key, issue_token
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 
@@ -35,20 +35,6 @@ _MAY = frozenset({200, 429})
 _LOOK_SECONDS = 0.1
 
 
-@dataclass
-class Found:
-    """What the drill found."""
-
-    checks: list[Check] = field(default_factory=list)
-    accounts: list[Account] = field(default_factory=list)
-    seconds: float = 0.0
-
-    @property
-    def passed(self) -> bool:
-        """Whether every promise was kept."""
-        return bool(self.checks) and all(check.kept for check in self.checks)
-
-
 class PartitionDrill:
     """The drill on a site of its own."""
 
@@ -62,9 +48,9 @@ class PartitionDrill:
         self._report_progress = report_progress
         self._asked = 0
 
-    def run(self) -> Found:
+    def run(self) -> Outcome:
         """Do all of it. Whatever happens, the site is stopped afterwards."""
-        self._ends, found = time.monotonic() + self._seconds_max, Found()
+        self._ends, found = time.monotonic() + self._seconds_max, Outcome()
         self._site = MultiHostStack(self._paths, callers=4)
         try:
             self._report_progress("starting the stores")
@@ -107,13 +93,12 @@ class PartitionDrill:
             account(4, "anonymous, during", anonymous, 3, _ANONYMOUS_ALLOWED),
         ]
 
-    def _work(self, found: Found) -> None:
+    def _work(self, found: Outcome) -> None:
         began, site = time.monotonic(), self._site
         edges = {name: site.network.address("front", number) for name, number in EDGES.items()}
         self._clients = {name: Client(address, PORT, self._key, self._ends) for name, address in edges.items()}
         callers = QuotaClients(edges, PORT, f"/v1/index/lookup/{self._iid}")
         self._wait(lambda: all(self._well(name) for name in EDGES), "the edges are not ready")
-        found.accounts = self._accounts
         for account in self._accounts[:3]:
             callers.begin(account)
         time.sleep(_WARM_SECONDS)
@@ -140,6 +125,9 @@ class PartitionDrill:
             Check("a worker that was joined again works again", "yes" if back else "no", back),
             Check("no process had to be started again", str(site.restarts), site.restarts == 0),
         ]
+        found.more["served"] = {
+            one.name: {"counted": one.counted, "uncounted": one.uncounted} for one in self._accounts
+        }
         found.seconds = time.monotonic() - began
 
     def _order_by_both(self, number: int) -> list[threading.Thread]:

@@ -1,6 +1,5 @@
 """The callers of the drill of outages: what each asks again and again, and what it saw."""
 
-import http.client
 import json
 import threading
 import time
@@ -16,6 +15,7 @@ import jwt
 from deploy.local.identity import CLIENT_ID
 from shared.index.iid import mint as mint_iid
 from shared.organizations.credentials import KEY_PREFIX, mint
+from tests.drills.client import asked
 
 ANSWER_SECONDS_MAX = 8.0
 PAUSE_SECONDS = 0.05
@@ -81,21 +81,14 @@ class Front:
         self, method: str, path: str, head: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
     ) -> tuple[int, bytes]:
         """Return status and body; status 0 and the reason where there was no whole answer, which is never right."""
-        line = http.client.HTTPConnection(
-            "127.0.0.1", self._port, timeout=ANSWER_SECONDS_MAX, source_address=(source, 0)
+        status, fields, answer = asked(
+            "127.0.0.1", self._port, method, path, head, body, seconds=ANSWER_SECONDS_MAX, source=source
         )
-        try:
-            line.request(method, path, body, head)
-            answer = line.getresponse()
-            self._check_wait(answer.status, answer.getheader("Retry-After"))
-            return answer.status, answer.read()
-        except (OSError, http.client.HTTPException) as error:
-            return 0, repr(error).encode()
-        finally:
-            line.close()
+        self._check_wait(status, fields["Retry-After"])
+        return status, answer
 
     def _check_wait(self, status: int, wait: str | None) -> None:
-        if wait is None and status != http.HTTPStatus.TOO_MANY_REQUESTS:
+        if wait is None and status != 429:
             return
         if wait is None or not wait.isdecimal() or not 1 <= int(wait) <= _WAIT_SECONDS_MAX:
             self.wrong_waits.append(f"{status} {wait!r}")

@@ -1,10 +1,11 @@
 """QuotaClients with limits: each asks every edge at once, for the same thing, and counts what it was given."""
 
-import http.client
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+
+from tests.drills.client import asked
 
 _PAUSE_SECONDS = 0.04
 ANSWER_SECONDS_MAX = 8.0
@@ -84,15 +85,13 @@ class QuotaClients:
 
     def _ask(self, account: Account, edge: str) -> tuple[int, bool]:
         """Return the status, 0 where no answer came, and whether the answer states what it was counted as."""
-        line = http.client.HTTPConnection(
-            self._edges[edge], self._port, timeout=ANSWER_SECONDS_MAX, source_address=(account.source, 0)
+        status, fields, _ = asked(
+            self._edges[edge],
+            self._port,
+            "GET",
+            self._path,
+            account.head,
+            seconds=ANSWER_SECONDS_MAX,
+            source=account.source,
         )
-        try:
-            line.request("GET", self._path, headers=account.head)
-            answer = line.getresponse()
-            answer.read()
-            return answer.status, answer.getheader("RateLimit") is not None
-        except (OSError, http.client.HTTPException):
-            return 0, False
-        finally:
-            line.close()
+        return status, "RateLimit" in fields

@@ -6,9 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import psycopg
 
@@ -16,12 +15,13 @@ from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import Connection, connect
-from tests.drills.accounts import issue_key
-from tests.drills.checks import SQL, Check, judge
+from tests.drills.checks import SQL, Check, Outcome, judge
 from tests.drills.client import Client, ask_all
 from tests.drills.in_thread import run_while
-from tests.drills.killer import Killer, children_of, kill, stands_still
+from tests.drills.killer import Killer, kill
 from tests.drills.workload import LAST_QUESTION, LONG_QUESTION, STALE_QUESTION, questions
+from tests.support.accounts import issue_key
+from tests.support.processes import children, stands_still
 
 _WORKERS = (("worker-a", "reports", 2), ("worker-b", "reports", 2))
 _ASKERS = 6
@@ -29,22 +29,6 @@ _ASKERS = 6
 _QUESTIONS_MORE = 3
 _RERUN_SECONDS_MAX = 15.0
 _LOOK_SECONDS = 0.2
-
-
-@dataclass
-class Outcome:
-    """What the drill found."""
-
-    checks: list[Check] = field(default_factory=list)
-    killed: Counter[str] = field(default_factory=Counter)
-    statuses: dict[int, int] = field(default_factory=dict)
-    asked_again: int = 0
-    seconds: float = 0.0
-
-    @property
-    def passed(self) -> bool:
-        """Whether every promise was kept."""
-        return bool(self.checks) and all(check.kept for check in self.checks)
 
 
 @dataclass
@@ -79,7 +63,7 @@ class Drill:
         chaos = Killer(self._stack, self.seed, self.kills)
         self.report_progress(f"asking {self.jobs} questions and killing {self.kills} processes")
         chaos.start()
-        outcome.statuses = ask_all(client, questions(self.jobs, poisons), _ASKERS)
+        ask_all(client, questions(self.jobs, poisons), _ASKERS)
         self._wait(lambda: not chaos.is_alive(), "the killing does not end")
         outcome.killed = chaos.killed
         self._wait(lambda: self._open() == 0, "jobs are still under way")
@@ -91,7 +75,7 @@ class Drill:
         with self._connection() as connection:
             self._wait(lambda: _scalar(connection, SQL.owed) == 0, "refunds are settled")
             outcome.checks[:0] = judge(self._stack.settings, connection, client, self.jobs + _QUESTIONS_MORE)
-        outcome.asked_again, outcome.seconds = client.again, time.monotonic() - began
+        outcome.more["asked_again"], outcome.seconds = client.again, time.monotonic() - began
 
     def _rerun(self, client: Client) -> Check:
         """With everything else in peace, kill the worker that has a job, whole, and wait for the next attempt."""
@@ -143,14 +127,14 @@ class Drill:
     def _stopped(self) -> list[int]:
         """Return the workers' processes that stand still."""
         workers = [child.process for child in self._stack.children if child.program.name.startswith("worker")]
-        return [pid for worker in workers if worker is not None for pid in children_of(worker.pid) if stands_still(pid)]
+        return [pid for worker in workers if worker is not None for pid in children(worker.pid) if stands_still(pid)]
 
     def _family_with(self, job: str) -> list[int]:
         """Return the processes of the worker that took the job last, as its own log tells."""
         for child in self._stack.children:
             took = child.program.name.startswith("worker") and job in child.program.log.read_text(errors="replace")
             if took and child.process is not None:
-                return [child.process.pid, *children_of(child.process.pid)]
+                return [child.process.pid, *children(child.process.pid)]
         return []
 
     def _prepare(self) -> str:

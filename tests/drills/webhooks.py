@@ -1,14 +1,12 @@
 """The drill of webhooks: events are logged while receivers fail, hang and are killed, and then workers too."""
 
-import http.client
 import importlib.util
 import json
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psycopg
@@ -19,11 +17,12 @@ from deploy.local.stack import Stack
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.organizations.credentials import parse
-from tests.drills.accounts import issue_key
-from tests.drills.checks import SQL, Check
+from tests.drills.checks import SQL, Outcome
+from tests.drills.client import asked
 from tests.drills.in_thread import run_while
 from tests.drills.killer import Killer
 from tests.drills.webhook_checks import FAILING, GOOD, HANGING, MORTAL, Span, judge, read_journal
+from tests.support.accounts import issue_key
 
 _WORKERS = (("worker-a", "webhooks", 1), ("worker-b", "webhooks", 1))
 _MORTAL = "mortal-receivers"
@@ -31,7 +30,6 @@ _KILLED = ("worker", "worker's child", "dispatcher", _MORTAL)
 _CALM, _TROUBLED = 0.2, 0.6
 _LOOK_SECONDS = 0.5
 _ACTIVATION_SECONDS = 3.0
-_CALL_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +41,6 @@ class Receiver:
     webhook: str
     secret: str
     trouble: str
-
-
-@dataclass
-class Outcome:
-    """What the drill found."""
-
-    checks: list[Check] = field(default_factory=list)
-    killed: Counter[str] = field(default_factory=Counter)
-    deliveries: int = 0
-    seconds: float = 0.0
-
-    @property
-    def passed(self) -> bool:
-        """Whether every promise was kept."""
-        return bool(self.checks) and all(check.kept for check in self.checks)
 
 
 @dataclass
@@ -115,7 +98,7 @@ class WebhookDrill:
         others = [one.port for one in receivers if one.trouble == GOOD]
         logged = {one.port: each for one in receivers}
         outcome.checks = judge(deliveries, logged, others, Span(1, calm + 1), Span(calm + 1, troubled + 1))
-        outcome.deliveries, outcome.seconds = len(deliveries), time.monotonic() - began
+        outcome.more["deliveries"], outcome.seconds = len(deliveries), time.monotonic() - began
 
     def _made(self) -> list[Receiver]:
         """Start the receivers and have each organization make its webhook by the API."""
@@ -200,19 +183,12 @@ class WebhookDrill:
 
     def _call(self, path: str, key: str, body: dict[str, object]) -> dict[str, str]:
         """POST until the service answers with success. Raises TimeoutError at the end of the drill's time."""
+        head = {"Authorization": f"ApiKey {key}", "Content-Type": "application/json"}
+        content = json.dumps(body).encode() if body else None
         while time.monotonic() < self._ends:
-            line = http.client.HTTPConnection("127.0.0.1", self._stack.port, timeout=_CALL_SECONDS)
-            try:
-                head = {"Authorization": f"ApiKey {key}", "Content-Type": "application/json"}
-                line.request("POST", f"/v1{path}", json.dumps(body) if body else None, head)
-                response = line.getresponse()
-                answer = response.read()
-                if response.status in (200, 201):
-                    return dict(json.loads(answer))
-            except (OSError, http.client.HTTPException):
-                pass
-            finally:
-                line.close()
+            status, _, answer = asked("127.0.0.1", self._stack.port, "POST", f"/v1{path}", head, content)
+            if status in (200, 201):
+                return dict(json.loads(answer))
             time.sleep(_LOOK_SECONDS)
         raise TimeoutError(path)
 

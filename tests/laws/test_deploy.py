@@ -386,7 +386,12 @@ def test_no_server_runs_without_a_password_and_none_has_an_empty_one() -> None:
 
 KUBERNETES = PROJECT / "deploy/kubernetes"
 
-UNITS = sorted((PROJECT / "deploy/systemd").iterdir())
+SYSTEMD = PROJECT / "deploy/systemd"
+
+UNITS = sorted(path for path in SYSTEMD.iterdir() if path.is_file())
+
+# What systemd reads behind each unit.
+COMMON = SYSTEMD / "itemindex-.service.d/common.conf"
 
 VERSION = "1.34"
 
@@ -603,7 +608,7 @@ def test_a_unit_starts_a_command_that_exists_with_settings_that_are_declared(uni
     [start] = lines_of(unit, "ExecStart")
     program, command, *_ = start.split()
     assert program == "/opt/itemindex/.venv/bin/itemindex" and command in COMMANDS
-    for line in lines_of(unit, "Environment"):
+    for line in (*lines_of(unit, "Environment"), *lines_of(COMMON, "Environment")):
         for pair in line.split():
             variable = pair.partition("=")[0]
             assert SETTINGS.get(variable) is False or variable in OF_A_PART or f"${{{variable}}}" in start, variable
@@ -626,6 +631,7 @@ def test_systemd_understands_every_unit_and_rates_it_as_confined(tmp_path: Path)
     for unit in UNITS:
         text = re.sub(r"/opt/itemindex/\.venv/bin/\w+", str(Path(sys.executable).resolve()), unit.read_text())
         (tmp_path / unit.name).write_text(text)
+    shutil.copytree(COMMON.parent, tmp_path / COMMON.parent.name)
     names = [unit.name.replace("edge@", "edge@a").replace("worker@", "worker@reports") for unit in UNITS]
     environment = {"SYSTEMD_UNIT_PATH": f"{tmp_path}:", "PATH": "/usr/bin:/bin"}
     for command in (["verify", "--man=no"], ["security", "--offline=true", "--threshold=25"]):

@@ -7,11 +7,11 @@ import valkey
 
 from shared.db.connect import connect
 from shared.settings.settings import Settings
-from tests.drills.accounts import issue_key
 from tests.perf.bench_calls import Call, Market
 from tests.perf.bench_servers import OURS, PLENTY, TAKE, Server
 from tests.perf.driver import exchange
 from tests.perf.generate import MAPPING, write
+from tests.support.accounts import issue_key
 from tests.support.workers import run
 from workers.ingest.load import load
 from workers.ingest.mapping import read

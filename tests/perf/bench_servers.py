@@ -15,6 +15,7 @@ import valkey
 
 from shared.settings.settings import Settings
 from tests.perf.cpu import cpu_seconds
+from tests.support.processes import children
 
 PROJECT = Path(__file__).parents[2]
 PEERS = Path(__file__).with_name("peers")
@@ -38,7 +39,7 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """User and system time of the process and its children."""
-        return sum(cpu_seconds(pid) for pid in [self.process.pid, *_children(self.process.pid)])
+        return sum(cpu_seconds(pid) for pid in [self.process.pid, *children(self.process.pid)])
 
 
 @contextmanager
@@ -133,13 +134,6 @@ def wait_for(socket: Path, process: subprocess.Popen[bytes]) -> Path:
         time.sleep(0.05)
     time.sleep(1.0)  # what it does after it listens is not the calls'
     return socket
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
 
 
 def use_up(state: valkey.Valkey, address: str) -> None:

@@ -23,10 +23,10 @@ from rich.table import Table
 from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import Connection, connect
-from tests.drills.accounts import issue_key
 from tests.perf.cpu import cpu_seconds
 from tests.perf.driver import drive
 from tests.perf.generate import MAPPING, write
+from tests.support.accounts import issue_key
 from workers.bulk.releases import order
 from workers.ingest.load import load
 from workers.ingest.mapping import read

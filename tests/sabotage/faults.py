@@ -503,8 +503,8 @@ FAST_PATH_FAULTS = (
     fault(
         "a variable that is set for another program changes how dates are written",
         "shared/db/connect.py",
-        '_OVERRIDING = ("PGTZ", "PGDATESTYLE")',
-        "_OVERRIDING = ()",
+        'OVERRIDING = ("PGTZ", "PGDATESTYLE")',
+        "OVERRIDING = ()",
         "tests/service/db/test_pooler.py::test_what_variables_of_libpq_say_of_a_session_does_not_count",
     ),
     fault(

@@ -92,6 +92,9 @@ def test_a_key_is_printed_alone_or_as_json(run: Run) -> None:
     [listed] = json.loads(run("keys", "list", "Acme Ltd", "--json")[1])
     assert rotated["key"].startswith("iixk_live_")
     assert listed["id"] == rotated["id"]
+    assert run("keys", "rotate", "Acme Ltd", "--grace", "24h")[2] == ""
+    _, _, error = run("keys", "rotate", "Acme Ltd", "--grace", "1h")
+    assert f"ended now: key {rotated['id']} is still in its own" in " ".join(error.split())
 
 
 async def test_an_organization_is_made_by_commands(run: Run, settings: Settings, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_an_address_of_metrics_that_cannot_be_used_ends_each_part_with_one_line(
 
 def test_a_graceful_time_of_an_edge_that_is_no_number_is_one_line(settings: Settings, tmp_path: Path) -> None:
     code, printed = start("gunicorn", settings, tmp_path, EDGE_GRACEFUL_SECONDS="soon")
-    assert (code, printed) == (1, "itemindex: EDGE_GRACEFUL_SECONDS must be a number\n")
+    assert (code, printed) == (1, "itemindex: EDGE_GRACEFUL_SECONDS must be a whole number\n")
 
 
 def test_a_backup_counts_in_the_directory_that_its_host_serves(settings: Settings, tmp_path: Path) -> None:

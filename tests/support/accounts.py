@@ -31,15 +31,8 @@ ANONYMOUS = Plan(
 
 def free_token(settings: Settings) -> str:
     """Issue a token of a free sign-up."""
-    token = mint(FREE_PREFIX)
-    form = parse(token)
-    assert form is not None
     with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "INSERT INTO public_tokens (token_id, secret_hash) VALUES ($1, $2)",
-            (form.credential_id, keyed_hash(token, settings.token_pepper)),
-        )
-    return token
+        return issue_token(connection, settings.token_pepper)
 
 
 def organization(settings: Settings, plan: str = "brand") -> str:
@@ -50,16 +43,30 @@ def organization(settings: Settings, plan: str = "brand") -> str:
 
 def api_key(settings: Settings, plan: str = "brand") -> str:
     """Make an organization with a plan and issue its key."""
-    key = mint(KEY_PREFIX)
-    form = parse(key)
-    assert form is not None
     with connect(settings.database_url, application="tests") as connection:
-        owner = _insert_organization(connection, plan)
-        connection.execute(
-            "INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3)",
-            (form.credential_id, owner, keyed_hash(key, settings.token_pepper)),
-        )
+        return issue_key(connection, settings.token_pepper, plan)
+
+
+def issue_key(connection: Connection, pepper: str, plan: str = "institutional") -> str:
+    """Make an organization with a plan and issue its key."""
+    key, key_id, digest = _minted(KEY_PREFIX, pepper)
+    query = "INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3)"
+    connection.execute(query, (key_id, _insert_organization(connection, plan), digest))
     return key
+
+
+def issue_token(connection: Connection, pepper: str) -> str:
+    """Issue a token of a free sign-up."""
+    token, token_id, digest = _minted(FREE_PREFIX, pepper)
+    connection.execute("INSERT INTO public_tokens (token_id, secret_hash) VALUES ($1, $2)", (token_id, digest))
+    return token
+
+
+def _minted(prefix: str, pepper: str) -> tuple[str, str, bytes]:
+    secret = mint(prefix)
+    form = parse(secret)
+    assert form is not None
+    return secret, form.credential_id, keyed_hash(secret, pepper)
 
 
 def _insert_organization(connection: Connection, plan: str) -> str:

@@ -5,8 +5,11 @@ from concurrent.futures import wait
 from dataclasses import replace
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
 from shared.db.connect import connect
 from shared.jobs.contract import JOB_KINDS, SEARCH_INDEX
+from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
@@ -42,6 +45,15 @@ class RecordedMessages:
     def jobs(self) -> list[str]:
         """The jobs of the messages, in the order in which they were sent."""
         return [job for _, job, _ in self.sent]
+
+
+def order(settings: Settings, fingerprint: str = "1", attempts: int = 3) -> str:
+    """Order a job of the kind search-index, or join the equal one that is under way; return it."""
+    with connect(settings.database_url, application="tests") as connection:
+        values = (SEARCH_INDEX.name, SEARCH_INDEX.queue, None, Jsonb({}), fingerprint, 1, attempts)
+        row = connection.execute(JOBS.join, values).fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 def services_of(settings: Settings, **changed: Any) -> Services:

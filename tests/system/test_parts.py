@@ -109,14 +109,16 @@ def test_a_part_without_what_it_needs_says_what(environment: dict[str, str]) -> 
 
 
 def test_nginx_reads_the_rendered_configuration(tmp_path: Path) -> None:
-    text = subprocess.run(
-        [*COMMAND, "nginx", "--print", "--server-names", "api.example.org", "--run-dir", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.1"},
-        cwd=PROJECT,
-    ).stdout
-    assert "server_name api.example.org;" in text
+    command = [*COMMAND, "nginx", "--print", "--run-dir", str(tmp_path), "--server-names"]
+    environment = {**os.environ, "TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.1", "BASE_URL": "http://items.example/v1"}
+
+    def printed(names: str) -> subprocess.CompletedProcess[str]:
+        done = [*command, names]
+        return subprocess.run(done, capture_output=True, text=True, check=False, env=environment, cwd=PROJECT)
+
+    text = printed("api.example.org").stdout
+    assert "server_name api.example.org items.example;" in text, "the host of the public address is never refused"
     assert "set_real_ip_from 10.0.0.0/8;" in text and "set_real_ip_from 192.0.2.1;" in text
     assert f'server "unix:{tmp_path}/edge-a.sock"' in text
+    refused = printed("api.example.org, www.example.org")
+    assert refused.returncode == 1 and "separate the names by blanks" in refused.stderr

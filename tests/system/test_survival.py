@@ -9,18 +9,46 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from deploy.ctl.healthcheck import healthy
 from deploy.local.paths import Paths, free_port, port_is_free
 from deploy.local.process import read_state
+from tests.support.processes import alive, children
 from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, start
-from tests.system.processes import alive, children, ready, until, whole
 
 pytestmark = pytest.mark.xdist_group("survival")
+
+
+def until(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+    """Wait for a condition, and return whether it came true in time."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def ready(running: Running) -> bool:
+    """Return whether a stack answers through its nginx."""
+    try:
+        with closing(http.client.HTTPConnection("127.0.0.1", running.port, timeout=5)) as line:
+            line.request("GET", "/v1/ready")
+            response = line.getresponse()
+            return response.status == 200 and b"data_version" in response.read()
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def whole(running: Running, name: str) -> bool:
+    """Return whether an edge has a living worker and answers at its own socket, which a frozen one leaves open."""
+    bind = f"unix:{Paths.at(running.folder).socket(name)}"
+    return any(map(alive, children(running.pid(name)))) and healthy({"EDGE_BIND": bind})
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,8 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.process import ServiceProcess, tail
 from deploy.local.stack import Stack
 from shared.db.connect import connect
-from tests.drills.accounts import SQL, issue_key
+from tests.drills.checks import SQL
+from tests.support.accounts import issue_key
 from tests.support.demo import load_prices
 from tests.support.traffic import Traffic
 from tests.system.conftest import PROJECT

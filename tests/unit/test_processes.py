@@ -103,7 +103,7 @@ def test_what_is_imported_for_good_is_never_looked_at_and_later_garbage_is_colle
 # Importing the workers reads no environment and connects to nothing: a process builds its services when it starts.
 
 
-WEAK = {"TOKEN_PEPPER": "a", "STATE_DEADLINE_MS": "-5", "LOG_LEVEL": "nonsense"}
+WEAK = {"TOKEN_PEPPER": "a", "STATE_TIMEOUT_SECONDS": "-5", "LOG_LEVEL": "nonsense"}
 
 
 def test_every_module_can_be_imported_with_settings_that_no_process_would_start_with() -> None:

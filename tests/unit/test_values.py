@@ -18,7 +18,7 @@ from shared.db.migrate import available
 from shared.errors import ConfigurationError
 from shared.money import CODES, CURRENT, WITHDRAWN, minor_exceptions, to_minor, to_text
 from shared.organizations.accounts import ROLES, counted_network, may, right_for
-from shared.settings.settings import RENAMED, Settings
+from shared.settings.settings import Settings
 
 # Money, networks, settings, queries: small values that everything stands on.
 
@@ -75,25 +75,6 @@ def test_each_caller_is_counted_under_its_own_account() -> None:
         assert counted_network(address) == network, address
 
 
-def test_former_names_of_settings_still_hold_and_warn() -> None:
-    with pytest.warns(FutureWarning, match="CURSOR_SECRET is deprecated: set SIGNING_SECRET instead"):
-        settings = Settings.from_environment({"CURSOR_SECRET": "0123456789abcdefghijklmnopqrstuvwxyz"})
-    assert settings.signing_secret == "0123456789abcdefghijklmnopqrstuvwxyz"
-    with pytest.warns(FutureWarning, match="STATE_DEADLINE_MS"):
-        assert Settings.from_environment({"STATE_DEADLINE_MS": "250"}).state_timeout_seconds == 0.25
-    with pytest.warns(FutureWarning):
-        settings = Settings.from_environment({"QUOTA_OUTAGE": "closed", "QUOTA_FAIL_MODE": "bounded"})
-    assert settings.quota_fail_mode == "bounded"
-    with pytest.warns(FutureWarning), pytest.raises(ConfigurationError, match="STATE_DEADLINE_MS"):
-        Settings.from_environment({"STATE_DEADLINE_MS": "soon"})
-
-
-def test_every_former_name_leads_to_a_setting() -> None:
-    names = {field.name.upper() for field in fields(Settings)}
-    assert set(RENAMED.values()) <= names
-    assert not names & RENAMED.keys()
-
-
 def test_settings_come_from_the_environment_and_hide_their_secrets() -> None:
     settings = Settings.from_environment(
         {"DATABASE_URL": "postgresql://u:hunter2@h/d", "STATE_URL": "redis://h:1/0", "LEASE_TTL_SECONDS": "7"}
@@ -113,11 +94,23 @@ def test_a_setting_that_is_true_or_false_is_read_as_such(text: str, value: bool)
         Settings.from_environment({"WEBHOOK_PRIVATE_ADDRESSES": "maybe"})
 
 
-@pytest.mark.parametrize(("name", "text"), [("LEASE_TTL_SECONDS", "soon"), ("RECORD_CACHE_BYTES_MAX", "1GB")])
+@pytest.mark.parametrize(
+    ("name", "text"), [("LEASE_TTL_SECONDS", "soon"), ("LEASE_TTL_SECONDS", "7.5"), ("RECORD_CACHE_BYTES_MAX", "1GB")]
+)
 def test_a_setting_that_cannot_be_read_is_named_without_its_value(name: str, text: str) -> None:
-    with pytest.raises(ConfigurationError, match=name) as raised:
+    with pytest.raises(ConfigurationError, match=f"{name} must be a whole number") as raised:
         Settings.from_environment({name: text})
     assert text not in str(raised.value)
+
+
+def test_each_setting_that_cannot_be_used_is_named_at_once() -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        Settings.from_environment({"LEASE_TTL_SECONDS": "7.5", "DRAIN_SECONDS": "x", "PLAN_APPROVAL": "auto"})
+    assert [line.split()[0] for line in str(raised.value).splitlines()] == [
+        "DRAIN_SECONDS",
+        "LEASE_TTL_SECONDS",
+        "PLAN_APPROVAL",
+    ]
 
 
 def test_a_missing_setting_is_named() -> None:

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
 import msgspec
 import psycopg
@@ -154,9 +154,8 @@ class PartLease(Lease):
     number: int = 0
     slot: int = 0
 
-    def _renew(self, connection: Connection) -> bool:
-        values = (self.job_id, self.number, self.slot, self.ttl_seconds, self.progress.rows_done)
-        return self._note(connection.execute(SQL.renew, values).fetchone() is not None)
+    def _renewal(self) -> tuple[LiteralString, tuple[Any, ...]]:
+        return SQL.renew, (self.job_id, self.number, self.slot, self.ttl_seconds, self.progress.rows_done)
 
 
 def write_plan(connection: Connection, job: Job, version: int, source: str, ranges: list[tuple[str, int, int]]) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, LiteralString, Self
 
 import psycopg
 from psycopg.types.json import Jsonb
@@ -138,13 +138,13 @@ class Lease:
 
     def _renew(self, connection: Connection) -> bool:
         progress = self.progress.snapshot()
-        values = (self.job_id, self.attempt, self.ttl_seconds, *progress)
-        return self._note(connection.execute(SQL.renew, values).fetchone() is not None, progress)
-
-    def _note(self, held: bool, written: tuple[float, str, int, int | None] | None = None) -> bool:
-        self._renewed_at, self._written = time.monotonic(), written or self.progress.snapshot()
-        self.failure = None
+        held = connection.execute(*self._renewal()).fetchone() is not None
+        self._renewed_at, self._written, self.failure = time.monotonic(), progress, None
         return held
+
+    def _renewal(self) -> tuple[LiteralString, tuple[Any, ...]]:
+        """Return the statement that renews what is held, which gives a row if it still is, and its values."""
+        return SQL.renew, (self.job_id, self.attempt, self.ttl_seconds, *self.progress.snapshot())
 
 
 def cancel_statement(connection: Connection) -> None:

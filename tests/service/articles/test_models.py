@@ -6,6 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -176,6 +177,22 @@ def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings)
     }
     [(reason,)] = execute(settings, "SELECT reason FROM events WHERE kind = 'decisions'")
     assert reason == "rejected in bulk (all that wait)"
+
+
+def test_a_pair_that_another_person_decides_meanwhile_is_left_alone(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [*_, theirs] = waiting = printed(settings, "list", "--limit", "1000")
+
+    def confirm(question: str, **options: object) -> bool:
+        run(settings, "decide", "different", theirs["left_iid"], theirs["right_iid"])
+        return True
+
+    monkeypatch.setattr(click, "confirm", confirm)
+    output = bulk(settings, "decide", "same", "--sample", "0")
+    assert "left alone: 1" in output
+    assert f"decided {len(waiting) - 1} pairs" in output
+    assert [one["left_iid"] for one in printed(settings, "list", "--state", "rejected")] == [theirs["left_iid"]]
 
 
 def test_declining_after_the_sample_keeps_the_sample_alone(settings: Settings) -> None:

@@ -160,18 +160,19 @@ async def test_sessions_and_the_workers_refunds_find_their_keys(cluster: ValkeyC
 
 
 def test_the_doctor_sees_a_shard_without_a_replica(cluster: ValkeyCluster) -> None:
-    well = look_at(cluster.url, must_keep=True)
-    assert well.found.startswith("a cluster, 3 primaries, 3 replicas, Valkey ")
-    assert not well.fault
+    well = look_at("state", cluster.url, must_keep=True)
+    assert well.ok and well.found.startswith("a cluster, 3 primaries, 3 replicas, Valkey ")
     primary = cluster.primary_of(0)
     cluster.replica_of(primary).kill()
     wait_for(lambda: primary.ask("ROLE")[2] == [], primary)
-    assert look_at(cluster.url, must_keep=True).fault == f"the primary on port {primary.port} has no replica"
+    lacking = look_at("state", cluster.url, must_keep=True)
+    assert (lacking.ok, lacking.found) == (False, f"the primary on port {primary.port} has no replica")
 
 
 @begins_with(None)
 def test_the_doctor_distinguishes_the_state_store_from_the_cache_store(settings: Settings) -> None:
-    assert look_at(settings.state_url, must_keep=True).found.startswith("one server, Valkey ")
-    assert not look_at(settings.cache_url, must_keep=False).fault
-    assert look_at(settings.cache_url, must_keep=True).fault == "it evicts (allkeys-lfu)"
-    assert look_at("redis://127.0.0.1:1", must_keep=True).fault
+    assert look_at("state", settings.state_url, must_keep=True).found.startswith("one server, Valkey ")
+    assert look_at("cache", settings.cache_url, must_keep=False).ok
+    assert look_at("cache", settings.cache_url, must_keep=True).found == "it evicts (allkeys-lfu)"
+    for gone in ("redis://127.0.0.1:1", "valkey://127.0.0.1:1", "redis+cluster://127.0.0.1:1"):
+        assert not look_at("state", gone, must_keep=True).ok

@@ -24,9 +24,8 @@ from tests.drills.clock_skew_stores import shadow_clock, step_database
 from tests.support.accounts import organization
 from tests.support.client import running_edge
 from tests.support.shop import load_rows
-from tests.support.workers import RecordedMessages, indexing, run, services_of
+from tests.support.workers import RecordedMessages, indexing, order, run, services_of
 from workers.bulk.exports import SQL as PARTS
-from workers.dispatcher import SQL as DISPATCH
 from workers.dispatcher import SQL as RELAY
 from workers.dispatcher import Dispatcher
 from workers.jobs.context import JobMessages, build_services
@@ -36,14 +35,6 @@ from workers.jobs.leases import Lease, LeaseLost, claim, succeed
 from workers.search.build import make_index
 
 # A job's row is the truth: whatever happens to messages and workers, it is done once or fails with a reason.
-
-
-def order(settings: Settings, fingerprint: str = "1", attempts: int = 3) -> str:
-    with connect(settings.database_url, application="tests") as connection:
-        values = ("search-index", "maintenance", None, Jsonb({}), fingerprint, 1, attempts)
-        row = connection.execute(JOBS.join, values).fetchone()
-    assert row is not None
-    return str(row[0])
 
 
 def column(settings: Settings, job: str, name: str) -> Any:
@@ -208,9 +199,9 @@ def test_a_dispatcher_that_falls_silent_holds_the_others_up_for_seconds_only(
 ) -> None:
     order(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as silent:
-        silent.execute(DISPATCH.set_idle_timeout.replace("5s", "300ms"))
+        silent.execute(RELAY.set_idle_timeout.replace("5s", "300ms"))
         silent.execute("BEGIN")
-        silent.execute(DISPATCH.dispatch_lock)
+        silent.execute(RELAY.dispatch_lock)
         assert sweep(settings, messages) == 1
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
             silent.execute("SELECT 1")

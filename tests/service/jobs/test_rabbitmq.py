@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from psycopg.types.json import Jsonb
 
 from deploy.local.process import Program, ServiceProcess, tail, worker_command
 from shared.db.connect import connect
 from shared.jobs.contract import QUEUES
-from shared.jobs.contract import SQL as JOBS
 from shared.settings.settings import Settings
 from tests.support.rabbitmq import RabbitMq, scripts
 from tests.support.shop import load_rows
+from tests.support.workers import order
 
 pytestmark = [
     pytest.mark.xdist_group("rabbitmq"),
@@ -59,14 +58,6 @@ def tier(broker: RabbitMq, settings: Settings, tmp_path: Path) -> Iterator[dict[
         child.ask_to_end()
     for child in children.values():
         child.see_ended()
-
-
-def order(settings: Settings, fingerprint: str) -> str:
-    with connect(settings.database_url, application="tests") as connection:
-        values = ("search-index", "maintenance", None, Jsonb({}), fingerprint, 1, 3)
-        row = connection.execute(JOBS.join, values).fetchone()
-    assert row is not None
-    return str(row[0])
 
 
 def ends(settings: Settings, job: str, logs: Path, seconds: float = 90) -> str:

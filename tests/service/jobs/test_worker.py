@@ -18,7 +18,6 @@ import pytest
 import redis as sync_redis
 from kombu import Connection, Queue
 from kombu.transport import redis
-from psycopg.types.json import Jsonb
 
 from deploy.local.paths import free_port
 from deploy.local.process import Program, ServiceProcess, tail, worker_command
@@ -26,14 +25,14 @@ from edge.quota import limiter
 from shared.db.connect import Connection as DatabaseConnection
 from shared.db.connect import connect
 from shared.jobs.contract import EXECUTE
-from shared.jobs.contract import SQL as JOBS
 from shared.settings.settings import Settings
-from tests.support.accounts import api_key
+from tests.support.accounts import api_key, organization
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.database import execute
+from tests.support.processes import children
 from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
-from tests.support.workers import settle_refunds
+from tests.support.workers import order, settle_refunds
 from workers.jobs.app import ReconnectingQoS, patch_kombu
 from workers.worker import KeptConnection
 
@@ -228,12 +227,9 @@ def health(child: ServiceProcess) -> int:
 
 def ordered(settings: Settings, fingerprint: str, broker: "redis.Redis[bytes]") -> str:
     """Order an index and ring for it; return the job."""
-    with connect(settings.database_url, application="tests") as connection:
-        values = ("search-index", "maintenance", None, Jsonb({}), fingerprint, 1, 3)
-        row = connection.execute(JOBS.join, values).fetchone()
-    assert row is not None
-    broker.lpush("maintenance", message(json.dumps([[str(row[0])], {}, {}]).encode()))
-    return str(row[0])
+    job = order(settings, fingerprint)
+    broker.lpush("maintenance", message(json.dumps([[job], {}, {}]).encode()))
+    return job
 
 
 def state(settings: Settings, job: str) -> str:
@@ -256,14 +252,14 @@ def test_no_message_ends_the_worker_and_a_blocked_one_is_unhealthy_and_restarted
 ) -> None:
     until(worker, lambda: health(worker) == 200)
     assert worker.process is not None
-    pool = _children(worker.process.pid)
+    pool = children(worker.process.pid)
     for poison in POISON.values():
         broker.lpush("maintenance", poison)
     job = ordered(settings, "after all of it", broker)
     until(worker, lambda: state(settings, job) not in ("queued", "running"))
     assert not worker.end_if_stuck() and (worker.program.heartbeat or Path()).exists()
     assert worker.alive
-    assert _children(worker.process.pid) == pool
+    assert children(worker.process.pid) == pool
     lines = worker.program.log.read_text(errors="replace").splitlines()
     assert CANARY not in "\n".join(lines)
     # Celery warns a worker that runs as root before it asks where to log.
@@ -278,10 +274,6 @@ def test_no_message_ends_the_worker_and_a_blocked_one_is_unhealthy_and_restarted
     until(worker, worker.end_if_stuck)
     until(worker, worker.revive)
     until(worker, lambda: health(worker) == 200)
-
-
-def _children(pid: int) -> set[str]:
-    return set(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
 
 
 COHORT = "/index/cohorts?brand=vita"
@@ -355,3 +347,18 @@ async def test_refunded_units_are_taken_out_of_the_statistics_of_their_route(
         ("export-order", 100, 0),
         ("rollup", 20, 0),
     ]
+
+
+@pytest.mark.parametrize("address", ["redis://127.0.0.1:9", "valkey://127.0.0.1:9/0", "redis+cluster://127.0.0.1:9"])
+def test_a_state_store_that_is_away_delays_refunds_and_not_the_dispatcher(settings: Settings, address: str) -> None:
+    """Without an answer of the store a dispatcher that ends would end again at each start, and dispatch nothing."""
+    execute(settings, "INSERT INTO jobs (kind, queue, fingerprint) VALUES ('cohorts', 'reports', 'x')")
+    execute(
+        settings,
+        "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, refund_due) "
+        "SELECT j.id, $1::uuid, 'org:x', 'x', 1, 10, true FROM jobs j WHERE fingerprint = 'x'",
+        organization(settings),
+    )
+    for _ in range(2):
+        assert settle_refunds(replace(settings, state_url=address)) == 0
+    assert settle_refunds(settings) == 1

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import hiredis
 import pytest
@@ -36,14 +36,6 @@ class Naive(RateLimiter):
             return Decision(account, charge_id, plan, units, 0, used, 0, 0, 1)
         await self._store.command("INCRBY", key, units)
         return Decision(account, charge_id, plan, units, 1, used + units, 0, 0, 1)
-
-
-@pytest.fixture
-async def store(settings: Settings) -> AsyncIterator[SingleNodeClient]:
-    client = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
-    await client.start()
-    yield client
-    await client.close()
 
 
 async def _served(url: str, kind: type[RateLimiter], limit: int) -> list[int]:
@@ -236,11 +228,8 @@ def step(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Step:
 
 
 @pytest.fixture
-async def meter(settings: Settings) -> AsyncIterator[RateLimiter]:
-    client = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
-    await client.start()
-    yield RateLimiter(client, DegradedLimiter())
-    await client.close()
+def meter(store: SingleNodeClient) -> RateLimiter:
+    return RateLimiter(store, DegradedLimiter())
 
 
 async def _ask(meter: RateLimiter, name: str, times: int = LIMIT + 3) -> list[Decision]:

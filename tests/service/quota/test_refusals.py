@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,21 +14,12 @@ from edge.storage.redis_client import SingleNodeClient
 from shared.db.connect import connect
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
 from tests.support.accounts import ANONYMOUS as PLAN
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.outages import refusing
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-
-
-@pytest.fixture
-async def store(settings: Settings) -> AsyncIterator[SingleNodeClient]:
-    client = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
-    await client.start()
-    yield client
-    await client.close()
 
 
 def _process(store: SingleNodeClient) -> RateLimiter:

@@ -144,11 +144,8 @@ class Till:
 
 
 @pytest.fixture
-async def till(settings: Settings) -> AsyncIterator[Till]:
-    client = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
-    await client.start()
-    yield Till(RateLimiter(client, DegradedLimiter()))
-    await client.close()
+def till(store: SingleNodeClient) -> Till:
+    return Till(RateLimiter(store, DegradedLimiter()))
 
 
 async def responded(status: int) -> web.StreamResponse:
