@@ -265,7 +265,6 @@ def test_every_currency_with_other_minor_digits_is_a_code() -> None:
 
 
 RIGHTS = {
-    "read": "owner admin member viewer",
     "call": "owner admin member",
     "manage-key": "owner admin",
     "manage-members": "owner admin",
