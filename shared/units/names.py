@@ -1,4 +1,4 @@
-"""Quantities in names: sizes, amounts, the content of an article, and the terms by which they are found."""
+"""Quantities in names: sizes, amounts, the content of an article, and whether two names state the same."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from shared.text import indexed_words, stems
 from shared.units.quantity import BARE, COUNT, Measure, Quantity, sides, units
 from shared.units.reader import (
     HOLDS,
@@ -19,6 +20,7 @@ from shared.units.reader import (
     Reader,
     ReadQuantity,
     Token,
+    plain,
     read_range,
     read_row,
     unspaced,
@@ -232,6 +234,17 @@ def read(text: str) -> Reading:
     return Reading(tuple(one.quantity for one in kept), spelled, rest + reader.text[end:], ends)
 
 
+def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> bool:
+    """Return whether two names say the same amounts, in any order."""
+    left = list(theirs)
+    for quantity in mine:
+        equal = next((other for other in left if quantity.same_as(other)), None)
+        if equal is None:
+            return False
+        left.remove(equal)
+    return not left
+
+
 def _states_none(text: str) -> bool:
     """Return whether a text is plainly words alone with which no quantity begins, as most queries are."""
     if not (text.isascii() and text.replace(" ", "").isalpha() and len(text) <= TEXT_CHARACTERS_MAX):
@@ -427,6 +440,32 @@ def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:
         if quantity.dimension != COUNT and quantity.packs > 1:
             amounts.setdefault("piece", set()).add(quantity.packs)
     return {per: contents.pop() for per, contents in amounts.items() if len(contents) == 1 and min(contents) > 0}
+
+
+_FILLERS = frozenset({"of", "pack", "per"})
+_LETTER_BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
+
+
+class Comparison(NamedTuple):
+    """The common parts of two names: amounts, other words."""
+
+    quantities: bool
+    words: bool
+
+    @property
+    def equal(self) -> bool:
+        """Whether the names are equal but for spelling."""
+        return self.quantities and self.words
+
+
+def compare(first: str, second: str) -> Comparison:
+    mine, theirs = read(first), read(second)
+    return Comparison(same_quantities(mine.quantities, theirs.quantities), _words(mine.rest) == _words(theirs.rest))
+
+
+def _words(rest: str) -> list[str]:
+    words = stems(indexed_words(_LETTER_BESIDE_DIGIT.sub(" ", plain(rest))))
+    return sorted(word for word in words if word not in _FILLERS)
 
 
 def term(quantity: Quantity) -> str:

@@ -121,6 +121,13 @@ class Quantity:
         """The noun that is counted, where the name has one."""
         return tuple(measure.noun for measure in self.measures)
 
+    def same_as(self, other: "Quantity") -> bool:
+        """Return whether two quantities are equal; a count of no named thing equals a count of any."""
+        if self.generic != other.generic:
+            return False
+        nouns = zip(self.nouns, other.nouns, strict=True)
+        return all(mine == theirs or not mine or not theirs for mine, theirs in nouns)
+
 
 def decimal_text(value: Fraction) -> str:
     """Return a value in decimal digits, or as a fraction where decimals would not end."""

@@ -1,6 +1,5 @@
 """Quantities in names, and prices per unit of content."""
 
-import re
 from collections import defaultdict
 from fractions import Fraction
 from itertools import combinations
@@ -14,8 +13,8 @@ from hypothesis import strategies as st
 from deploy.ctl.demo import DATA
 from edge.analytics.unit_prices import unit_prices
 from shared.units import names
-from shared.units.names import Content, contents, read
-from shared.units.quantity import Quantity, decimal_text, units
+from shared.units.names import Content, compare, contents, read
+from shared.units.quantity import decimal_text, units
 from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader, plain, tokens
 
 # Quantities in names: equal spellings are equal, different quantities are different, and no text is refused.
@@ -39,31 +38,16 @@ def texts(name: str) -> list[str]:
     return [quantity.text for quantity in read(name).quantities]
 
 
-def alike(first: str, second: str) -> bool:
-    """Return whether two names state the same amounts and have the same other words."""
-    mine, theirs = (sorted(read(name).quantities, key=lambda one: one.generic.text) for name in (first, second))
-    words, others = (
-        set(re.findall(r"[^\W\d]+|\d+", read(name).rest)) - {"of", "per", "pack"} for name in (first, second)
-    )
-    return words == others and len(mine) == len(theirs) and all(map(_same, mine, theirs))
-
-
-def _same(one: Quantity, other: Quantity) -> bool:
-    """A count of no named thing equals a count of any."""
-    nouns = zip(one.nouns, other.nouns, strict=False)
-    return one.generic == other.generic and all(a == b or not a or not b for a, b in nouns)
-
-
 def test_all_spellings_of_one_quantity_are_equal() -> None:
     pairs = [pair for groups in FAMILIES.values() for group in groups for pair in combinations(group, 2)]
     assert len(pairs) > 100
-    assert [pair for pair in pairs if not alike(*pair)] == []
+    assert [pair for pair in pairs if not compare(*pair).equal] == []
 
 
 def test_different_quantities_of_one_product_are_never_equal() -> None:
     groups = [pair for groups in FAMILIES.values() for pair in combinations(groups, 2)]
     assert len(groups) > 40
-    assert [(a, b) for first, second in groups for a in first for b in second if alike(a, b)] == []
+    assert [(a, b) for first, second in groups for a in first for b in second if compare(a, b).equal] == []
 
 
 def test_names_that_look_alike_but_differ_are_different() -> None:
@@ -87,7 +71,7 @@ def test_names_that_look_alike_but_differ_are_different() -> None:
         ("bulb 9W (60W equivalent)", "bulb 60W"),
         ("soda 7 Up 330ml", "soda 7 x 330ml"),
     ):
-        assert not alike(first, second), first
+        assert not compare(first, second).equal, first
 
 
 def test_a_name_is_read_as_people_read_it() -> None:
@@ -148,6 +132,7 @@ def test_a_name_is_read_as_people_read_it() -> None:
 def test_any_text_is_read_without_an_error_and_keeps_its_order_of_words(text: str) -> None:
     reading = read(text)
     assert all(quantity.text for quantity in reading.quantities)
+    assert compare(text, text).equal
 
 
 _SPELLED = sorted({*NUMBER_WORDS, *PACK_NUMBER_WORDS, *units(), "of", "dozen", "x", "XL", "tea"})
