@@ -45,6 +45,7 @@ class Bucket:
         # A base backup is spooled whole, and /tmp may be in memory.
         self._store = open_object_store(replace(settings, s3_bucket=self._name), spool_dir=settings.backup_dir)
         self._there: dict[str, set[str]] = {}
+        self._ended: dict[str, datetime.datetime] | None = None
 
     def send_log(self, timeline: Timeline) -> datetime.datetime | None:
         """Send what the bucket lacks of the log; return the moment up to which it can be restored from there."""
@@ -80,7 +81,17 @@ class Bucket:
                 self._keys(timeline).add(key)
 
     def expire(self, timeline: Timeline, oldest: datetime.datetime) -> None:
-        """Delete base backups that no moment since `oldest` needs, and the log that only they need."""
+        """Delete base backups that no moment since `oldest` needs, and the log that only they need.
+
+        A timeline that a restore ended goes as a whole, once its last moment is before.
+        """
+        ended = self._ended_before(timeline)
+        for name in [name for name, moment in ended.items() if moment < oldest]:
+            with self._explained():
+                there = [listed.key for listed in self._store.listed(f"{name}/")]
+                for key in sorted(there, key=lambda key: key.endswith("/received")):  # last: by it the rest is found
+                    self._store.remove(key)
+            del ended[name]
         keys = self._keys(timeline)
         bases = sorted(key for key in keys if "/base/" in key)
         needed = bases[max(sum(moment_of(_named(key)[0]) <= oldest for key in bases) - 1, 0) :]
@@ -92,6 +103,19 @@ class Bucket:
                 with self._explained():
                     self._store.remove(key)
                 keys.remove(key)
+
+    def _ended_before(self, timeline: Timeline) -> dict[str, datetime.datetime]:
+        """Return the last moments of the cluster's other timelines; nothing is added to them, so it is asked once."""
+        if self._ended is None:
+            ended = {}
+            with self._explained():
+                for listed in self._store.listed(""):
+                    name, _, file = listed.key.partition("/")
+                    if file == "received" and name.startswith(timeline.cluster) and name != timeline.folder.name:
+                        written = self._store.open(listed.key).read(0, listed.bytes).decode()
+                        ended[name] = datetime.datetime.fromisoformat(written)
+            self._ended = ended
+        return self._ended
 
     @contextmanager
     def fetched(self, beside: Path, to: datetime.datetime | None) -> Iterator[Path]:

@@ -61,6 +61,11 @@ class Timeline:
     folder: Path
 
     @property
+    def cluster(self) -> str:
+        """The beginning of the names of all timelines of its cluster."""
+        return self.folder.name.rpartition("-")[0] + "-"
+
+    @property
     def wal(self) -> Path:
         """The folder of the log."""
         return self.folder / "wal"
@@ -181,9 +186,17 @@ class Source:
         return moment
 
     def expire(self, days: float) -> Iterator[Path]:
-        """Delete base backups older than this, except the newest, and the log that only they need; yield each."""
+        """Delete base backups older than this, except the newest, and the log that only they need; yield each.
+
+        A timeline that a restore ended goes as a whole, once its last moment is older.
+        """
         bases = self.timeline.bases()
         oldest = self.moment() - datetime.timedelta(days=days)
+        for other in timelines(self.timeline.folder.parent):
+            ended = other.received() or max((base.moment for base in other.bases()), default=None)
+            if other.cluster == self.timeline.cluster and other != self.timeline and ended and ended < oldest:
+                shutil.rmtree(other.folder)
+                yield other.folder
         # The last one of before is needed for the moments until the next one.
         first = max(sum(base.moment <= oldest for base in bases) - 1, 0)
         for base in bases[:first]:

@@ -18,7 +18,7 @@ import pytest
 
 from deploy.local import postgres
 from deploy.local.backup_bucket import Bucket
-from deploy.local.backups import BackupError, Source
+from deploy.local.backups import BackupError, Source, Timeline
 from shared.db.connect import connect
 from shared.db.migrate import pending
 from shared.settings.settings import Settings
@@ -242,9 +242,14 @@ def test_old_backups_are_deleted_and_each_kept_moment_can_still_be_restored(back
         receiver.stop()
     bases = [source.take() for _ in range(3)]
     assert source.timeline.bases() == bases
+    before_a_restore = Timeline(source.timeline.folder.with_name(f"{source.timeline.cluster}00000000"))
+    shutil.copytree(source.timeline.folder, before_a_restore.folder)
+    another_cluster = shutil.copytree(before_a_restore.folder, before_a_restore.folder.with_name("1-00000000"))
     assert list(source.expire(days=1)) == []
-    assert list(source.expire(days=-1)) == [base.path for base in bases[:2]], "the newest one is always kept"
+    deleted = [before_a_restore.folder, *(base.path for base in bases[:2])]
+    assert list(source.expire(days=-1)) == deleted, "the newest one is always kept"
     assert source.timeline.bases() == bases[2:]
+    assert another_cluster.exists()
 
 
 # A copy in a bucket.
@@ -347,6 +352,14 @@ def test_a_bucket_that_refuses_is_a_sentence_and_gets_it_all_later(backed_up: Ba
     accepting.expire(timeline, base.moment)
     assert len(client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]) == 5, "each moment since the first is kept"
     newest = later.first_log
+    before_a_restore = Timeline(timeline.folder.with_name(f"{timeline.cluster}00000000"))
+    shutil.copytree(timeline.folder, before_a_restore.folder)
+    Bucket(good).send_log(before_a_restore)
+    Bucket(good).send_bases(before_a_restore)
+    Bucket(good).expire(timeline, base.moment)
+    assert before_a_restore.folder.name in {
+        entry["Key"].partition("/")[0] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]
+    }
     shutil.rmtree(backed_up.backups)  # what is lost here must not be deleted there
     Bucket(good).expire(timeline, later.moment)
     left = {entry["Key"].rpartition("/")[2] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]}
