@@ -37,45 +37,67 @@ COLUMN = click.option("--column", "columns", multiple=True, help="NAME=COLUMN if
 
 
 class CsvFile(NamedTuple):
-    """All rows of a file as text, and the columns that a command needs by its names, without spaces around values."""
+    """Rows of a file as text, and the columns that a command needs by its names, without spaces around values."""
 
     rows: pa.Table
     columns: dict[str, pa.ChunkedArray]
 
 
 def csv_file(
-    path: Path, names: Mapping[str, Sequence[str]], named: Sequence[str] | None = None, optional: Sequence[str] = ()
+    path: Path,
+    names: Mapping[str, Sequence[str]],
+    named: Sequence[str] | None = None,
+    optional: Sequence[str] = (),
+    *,
+    whole: bool = False,
 ) -> CsvFile:
     """Read a CSV file, plain or compressed. `names` are the names that a column may have, in any case.
 
-    `named` are the values of --column, of a command that has this option. Raises InvalidFile for a file that is not CSV
-    in UTF-8 or has no rows, and for a column that it has not, or twice.
+    `named` are the values of --column, of a command that has this option; the rows have the needed columns alone unless
+    they are to be `whole`. Raises InvalidFile for a file that is not CSV in UTF-8 or has no rows, and for a column that
+    it has not, or twice.
     """
     given = _given(named or (), names)
     parse = arrow_csv.ParseOptions(newlines_in_values=True)
     try:
         header = arrow_csv.open_csv(path, parse_options=parse).schema.names
-        as_text = arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()))
+        found = _found(header, names, given, optional, asks=named is not None)
+        read = header if whole else list(dict.fromkeys(found.values()))
+        as_text = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(read, pa.string()), include_columns=None if whole else read
+        )
         rows = arrow_csv.read_csv(path, parse_options=parse, convert_options=as_text)
     except (pa.ArrowInvalid, UnicodeDecodeError, OSError) as error:
         raise InvalidFile(f"the file cannot be read as CSV in UTF-8: {error}") from None
+    if not rows.num_rows:
+        raise InvalidFile("the file has no row below its header")
+    return CsvFile(rows, {column: pc.utf8_trim_whitespace(rows.column(label)) for column, label in found.items()})
+
+
+def _found(
+    header: list[str],
+    names: Mapping[str, Sequence[str]],
+    given: Mapping[str, str],
+    optional: Sequence[str],
+    *,
+    asks: bool,
+) -> dict[str, str]:
+    """Return the file's label of each column that it has; `asks`: whether --column can name another."""
     usual = [name.strip().lower().replace(" ", "_") for name in header]
-    columns = {}
+    found = {}
     for column, known in names.items():
         labels, wanted = (header, [given[column]]) if column in given else (usual, known)
         name = next((name for name in wanted if name in labels), None)
         if name is not None:
             if labels.count(name) > 1:
                 raise InvalidFile(f"the file has more than one column `{name}`")
-            columns[column] = pc.utf8_trim_whitespace(rows.column(labels.index(name)))
+            found[column] = header[labels.index(name)]
         elif column not in optional or column in given:
-            remedy = "" if named is None else f"; name it by --column {column}=COLUMN"
+            remedy = f"; name it by --column {column}=COLUMN" if asks else ""
             if any(separator in name for name in header for separator in ";\t|"):
                 remedy = ": commas separate columns"
             raise InvalidFile(f"the file has no column `{wanted[0]}`{remedy}")
-    if not rows.num_rows:
-        raise InvalidFile("the file has no row below its header")
-    return CsvFile(rows, columns)
+    return found
 
 
 def _given(named: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -104,7 +126,7 @@ def outliers(file: Path, currency: str, columns: tuple[str, ...], as_json: bool)
 
     FILE is CSV with the columns item, channel, day and price. Loads apply the same method.
     """
-    read = csv_file(file, OUTLIER_COLUMNS, columns)
+    read = csv_file(file, OUTLIER_COLUMNS, columns, whole=True)
     prices = prices_of(read.columns, currency)
     letters = prices.outliers(prices.price)
     positions = np.flatnonzero(letters != b"-")
