@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -147,6 +148,11 @@ class GroupedSeries(NamedTuple):
     last_day: Array
     channels: ByChannel
     days: set[int]
+
+    def medians(self) -> dict[Key, Decimal]:
+        """Return each segment's median price by its key."""
+        places = {segment: place for place, segment in enumerate(self.spread.segment.tolist())}
+        return {key: self.spread.median(places[segment], key.currency) for segment, key in enumerate(self.keys)}
 
 
 class _Entries(NamedTuple):

@@ -138,15 +138,10 @@ class Rank(NamedTuple):
 
 def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
     """Return each segment's figures by its key."""
-    positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
-    discounts = gathered.discounts.rows(np.arange(len(gathered.keys)))
+    n = dict(zip(gathered.spread.segment.tolist(), gathered.spread.n.tolist(), strict=True))
+    medians, discounts = gathered.medians(), gathered.discounts.rows(np.arange(len(gathered.keys)))
     return {
-        key: Figure(
-            int(gathered.spread.n[positions[segment]]),
-            int(gathered.items[segment]),
-            gathered.spread.median(positions[segment], key.currency),
-            discounts[segment],
-        )
+        key: Figure(n[segment], int(gathered.items[segment]), medians[key], discounts[segment])
         for segment, key in enumerate(gathered.keys)
     }
 

@@ -17,7 +17,7 @@ from shared.price_index.question import Question, method_named, needs_quantities
 from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
 from workers.analytics.reports.aggregator import day_of
 from workers.analytics.reports.filters import Tree, filter_of, range_of, with_defaults
-from workers.analytics.reports.price_change import REPLICATES, disagrees, figures, price_tables, seed_of
+from workers.analytics.reports.price_change import REPLICATES, disagrees, price_tables, seed_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import MONEY, Answer, SetAside
@@ -100,7 +100,7 @@ def make(
         counts = aside.of(chosen)
         seed = seed_of(connection, parameters)
     report_progress("computing", 0, len(tables))
-    medians = {(key.currency, day_of(key.period)): figure.median for key, figure in figures(gathered).items()}
+    medians = {(key.currency, day_of(key.period)): median for key, median in gathered.medians().items()}
     others = _Beside(medians, {(key.currency, day_of(key.period)): n for key, n in counts.items()})
     rows = []
     for done, ((currency, _), table) in enumerate(tables.items()):
