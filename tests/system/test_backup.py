@@ -261,6 +261,11 @@ def bucket(tmp_path: Path) -> Iterator[str]:
         yield address
 
 
+def keys_in(bucket: str) -> set[str]:
+    """Return the names of what the bucket holds."""
+    return {entry["Key"] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]}
+
+
 @pytest.mark.timeout(600)
 def test_a_bucket_brings_back_what_went_with_the_disk_of_the_backups(backed_up: BackedUp, bucket: str) -> None:
     backed_up.bucket = environment(bucket, "BACKUP_BUCKET")
@@ -284,7 +289,7 @@ def test_a_bucket_brings_back_what_went_with_the_disk_of_the_backups(backed_up: 
     backed_up.destroy()
     backed_up.stop_backup()
     shutil.rmtree(backed_up.backups)
-    listed = [entry["Key"] for entry in objects.list_objects_v2(Bucket=BUCKET)["Contents"]]
+    listed = keys_in(bucket)
     assert sum(".partial" in key for key in listed) == 1, "a file that is complete is there once"
     assert "leave out --to" in backed_up.ctl(
         "restore", "--to", "2090-01-01T00:00:00Z", "--into", str(backed_up.data), code=1
@@ -344,23 +349,21 @@ def test_a_bucket_that_refuses_is_a_sentence_and_gets_it_all_later(backed_up: Ba
     accepting = Bucket(good)
     assert accepting.send_log(timeline) == base.moment
     accepting.send_bases(timeline)
-    assert len({entry["Key"] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]}) == 3
+    assert len(keys_in(bucket)) == 3
     later = source.take()
     (timeline.wal / later.first_log).write_bytes(b"another one")
     accepting.send_log(timeline)
     accepting.send_bases(timeline)
     accepting.expire(timeline, base.moment)
-    assert len(client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]) == 5, "each moment since the first is kept"
+    assert len(keys_in(bucket)) == 5, "each moment since the first is kept"
     newest = later.first_log
     before_a_restore = Timeline(timeline.folder.with_name(f"{timeline.cluster}00000000"))
     shutil.copytree(timeline.folder, before_a_restore.folder)
     Bucket(good).send_log(before_a_restore)
     Bucket(good).send_bases(before_a_restore)
     Bucket(good).expire(timeline, base.moment)
-    assert before_a_restore.folder.name in {
-        entry["Key"].partition("/")[0] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]
-    }
+    assert before_a_restore.folder.name in {key.partition("/")[0] for key in keys_in(bucket)}
     shutil.rmtree(backed_up.backups)  # what is lost here must not be deleted there
     Bucket(good).expire(timeline, later.moment)
-    left = {entry["Key"].rpartition("/")[2] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]}
+    left = {key.rpartition("/")[2] for key in keys_in(bucket)}
     assert left == {f"{later.path.name}-{newest}.tar.gz", f"{newest}.gz", "received"}

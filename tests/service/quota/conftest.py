@@ -1,6 +1,7 @@
-"""The state store, as one edge process speaks to it."""
+"""The stores, as one edge process speaks to them."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -9,9 +10,22 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 
-@pytest.fixture
-async def store(settings: Settings) -> AsyncIterator[SingleNodeClient]:
-    client = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
+@asynccontextmanager
+async def connected(url: str, name: str) -> AsyncIterator[SingleNodeClient]:
+    """Give a client of a store, closed afterwards."""
+    client = SingleNodeClient(url, name=name, deadline_seconds=2.0, log=Log("tests"))
     await client.start()
     yield client
     await client.close()
+
+
+@pytest.fixture
+async def store(settings: Settings) -> AsyncIterator[SingleNodeClient]:
+    async with connected(settings.state_url, "state") as client:
+        yield client
+
+
+@pytest.fixture
+async def cache(settings: Settings) -> AsyncIterator[SingleNodeClient]:
+    async with connected(settings.cache_url, "cache") as client:
+        yield client

@@ -304,14 +304,6 @@ async def test_a_refund_whose_reply_is_lost_is_sent_again_and_takes_effect_once(
 # The log of requests: the newest calls of each organization alone, without secrets; off by a setting.
 
 
-@pytest.fixture
-async def cache(settings: Settings) -> AsyncIterator[SingleNodeClient]:
-    client = SingleNodeClient(settings.cache_url, name="cache", deadline_seconds=1.0, log=Log("tests"))
-    await client.start()
-    yield client
-    await client.close()
-
-
 def note(log: RequestLog, organization: str, *ids: int) -> None:
     for number in ids:
         log.note(organization, "api-key:abc", "lookup", 200, 1, 0.001, f"{number:032x}")
