@@ -172,7 +172,8 @@ class JobOrders:
     ) -> SubmittedOrder:
         """Order a job: a new one, or the equal one that exists, or return the order that this one repeats.
 
-        Raises the problem of `_queue_full`, and those of an Idempotency-Key.
+        Raises the problems of full queues and of an Idempotency-Key.
+
         With `joins` nothing was charged, because the organization waits for the job already: raises JoinedOrderEnded
         where it does not any more. A new job continues the trace of this request; an existing one keeps its own.
         After StoreUnavailable the order may exist or not.
