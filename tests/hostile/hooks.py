@@ -16,6 +16,7 @@ UNSAYABLE = {
     "idempotency-key-reused": "a key stands for the first request that came with it",
     "invalid-cursor": "a cursor is signed, and bound to its query",
     "is not a known": "which brands, categories, channels and tables of rates there are is data",
+    "and nothing of this was sold": "whether any units of a brand or category were sold is data",
     "is not the name of a brand": "which texts only say that there is no brand is a table",
     "is required unless `": "one of two parameters is needed",
     "is required unless one of": "one of several parameters is needed",
