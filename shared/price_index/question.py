@@ -16,8 +16,7 @@ DummyWeights = Literal["unit", "average", "shares"]
 
 
 def _shares(m: Matched) -> tuple[Floats, Floats]:
-    v0, v1 = m.p0 * m.q0, m.p1 * m.q1
-    return v0 / v0.sum(), v1 / v1.sum()
+    return m.v0 / m.v0.sum(), m.v1 / m.v1.sum()
 
 
 def _weighted_jevons(weight: Callable[[Floats, Floats], Floats]) -> Callable[[Matched], float]:
@@ -25,7 +24,7 @@ def _weighted_jevons(weight: Callable[[Floats, Floats], Floats]) -> Callable[[Ma
 
     def index(m: Matched) -> float:
         weights = weight(*_shares(m))
-        return float(np.exp(np.sum(weights * np.log(m.ratio)) / weights.sum()))
+        return float(np.exp(np.sum(weights * m.logs) / weights.sum()))
 
     return index
 
@@ -48,7 +47,7 @@ def time_product_dummy(m: Matched, weights: DummyWeights, bias_adjust: bool) -> 
     """
     weight = _dummy_weights(m, weights)
     used = weight > 0
-    weight, logs = weight[used], np.log(m.ratio[used])
+    weight, logs = weight[used], m.logs[used]
     total = weight.sum()
     coefficient = np.sum(weight * logs) / total
     if bias_adjust and len(logs) > 1:

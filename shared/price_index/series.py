@@ -79,8 +79,7 @@ class Pairs:
             return float("nan")
         with np.errstate(divide="ignore", invalid="ignore"):
             if formula in FORMULAE:
-                sums = np.array([term.sum() for term in FORMULAE[formula].terms(matched)])
-                return float(FORMULAE[formula].combine(sums, question.sigma))
+                return _index_of(formula, matched)
             if formula == TIME_PRODUCT_DUMMY:
                 return time_product_dummy(matched, dummy_weights(self._panel, question), question.bias_adjust)
             return SHARE_FORMULAE[formula](matched)
@@ -125,6 +124,12 @@ def jevons_logs(panel: Panel) -> Floats:
     ends, counts = seen @ logs.T, seen @ seen.T
     with np.errstate(invalid="ignore"):
         return np.where(counts > 0, (ends - ends.T) / counts, np.nan)
+
+
+def _index_of(formula: str, m: Matched) -> float:
+    """Return the bilateral index of a formula of sums."""
+    sums = np.array([term.sum() for term in FORMULAE[formula].terms(m)])
+    return float(FORMULAE[formula].combine(sums, m.sigma))
 
 
 def _log(index: Floats) -> Floats:
@@ -344,18 +349,15 @@ def links(count: int, measure: Callable[[int, int], float]) -> list[int]:
 
 
 def _spread(m: Matched) -> float:
-    laspeyres = np.sum(m.p1 * m.q0) / np.sum(m.p0 * m.q0)
-    paasche = np.sum(m.p1 * m.q1) / np.sum(m.p0 * m.q1)
-    return float(np.abs(np.log(laspeyres / paasche)))
+    return float(np.abs(np.log(_index_of("laspeyres", m) / _index_of("paasche", m))))
 
 
 def _by_shares(distance: Callable[[Floats], Floats]) -> Callable[[Matched], float]:
     """Return the mean, by both periods' shares, of how far each relative is from the Fisher index."""
 
     def measure(m: Matched) -> float:
-        v0, v1 = m.p0 * m.q0, m.p1 * m.q1
-        fisher = np.sqrt(np.sum(m.p1 * m.q0) / v0.sum() * (v1.sum() / np.sum(m.p0 * m.q1)))
-        shares = (v0 / v0.sum() + v1 / v1.sum()) / 2
+        fisher = _index_of("fisher", m)
+        shares = (m.v0 / m.v0.sum() + m.v1 / m.v1.sum()) / 2
         return float(np.sum(shares * distance(m.ratio / fisher)))
 
     return measure
@@ -363,7 +365,7 @@ def _by_shares(distance: Callable[[Floats], Floats]) -> Callable[[Matched], floa
 
 def _prices_and_quantities(distance: Callable[[Floats], float]) -> Callable[[Matched], float]:
     def measure(m: Matched) -> float:
-        return float(np.sqrt(distance(np.log(m.ratio)) * distance(np.log(m.q1 / m.q0))))
+        return float(np.sqrt(distance(m.logs) * distance(np.log(m.q1 / m.q0))))
 
     return measure
 

@@ -638,8 +638,8 @@ FORM_FAULTS = (
     fault(
         "cells are filled down beyond their group",
         "workers/ingest/readers.py",
-        "if own or own_group != group:",
-        "if own:",
+        'if own not in (None, "") or own_group != group:',
+        'if own not in (None, ""):',
         f"{_FORMS}::test_cells_are_filled_down_within_their_group",
     ),
     fault(

@@ -91,9 +91,7 @@ class UploadRunner:
             except Cancelled:
                 values = ("cancelled", None, None, None)
             except ItemIndexError as error:
-                # What could not be undone stays loaded.
-                state = "loaded" if upload.step == "undo" and upload.load_id else "refused"
-                values = (state, None, str(error).replace("\0", "\ufffd"), None)
+                values = _refused(upload, str(error))
             connection.execute(SQL.finish, (upload.id, upload.attempt, *values))
             if values[0] == "loaded":  # only now: a load whose end could not be noted is tried again with the file
                 self._store.remove(upload_key(upload.id))
@@ -104,7 +102,8 @@ class UploadRunner:
         with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
             row = connection.execute(SQL.begin, (upload_id,)).fetchone()
             if row is not None:
-                connection.execute(SQL.finish, (upload_id, Upload(*row).attempt, "refused", None, reason, None))
+                upload = Upload(*row)
+                connection.execute(SQL.finish, (upload.id, upload.attempt, *_refused(upload, reason)))
 
     def sweep(self, connection: Connection) -> None:
         """Delete files and rows after their time."""
@@ -168,6 +167,12 @@ class UploadRunner:
             standing.lock(connection)
             with suppress(UndoneBefore):  # by the command, or by an attempt whose end could not be noted
                 undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
+
+
+def _refused(upload: Upload, reason: str) -> tuple[Any, ...]:
+    """Return the end of an attempt that failed; what could not be undone stays loaded."""
+    state = "loaded" if upload.step == "undo" and upload.load_id else "refused"
+    return state, None, reason.replace("\0", "\ufffd"), None
 
 
 class _Progress:

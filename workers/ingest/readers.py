@@ -264,18 +264,18 @@ def reshaped(batches: Iterator[Batch], fill_down: FillDown | None, needed: str) 
 
 def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:
     """Give empty cells the value of the row above that has one, as long as `within` is the same."""
-    above: dict[str, tuple[str | None, str | None]] = dict.fromkeys(rule.columns, (None, None))
+    above: dict[str, tuple[Any, Any]] = dict.fromkeys(rule.columns, (None, None))
     for batch in batches:
         groups = batch.columns[rule.within].to_pylist()
         for name in rule.columns:
             group, value = above[name]
             filled = []
             for own_group, own in zip(groups, batch.columns[name].to_pylist(), strict=True):
-                if own or own_group != group:
+                if own not in (None, "") or own_group != group:
                     group, value = own_group, own
-                filled.append(own or value)
+                filled.append(value)
             above[name] = (group, value)
-            batch.columns[name] = pa.array(filled, pa.string())
+            batch.columns[name] = pa.array(filled, batch.columns[name].type)
         yield batch
 
 

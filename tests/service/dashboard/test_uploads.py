@@ -331,6 +331,26 @@ async def test_a_load_and_its_undoing_whose_ends_could_not_be_noted_are_noted_wh
     assert execute(settings, "SELECT count(*) FROM observations") == [(0,)]
 
 
+async def test_what_an_unexpected_error_kept_from_being_undone_can_be_undone_later(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    await act(browser, page, "preview", MAPPING)
+    await act(browser, page, "load", MAPPING)
+    owner = browser.edge.settings
+    execute(
+        owner,
+        "CREATE FUNCTION break_undo() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'refused'; END$$",
+    )
+    execute(owner, "CREATE TRIGGER break_undo BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION break_undo()")
+    await act(browser, page, "undo")
+    assert state(browser) == "loaded" and "an unexpected error (RaiseException)" in browser.text
+    assert execute(owner, "SELECT count(*) FROM observations") == [(5,)]
+    execute(owner, "DROP TRIGGER break_undo ON events")
+    await act(browser, page, "undo")
+    assert state(browser) == "undone"
+    assert execute(owner, "SELECT count(*) FROM observations") == [(0,)]
+
+
 async def test_a_file_that_was_loaded_before_is_not_undone_by_its_second_upload(browser: Browser) -> None:
     await browser.sign_in()
     for button in (True, False):

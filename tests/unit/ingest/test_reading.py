@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from workers.ingest import clean, read_csv, read_xml, readers
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import parsed
 from workers.ingest.fields import Field
-from workers.ingest.mapping import Mapping
+from workers.ingest.mapping import FillDown, Mapping
 from workers.ingest.mapping import read as read_mapping
 from workers.ingest.read_json import list_path, read_ndjson
 from workers.ingest.read_xml import row_path
@@ -808,6 +809,23 @@ def test_cells_are_filled_down_within_their_group(tmp_path: Path) -> None:
     down = 'fill_down = { within = "a", columns = ["b"] }\n'
     found = read(tmp_path, "f.csv", text, down)
     assert found == [("x", "T"), ("x", "T"), ("y", ""), *[("z", "Q")] * 1_501, ("y", "")]
+
+
+def test_cells_of_parquet_are_filled_down_as_what_they_are(tmp_path: Path) -> None:
+    day, price = [date(2026, 1, 2), None, None, None], [Decimal("0.00"), None, Decimal("3.50"), None]
+    kept, text = pa.array(["T", None, None, "U"]).dictionary_encode(), ["x", "", None, "y"]
+    columns = {"a": ["g", "g", "g", "h"], "b": day, "c": price, "d": kept, "e": text}
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "f.parquet")
+    rule = FillDown(within="a", columns=("b", "c", "d", "e"))
+    batches = readers.filled_down(readers.read_parquet(tmp_path / "f.parquet", tuple(columns), 2, 1 << 30), rule)
+    rows = [row for batch in batches for row in zip(*(batch.columns[n].to_pylist() for n in "bcde"), strict=True)]
+    first, zero = date(2026, 1, 2), Decimal("0.00")
+    assert rows == [
+        (first, zero, "T", "x"),
+        (first, zero, "T", "x"),
+        (first, Decimal("3.50"), "T", "x"),
+        (None, None, "U", "y"),
+    ]
 
 
 def test_a_row_of_another_width_that_is_no_utf8_is_a_reject(tmp_path: Path) -> None:
