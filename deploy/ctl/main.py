@@ -24,7 +24,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Data": {
         "ingest": ("deploy.ctl.ingest:ingest", "Load files, using a mapping."),
-        "feeds": ("deploy.ctl.ingest:feeds", "Feeds: add, list, pause, remove and run them."),
+        "feeds": ("deploy.ctl.feeds:feeds", "Feeds: add, list, pause, remove and run them."),
         "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals; list rejects."),
         "observations": ("deploy.ctl.loads:observations", "Delete observations by source, item and days."),
         "items": ("deploy.ctl.loads:items", "Withdraw, merge and restore items."),

@@ -11,13 +11,15 @@ import secrets
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import edge
 from deploy.local import tls
 from deploy.local.paths import Paths, port_is_free, write_private
-from deploy.local.process import Program
 from shared.processes import imports_for_good
+
+if TYPE_CHECKING:
+    from deploy.local.process import Program
 
 CLIENT_ID = "item-index"
 _SCOPES = "openid profile email"
@@ -55,8 +57,10 @@ def issuer(port: int) -> str:
     return f"http://127.0.0.1:{port}"
 
 
-def program(paths: Paths, port: int, origin: str, listen: int) -> Program:
+def program(paths: Paths, port: int, origin: str, listen: int) -> "Program":
     """Return the provider as a program, its secrets prepared: its address has `port`, and it listens at `listen`."""
+    from deploy.local.process import Program  # only now: the provider itself needs no driver of PostgreSQL
+
     secrets_file = str(paths.root / "identity.json")
     command = [sys.executable, "-m", "deploy.local.identity", secrets_file, str(port), origin, str(listen)]
     return Program(

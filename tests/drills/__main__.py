@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.text import Text
@@ -21,20 +21,15 @@ from shared.clock import utc_now
 from shared.errors import ItemIndexError
 from shared.settings.settings import Settings
 from tests.drills.attackers import AT_ONCE
-from tests.drills.checks import Check, Outcome
 from tests.drills.faults import chosen, faults_of
-from tests.drills.hosts import HostsDrill
-from tests.drills.images import ImageDrill, first_with_these_packages
 from tests.drills.network import obstacle
-from tests.drills.night import NightDrill
-from tests.drills.outages import OutageDrill
-from tests.drills.overload import Measured, OverloadDrill, percentile
-from tests.drills.partition import PartitionDrill
 from tests.drills.probes import PAUSE_SECONDS, Seen
-from tests.drills.restores import RestoreDrill
-from tests.drills.run import Drill
-from tests.drills.table import markdown
-from tests.drills.webhooks import WebhookDrill
+
+if TYPE_CHECKING:
+    from tests.drills.checks import Check, Outcome
+    from tests.drills.overload import Measured
+
+# What a drill needs is imported when it is run: all of them together import for more than a second.
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,6 +50,8 @@ def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> N
     right digest or with a reason. Exit code 1 when a promise was broken.
     """
     with _stage(as_json=as_json) as (paths, report_progress):
+        from tests.drills.run import Drill
+
         outcome = Drill(paths, number, kills, seed, minutes * 60, report_progress).run()
     again = outcome.more["asked_again"]
     _show(outcome, f"{number} jobs, seed {seed}, asked again {again} times", as_json=as_json)
@@ -78,6 +75,8 @@ def outages(seconds: float, pause: float, only: tuple[str, ...], as_markdown: bo
     if not chosen(faults_of(Settings.from_environment()), only):
         raise click.UsageError("no fault is named so; those of the object store need S3_BUCKET and S3_ENDPOINT")
     with _stage(as_json=as_json or as_markdown) as (paths, report_progress):
+        from tests.drills.outages import OutageDrill
+
         found = OutageDrill(paths, seconds, report_progress, only, pause).run()
     if as_json:
         listed = [
@@ -93,6 +92,8 @@ def outages(seconds: float, pause: float, only: tuple[str, ...], as_markdown: bo
         ]
         click.echo(json.dumps(listed, indent=1))
     elif as_markdown:
+        from tests.drills.table import markdown
+
         console.pass_on(markdown(found, seconds, utc_now().date().isoformat()))
     else:
         show(_grid(found), as_json=False, title=f"faults of {seconds:.0f} s each: what callers saw")
@@ -125,6 +126,8 @@ def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: floa
     was not served, or waited longer than `--ratio-max` allows, or one of many who came at once met no answer.
     """
     with _stage(as_json=as_json) as (paths, report_progress):
+        from tests.drills.overload import OverloadDrill
+
         found = OverloadDrill(paths, seconds, rounds, report_progress, only).run()
     if as_json:
         click.echo(json.dumps([_measured(one) for one in found], indent=1))
@@ -135,7 +138,7 @@ def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: floa
     sys.exit(1 if late or not found or not all(one.kept for one in found) else 0)
 
 
-def _measured(one: Measured) -> dict[str, Any]:
+def _measured(one: "Measured") -> dict[str, Any]:
     return {
         "attack": one.attack,
         "calls": len(one.crowd),
@@ -150,7 +153,7 @@ def _measured(one: Measured) -> dict[str, Any]:
     }
 
 
-def _row(one: Measured) -> dict[str, Any]:
+def _row(one: "Measured") -> dict[str, Any]:
     measured = _measured(one)
     calm, crowd = measured["calm_ms"], measured["crowd_ms"]
     return {
@@ -166,6 +169,8 @@ def _row(one: Measured) -> dict[str, Any]:
 
 
 def _ms(seconds: list[float], share: float) -> float:
+    from tests.drills.overload import percentile
+
     return round(percentile(seconds, share) * 1_000, 1)
 
 
@@ -199,6 +204,8 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
         raise ItemIndexError(f"no hosts can be made here: {reason}")
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
         report_progress = (lambda text: None) if as_json else (lambda text: status.update(safe(f"{text} …")))
+        from tests.drills.partition import PartitionDrill
+
         found = PartitionDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, report_progress).run()
     _show(found, f"hosts, cut off for {seconds:.0f} s", as_json=as_json)
 
@@ -215,6 +222,9 @@ def hosts(minutes: float, as_json: bool) -> None:
     if reason := obstacle():
         raise ItemIndexError(f"no hosts can be made here: {reason}")
     with _stage(as_json=as_json) as (paths, report_progress):
+        from tests.drills.checks import Outcome
+        from tests.drills.hosts import HostsDrill
+
         checks = HostsDrill(paths, minutes * 60, report_progress).run()
     _show(Outcome(checks), "several hosts", as_json=as_json)
 
@@ -228,11 +238,14 @@ def night(rows: int, as_json: bool) -> None:
     Exit code 1 when a command did not mend what it should.
     """
     with _stage(as_json=as_json) as (paths, report_progress):
+        from tests.drills.checks import Outcome
+        from tests.drills.night import NightDrill
+
         checks = NightDrill(paths.root, rows, report_progress).run()
     _show(Outcome(checks), "what mends at night", as_json=as_json)
 
 
-def _show(found: Outcome, title: str, *, as_json: bool) -> None:
+def _show(found: "Outcome", title: str, *, as_json: bool) -> None:
     """Print the verdicts, and exit with 1 when a promise was broken."""
     if as_json:
         checks = [asdict(check) for check in found.checks]
@@ -266,6 +279,8 @@ def webhooks(events: int, receivers: int, kills: int, rate: float, seed: int, mi
     broken. It needs the tools of the tests (`make check` installs them).
     """
     with _stage(as_json=as_json) as (paths, report_progress):
+        from tests.drills.webhooks import WebhookDrill
+
         drilled = WebhookDrill(paths, events, receivers, kills, seed, rate, minutes * 60, report_progress)
         outcome = drilled.run()
     deliveries = outcome.more["deliveries"]
@@ -283,6 +298,9 @@ def restore(moments: int, rows: int, seed: int, as_json: bool) -> None:
     Exit code 1 when a moment had another digest than was recorded, or more was lost or later back than promised.
     """
     with _stage(as_json=as_json) as (paths, report_progress):
+        from tests.drills.checks import Outcome
+        from tests.drills.restores import RestoreDrill
+
         found = RestoreDrill(paths.root, moments, rows, seed, report_progress).run()
     outcome = Outcome(found.checks, more={"restores": [round(one, 1) for one in found.seconds]})
     _show(outcome, f"{moments} moments, {rows:,} rows, seed {seed}", as_json=as_json)
@@ -307,11 +325,14 @@ def images(folder: Path, previous: str | None, as_json: bool) -> None:
     with console.status("drilling …") as status:
         live = console.is_terminal and not as_json
         report_progress = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
+        from tests.drills.checks import Outcome
+        from tests.drills.images import ImageDrill, first_with_these_packages
+
         checks = ImageDrill(folder, previous or first_with_these_packages(), report_progress).run()
     _show(Outcome(checks), "the image and the compose file", as_json=as_json)
 
 
-def _verdicts(checks: list[Check]) -> Iterator[dict[str, Any]]:
+def _verdicts(checks: "list[Check]") -> Iterator[dict[str, Any]]:
     for check in checks:
         verdict = Styled("kept", "green") if check.kept else Styled("BROKEN", "red")
         yield {"promise": check.promise, "found": check.found, "": verdict}

@@ -78,7 +78,8 @@ class MultiHostStack:
 
     def start_service(self) -> None:
         """Start the edges with their fronts, the workers and the dispatchers, all at once."""
-        edges = [self._edge(name, which) for name in EDGES for which in ("a", "b")]
+        # Nothing that differs between hosts needs a second edge on each; a host that is cut off has both.
+        edges = [self._edge(name, which) for name in EDGES for which in ("a" if self.apart else "ab")]
         others = [program for name in WORKERS for program in self._worker(name)]
         for host, program in (*edges, *others):
             self._start(host, program)

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from email.message import Message
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 import psycopg
@@ -33,14 +33,27 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
 from workers.events.webhooks import Refused, connected, requested, seconds_left, trusted_by_system
 from workers.ingest.accounting import Summary, accounts, sentences
-from workers.ingest.guess import guess
-from workers.ingest.load import load
-from workers.ingest.mapping import Mapping, parse
-from workers.ingest.preview import Preview, Previewer
-from workers.provenance import standing
-from workers.provenance.undo import UndoneBefore, undo
 
+if TYPE_CHECKING:
+    from workers.ingest.guess import Guess
+    from workers.ingest.mapping import Mapping
+    from workers.ingest.preview import Preview
+
+# What loads, guesses, previews and undoes is imported when something is due: a service without feeds and uploads needs
+# neither numpy nor SciPy nor pyarrow in the process that waits for them.
 SQL = load_queries(__file__, "feeds.sql")
+
+
+def load(*given: Any, **named: Any) -> Summary:
+    from workers.ingest import load as loading
+
+    return loading.load(*given, **named)
+
+
+def guess(*given: Any, **named: Any) -> "Guess":
+    from workers.ingest import guess as guessing
+
+    return guessing.guess(*given, **named)
 
 
 # Files that operators upload in the dashboard: guessed, previewed, loaded, undone, as the row of each demands.
@@ -121,6 +134,9 @@ class UploadRunner:
         report = _Progress(connection, upload, self._check)
         path = self._fetched(upload, folder, report)
         bytes_max = self._settings.ingest_unpacked_bytes_max
+        from workers.ingest.mapping import parse
+        from workers.ingest.preview import Previewer
+
         if upload.mapping is None:
             upload = replace(upload, mapping=guess(path, unpacked_bytes_max=bytes_max).text)
             connection.execute(SQL.keep_mapping, (upload.id, upload.attempt, upload.mapping))
@@ -163,6 +179,9 @@ class UploadRunner:
     def _undo(self, upload: Upload) -> None:
         if upload.load_id is None:
             raise LoadRefused("nothing was loaded of this file")
+        from workers.provenance import standing
+        from workers.provenance.undo import UndoneBefore, undo
+
         with connect(self._settings.database_url, application="undo") as connection:
             standing.lock(connection)
             with suppress(UndoneBefore):  # by the command, or by an attempt whose end could not be noted
@@ -194,13 +213,13 @@ class _Progress:
             raise Cancelled
 
 
-def refuse_second_file(mapping: Mapping) -> None:
+def refuse_second_file(mapping: "Mapping") -> None:
     """Raise LoadRefused where a mapping names a second file: there is none beside a feed or an upload."""
     if mapping.item is not None and mapping.item.alt_names is not None:
         raise LoadRefused("`alt_names` needs a second file, which feeds and uploads do not have; remove it")
 
 
-def _rows(preview: Preview) -> dict[str, Any]:
+def _rows(preview: "Preview") -> dict[str, Any]:
     kinds = ("items", "observations", "impacts", "factors", "rejects")
     return {kind: getattr(preview, kind)[:ROWS_SHOWN] for kind in kinds}
 
@@ -372,7 +391,7 @@ class Feed:
 def register(
     settings: Settings,
     connection: Connection,
-    mapping: Mapping,
+    mapping: "Mapping",
     *,
     every_seconds: int,
     name: str | None = None,
@@ -491,6 +510,8 @@ class FeedRunner:
                 metrics.store_errors.labels("results").inc()
 
     def _fetch(self, feed: Feed, url: str) -> None:
+        from workers.ingest.mapping import parse
+
         begun = utc_now()
         mapping = parse(feed.mapping)
         if mapping.loaded_on not in (None, feed.loaded_on):
@@ -506,6 +527,8 @@ class FeedRunner:
 
     def _collect(self, feed: Feed, directory: Path) -> None:
         """Load each file of a directory and move it; one that cannot be used delays no other."""
+        from workers.ingest.mapping import parse
+
         begun, summary, refused = utc_now(), None, list[str]()
         for path in _arrived(directory):
             try:
@@ -522,7 +545,7 @@ class FeedRunner:
             raise LoadRefused("\n".join(refused))
         self._settle(feed, begun, summary)
 
-    def _load(self, mapping: Mapping, path: Path) -> Summary:
+    def _load(self, mapping: "Mapping", path: Path) -> Summary:
         with self._loading:
             return load(self._settings, mapping, [path], self._check)
 

@@ -1,0 +1,136 @@
+"""`itemindex feeds`: addresses and directories that are loaded again and again."""
+
+import re
+import signal
+from pathlib import Path
+
+import click
+
+from deploy.ctl.console import count_in_directory, data_dir_option, report, settings, stored, table
+from shared.db.connect import connect
+from shared.errors import ItemIndexError
+from shared.telemetry.http_server import serve_metrics
+from shared.telemetry.log import Log
+from workers.ingest.feeds import SQL as FEEDS
+from workers.ingest.feeds import FeedRunner, register
+
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+class _Every(click.ParamType[int]):
+    """A time as people write it, in seconds."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read 15m, 1h or 1d."""
+        found = re.fullmatch(r"([1-9][0-9]{0,6})([smhd])", str(value))
+        if found is None:
+            self.fail("give a number and s, m, h or d, like 15m, 1h or 1d", param, ctx)
+        return int(found[1]) * _SECONDS[found[2]]
+
+
+@click.group()
+def feeds() -> None:
+    """Feeds: files at addresses or in directories that are loaded regularly."""
+
+
+@feeds.command(
+    epilog="Example: itemindex feeds add --url https://shop.example/prices.csv --mapping mine.toml --every 1h"
+)
+@click.option("--url", help="Address of the file, http or https.")
+@click.option(
+    "--directory",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Directory to read files from.",
+)
+@click.option("--mapping", "mapping_path", required=True, help="A mapping file, or the name of a shipped one.")
+@click.option("--every", type=_Every(), default="1h", show_default=True, help="Interval between reads: 15m, 1h, 1d.")
+@click.option("--name", help="Name of the feed; default: the mapping's source.")
+@click.option("--file-name", help="Name under which a fetched file is loaded, if its address has none: prices.ndjson")
+@stored
+def add(
+    url: str | None,
+    directory: Path | None,
+    mapping_path: str,
+    every: int,
+    name: str | None,
+    file_name: str | None,
+    data_dir: Path,
+    as_json: bool,
+) -> None:
+    """Register a feed: a file at an address or a directory of files that is loaded regularly.
+
+    The mapping is kept with the feed. A feed that is registered again under its name is replaced.
+    `itemindex feeds run` reads the feeds; the embedded stack and the shipped services run it.
+    """
+    if (url is None) == (directory is None):
+        raise click.UsageError("give either --url or --directory")
+    # Imported here: `itemindex feeds run` waits without numpy and pyarrow.
+    from deploy.ctl.ingest import find_mapping
+    from workers.ingest.mapping import read
+
+    mapping, chosen = read(find_mapping(mapping_path)), settings(data_dir)
+    with connect(chosen.database_url, application="feeds", autocommit=True) as connection:
+        kept = register(
+            chosen,
+            connection,
+            mapping,
+            every_seconds=every,
+            name=name,
+            url=url,
+            directory=directory,
+            file_name=file_name,
+        )
+    report("feed {feed} is registered; `itemindex feeds list` shows what becomes of it", as_json=as_json, feed=kept)
+
+
+table(
+    feeds,
+    "list",
+    FEEDS.listed,
+    title="feeds",
+    text="List the feeds with their last read, last load and error.",
+    example="itemindex feeds list",
+)
+_CHANGES: dict[str, tuple[str, tuple[bool, ...]]] = {
+    "active": (FEEDS.pause, (False,)),
+    "paused": (FEEDS.pause, (True,)),
+    "removed": (FEEDS.remove, ()),
+}
+
+
+@feeds.command(epilog="Example: itemindex feeds state my_shop paused")
+@click.argument("name")
+@click.argument("state", type=click.Choice(list(_CHANGES)))
+@stored
+def state(name: str, state: str, data_dir: Path, as_json: bool) -> None:
+    """Pause, resume or remove a feed. The data that it has loaded stays.
+
+    `active` retries a failing one immediately.
+    """
+    statement, values = _CHANGES[state]
+    with connect(settings(data_dir).database_url, application="feeds", autocommit=True) as connection:
+        if not connection.execute(statement, (name, *values)).rowcount:
+            raise ItemIndexError(f"there is no feed {name}; `itemindex feeds list` lists them")
+    report("feed {feed} is {state}", as_json=as_json, feed=name, state=state)
+
+
+@feeds.command("run", epilog="Example: itemindex feeds run")
+@data_dir_option
+def run_feeds(data_dir: Path) -> None:
+    """Serve the feeds until stopped, as the owner of the schema, who alone may load.
+
+    It answers health checks at METRICS_LISTEN, and exits with an error if the database is unavailable, so that the
+    supervisor restarts it. One process is enough; a second one waits until the first has exited.
+    """
+    chosen = settings(data_dir)
+    count_in_directory(chosen)
+    stopped: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, frame: stopped.append(number))
+    serve_metrics(chosen)
+    log = Log("feeds", level=chosen.log_level)
+    log.info("started", revision=chosen.revision)
+    FeedRunner(chosen, log, lambda: bool(stopped)).run()
+    log.info("stopped")
