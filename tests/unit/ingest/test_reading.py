@@ -128,6 +128,8 @@ def test_any_file_that_a_csv_writer_wrote_is_read_as_it_was_written(tmp_path: Pa
     ("before", "content"),
     [
         ("", codecs.BOM_UTF8 + "id,name,brand\n1,Café,x\n".encode()),
+        ("", 2 * codecs.BOM_UTF8 + "id,name,brand\n1,Café,x\n".encode()),
+        ("", 2 * codecs.BOM_UTF16_LE + "id,name,brand\n1,Café,x\n".encode("utf-16-le")),
         ('encoding = "latin-1"\n', "id,name,brand\n1,Café,x\n".encode("latin-1")),
         ("", "id,name,brand\n1,Café,x\n".encode("utf-16")),
         ('encoding = "utf-16"\n', "id,name,brand\n1,Café,x\n".encode("utf-16")),
