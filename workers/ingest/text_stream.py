@@ -113,7 +113,9 @@ class TextStream:
             chunk += more
         mark = next((mark for mark in _BYTE_ORDER_MARKS if chunk.startswith(mark)), b"")
         encoding = _BYTE_ORDER_MARKS.get(mark, self._encoding)
-        chunk = chunk[len(mark) :]
+        # A program that writes a mark before a text that has one makes two; a second would be part of the first column.
+        while mark and chunk.startswith(mark):
+            chunk = chunk[len(mark) :]
         if not mark and encoding.lower() in _UTF8:
             encoding = _declared(chunk)
         if encoding.lower() not in _UTF8:

@@ -129,6 +129,8 @@ def test_any_file_that_a_csv_writer_wrote_is_read_as_it_was_written(tmp_path: Pa
     ("before", "content"),
     [
         ("", codecs.BOM_UTF8 + "id,name,brand\n1,Café,x\n".encode()),
+        ("", 2 * codecs.BOM_UTF8 + "id,name,brand\n1,Café,x\n".encode()),
+        ("", 2 * codecs.BOM_UTF16_LE + "id,name,brand\n1,Café,x\n".encode("utf-16-le")),
         ('encoding = "latin-1"\n', "id,name,brand\n1,Café,x\n".encode("latin-1")),
         ("", "id,name,brand\n1,Café,x\n".encode("utf-16")),
         ('encoding = "utf-16"\n', "id,name,brand\n1,Café,x\n".encode("utf-16")),
@@ -440,6 +442,11 @@ def opendocument(rows: list[list[str]]) -> bytes:
     return archive({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
 
 
+def unpacked(content: bytes) -> dict[str, Any]:
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
 def archive(files: dict[str, str | bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", packing) as packed:
@@ -682,6 +689,37 @@ def test_cells_keep_their_type(tmp_path: Path) -> None:
     rows = [["a", "b"], *([n, cell] for n, cell in enumerate(cells))]
     found = [b for _, b in read(tmp_path, "f.xlsx", workbook(rows))]
     assert found == ["007", "7", "7.5", "4006381333931", "2026-10-01", "2026-10-01 23:30:00", "true", ""]
+
+
+def test_a_computed_number_is_what_the_sheet_shows(tmp_path: Path) -> None:
+    """A binary fraction that a formula leaves, as in `=1.1*3`, would make a price finer than its currency allows."""
+    shown = {"3.3000000000000003": "3.3", "-0.30000000000000004": "-0.3", "0.33333333333333331": "0.333333333333333"}
+    files = unpacked(workbook([["a", "b"], *([n, 1_000_000 + n] for n in range(len(shown)))]))
+    sheet = str(files["xl/worksheets/sheet1.xml"], "utf-8")
+    for n, stored in enumerate(shown):
+        sheet = sheet.replace(str(1_000_000 + n), stored)
+    files["xl/worksheets/sheet1.xml"] = sheet
+    assert [b for _, b in read(tmp_path, "f.xlsx", archive(files))] == list(shown.values())
+
+
+def test_rows_of_a_sheet_have_its_numbers_below_empty_ones(tmp_path: Path) -> None:
+    content = workbook([[], [], ["Prices of October"], ["a", "b"], [], ["1", "x"]])
+    rows, rejects = rows_of(put(tmp_path, content, "f.xlsx"), a_mapping(tmp_path, TWO, HEAD + "skip_rows = 3\n"))
+    assert (rows, rejects) == ([(6, "1", "x")], [])
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_a_sheet_with_cells_too_far_apart_is_refused(tmp_path: Path, quote: str) -> None:
+    """Its reader would take memory for all places between them, and end the process where there is none."""
+    files = unpacked(workbook([["a", "b"], ["1", "x"]]))
+    far = "<row r='1048576'><c r='XFD1048576'><v>1</v></c></row></sheetData>".replace("'", quote)
+    sheet = str(files["xl/worksheets/sheet1.xml"], "utf-8")
+    files["xl/worksheets/sheet1.xml"] = sheet.replace("</sheetData>", far)
+    assert "cells as far as row 1,048,576 and column 16,384" in refused(tmp_path, "f.xlsx", archive(files))
+    # Behind many other cells, wherever the pieces end in which a sheet is looked through.
+    many = "".join(f'<row r="{n}"><c r="A{n}"/></row>' for n in range(3, 60_000))
+    files["xl/worksheets/sheet1.xml"] = sheet.replace("</sheetData>", many + far)
+    assert "cells as far as row 1,048,576 and column 16,384" in refused(tmp_path, "f.xlsx", archive(files))
 
 
 OLD_SHEET = Path(__file__).parents[2] / "data/files/70_excel97.xls"
