@@ -1,4 +1,4 @@
-"""The OpenAPI document as modules of Python: a TypedDict for each schema and query, a method for each report. Pure."""
+"""The OpenAPI document as modules of Python: a TypedDict for what the client uses, a method for each report. Pure."""
 
 import keyword
 import re
@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, whole
 
-_HEAD = '''"""Types of the API's documents and queries, made by `make clients`; answers may have more members."""
+_HEAD = '''"""Types of what the client takes and returns, made by `make clients`; answers may have more members."""
 
 # ruff: noqa: E501 - the sentences are those of the document
 
@@ -37,13 +37,35 @@ _FORMS = {"decimal": "DecimalText", "date": "DateText", "date-time": "TimeText"}
 _EXACT_MAX = 2**53
 
 
-def types(document: dict[str, Any]) -> str:
-    """Return a module with a TypedDict for each object of the document, in the order of their names."""
+def types(document: dict[str, Any], used: set[str]) -> str:
+    """Return a module with the types that `used` names and those that they refer to, in the order of their names."""
     document = in_place(document)
     schemas = document["components"]["schemas"]
-    listed = [f"{name} = {_type(one)}" for name, one in sorted(schemas.items()) if "properties" not in one]
-    made = [_typed(name, whole(schemas[name], schemas)) for name in sorted(schemas) if "properties" in schemas[name]]
-    return "\n".join([_HEAD, *listed, *made, *_queries(document)])
+    wanted, waiting = set[str](), used & schemas.keys()
+    while waiting:
+        wanted |= waiting
+        waiting = {name for one in waiting for name in _references(_shape(one, schemas))} - wanted
+    chosen = {name: _shape(name, schemas) for name in sorted(wanted)}
+    listed = [f"{name} = {_type(one)}" for name, one in chosen.items() if "properties" not in one]
+    made = [_typed(name, one) for name, one in chosen.items() if "properties" in one]
+    return "\n".join([_HEAD, *listed, *made, *_queries(document, used)])
+
+
+def _shape(name: str, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without its groups: their members are among its own."""
+    schema = schemas[name]
+    return {**whole(schema, schemas), "allOf": []} if "properties" in schema else schema
+
+
+def _references(node: Any) -> Iterator[str]:
+    """Return the names of all schemas that a schema refers to."""
+    if isinstance(node, dict):
+        if "$ref" in node:
+            yield node["$ref"].rpartition("/")[2]
+        node = list(node.values())
+    if isinstance(node, list):
+        for one in node:
+            yield from _references(one)
 
 
 def reports(document: dict[str, Any]) -> str:
@@ -114,11 +136,11 @@ def _row(operation: Operation, schemas: dict[str, Any]) -> str:
     return str(schemas[report]["properties"]["data"]["items"]["$ref"]).rpartition("/")[2]
 
 
-def _queries(document: dict[str, Any]) -> Iterator[str]:
-    """Return a TypedDict for the query of each call that reads; what is required is an argument of its own."""
+def _queries(document: dict[str, Any], used: set[str]) -> Iterator[str]:
+    """Return a TypedDict for each query that `used` names; what is required is an argument of its own."""
     for operation in sorted(operations(document), key=lambda one: one.query_name):
         offered = [one for one in operation.query if not one.get("required")]
-        if operation.method == "get" and offered:
+        if operation.query_name in used and offered:
             schemas = document["components"]["schemas"]
             lines = "".join(f"    {_argument(one['name'])}: {_parameter(one, schemas)}\n" for one in offered)
             yield f"\nclass {operation.query_name}(TypedDict, total=False):\n{lines}"
