@@ -483,5 +483,6 @@ async def test_a_viewer_of_an_organization_whose_plan_suffices_reads_that_the_ro
     for page in (f"/explorer/{SOY}", "/datasets", "/connect", "/exports", "/reports"):
         await visit(browser, f"/dashboard{page}")
         main = browser.text.split("<main")[1]
-        assert page == "/reports" or "Your role (viewer) has read-only access here" in main, page
+        assert "Your role (viewer) has read-only access here" in main, page
         assert not re.search("on the (Brand|Institutional) plan|of the Institutional plan|Not included in", main), page
+        assert page != "/reports" or "<button disabled>Run report</button>" in main
