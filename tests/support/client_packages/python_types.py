@@ -21,14 +21,17 @@ TimeText = Annotated[str, "date-time"]
 '''
 _REPORTS_HEAD = '''"""The paid reports by their names, made by `make clients`; `from_` stands for `from`."""
 
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import Any, Generic, Unpack, overload
 
 from itemindex_client import schemas
-from itemindex_client.orders import AsyncReportCall, ReportCall, at
+from itemindex_client.orders import Caller, ReportCall, at
 
-if TYPE_CHECKING:
-    from itemindex_client.aio import AsyncClient
-    from itemindex_client.client import Client
+
+class Reports(Generic[Caller]):
+    """The reports of a client; each call returns its ReportCall."""
+
+    def __init__(self, client: Caller) -> None:
+        self._client = client
 '''
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 # A column of a table is what such a text stands for.
@@ -69,7 +72,7 @@ def _references(node: Any) -> Iterator[str]:
 
 
 def reports(document: dict[str, Any]) -> str:
-    """Return a module with the classes of the paid reports, for the client that waits and the one that is awaited."""
+    """Return a module with the class of the paid reports, a method for each."""
     document = in_place(document)
     named: dict[str, list[Operation]] = {}
     for operation in operations(document):
@@ -77,29 +80,16 @@ def reports(document: dict[str, Any]) -> str:
             named.setdefault(_report_name(operation), []).append(operation)
     schemas = document["components"]["schemas"]
     rows = {name: _row(several[0], schemas) for name, several in named.items()}
-    return _REPORTS_HEAD + "".join(
-        _class(kind, call, client, "".join(_method(name, several, rows[name], call) for name, several in named.items()))
-        for kind, call, client in (
-            ("Reports", "ReportCall", "Client"),
-            ("AsyncReports", "AsyncReportCall", "AsyncClient"),
-        )
-    )
+    return _REPORTS_HEAD + "".join(_method(name, several, rows[name]) for name, several in named.items())
 
 
-def _class(kind: str, call: str, client: str, methods: str) -> str:
-    return (
-        f'\n\nclass {kind}:\n    """The reports of {client}; each call returns its {call}."""\n\n'
-        f'    def __init__(self, client: "{client}") -> None:\n        self._client = client\n{methods}'
-    )
-
-
-def _method(name: str, several: list[Operation], row: str, call: str) -> str:
+def _method(name: str, several: list[Operation], row: str) -> str:
     """Return a method; of a report that is of all or of one by its name, with a signature for each of the two."""
-    returned, summary = f"{call}[schemas.{row}]", several[0].summary.rstrip(".")
+    returned, summary = f"ReportCall[schemas.{row}, Caller]", several[0].summary.rstrip(".")
     head = f"\n    def {name}(self, "
     if len(several) == 1:
         [one] = several
-        body = f"{call}(self._client, {_path(one)}, schemas.{row}, schemas.{one.query_name}, query)"
+        body = f"ReportCall(self._client, {_path(one)}, schemas.{row}, schemas.{one.query_name}, query)"
         signature = f"{head}**query: Unpack[schemas.{one.query_name}]) -> {returned}:"
         return f'{signature}\n        """{summary}."""\n        return {body}\n'
     chosen = name.partition("_")[0]
@@ -115,9 +105,9 @@ def _method(name: str, several: list[Operation], row: str, call: str) -> str:
         f"{overloads}{head}{chosen}: str | None = None, **query: Any) -> {returned}:\n"
         f'        """{summary}; of one {chosen} where it is named."""\n'
         f"        if {chosen} is None:\n"
-        f"            return {call}(self._client, {_path(every)}, schemas.{row}, schemas.{every.query_name}, query)\n"
+        f"            return ReportCall(self._client, {_path(every)}, schemas.{row}, schemas.{every.query_name}, query)\n"
         f"        path = at({_path(one)}, {chosen})\n"
-        f"        return {call}(self._client, path, schemas.{row}, schemas.{one.query_name}, query)\n"
+        f"        return ReportCall(self._client, path, schemas.{row}, schemas.{one.query_name}, query)\n"
     )
 
 
