@@ -20,6 +20,8 @@ from shared.telemetry.metrics import EXPOSITION, exposition
 SQL = load_queries(__file__, "health.sql")
 # Dispatchers look every two seconds and workers take a message at once: a queue idle for this long has no consumer.
 _LATE_SECONDS = 30
+# A script whose first line declares no flags may write, so every server that refuses writes refuses it; it writes none.
+_MAY_WRITE = "#!lua\nreturn 1"
 # As much as an ID token's times may be off.
 _CLOCK_SECONDS_MAX = 60
 
@@ -113,6 +115,10 @@ async def _store(client: Any, name: str) -> dict[str, str]:
         await client.command("PING")
     except StoreUnavailable:
         return _part(name, "down", f"does not answer; {consequence[name]}")
+    try:
+        await client.command("EVAL", _MAY_WRITE, 0)
+    except StoreUnavailable:
+        return _part(name, "read-only", f"refuses writes: its memory or disk is full; {consequence[name]}")
     return _part(name, "ok", "answers")
 
 

@@ -20,9 +20,10 @@ SQL = load_queries(__file__, "accounts.sql")
 WEBHOOKS = load_queries(__file__, "webhooks.sql")
 
 _SIGNING = {"token-pepper": "TOKEN_PEPPER", "signing-secret": "SIGNING_SECRET"}
-_LOGINS = {
-    "edge-password": ("EDGE_DATABASE_URL", "itemindex_edge"),
-    "worker-password": ("WORKER_DATABASE_URL", "itemindex_worker"),
+# The setting that names the login, other settings with the same one, and the role.
+_LOGINS: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "edge-password": ("EDGE_DATABASE_URL", ("EDGE_POOLER_URL",), "itemindex_edge"),
+    "worker-password": ("WORKER_DATABASE_URL", (), "itemindex_worker"),
 }
 _SECRET_BYTES = 32
 _TIMEOUTS = {"itemindex_edge": {"statement_timeout": "10s", "lock_timeout": "5s"}}
@@ -138,7 +139,7 @@ def _signing_steps(variable: str, current: str) -> list[Step]:
     ]
 
 
-def _login_steps(chosen: Settings, variable: str, role: str) -> list[Step]:
+def _login_steps(chosen: Settings, variable: str, others: tuple[str, ...], role: str) -> list[Step]:
     with connect(chosen.database_url, application="secrets") as connection:
         listed = _logins(connection, role)
         old = urlsplit(getattr(chosen, variable.lower())).username
@@ -160,9 +161,12 @@ def _login_steps(chosen: Settings, variable: str, role: str) -> list[Step]:
         for name, value in _TIMEOUTS.get(role, {}).items():
             timeout = sql.SQL("ALTER ROLE {} SET {} = {}")
             connection.execute(timeout.format(sql.Identifier(new), sql.Identifier(name), sql.Literal(value)))
-    url = _with_login(getattr(chosen, variable.lower()), new, password)
+    used = {name: url for name in (variable, *others) if (url := getattr(chosen, name.lower()))}
+    pooler = "in the pooler's list of logins, then " if len(used) > 1 else ""
     return [
-        Step("on every part that uses it", {variable: url}),
+        Step(
+            f"{pooler}on every part that uses it", {name: _with_login(url, new, password) for name, url in used.items()}
+        ),
         Step("when all have that", {}, f"itemindex secrets retire {old}"),
     ]
 

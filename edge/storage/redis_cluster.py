@@ -75,11 +75,12 @@ def read_redirection(text: str, requested: str) -> NodeAddress:
     return host.strip("[]") or requested, int(port)
 
 
-def _key_after_script(packed: bytes, at: int) -> bytes:
-    """Return the first key behind the script's text and the number of keys."""
+def _key_after_script(packed: bytes, at: int) -> bytes | None:
+    """Return the first key behind the script's text and the number of keys; None for a script without one."""
     begin = packed.index(b"\r\n", at) + 2
     end = begin + int(packed[at + 1 : begin - 2])
-    return packed[end:].split(b"\r\n", 5)[4]
+    _, _, keys, *rest = packed[end:].split(b"\r\n", 5)
+    return None if keys == b"0" else rest[1]
 
 
 def _where(node: list[Any], requested: str) -> NodeAddress:

@@ -335,7 +335,9 @@ class Settings:
         "",
     )
     trusted_proxies: str = _setting(
-        "Networks (CIDR, comma-separated) whose X-Real-IP is trusted over TCP; over a unix socket it always is.", ""
+        "Networks (CIDR, comma-separated) of the proxies in front, which state the caller's address: to nginx in"
+        " X-Forwarded-For, to an edge over TCP in X-Real-IP; over a unix socket that is always trusted.",
+        "",
     )
     record_cache_bytes_max: int = _setting("Memory for records in each edge process.", 64 * 1024 * 1024)
     answer_cache_bytes_max: int = _setting(

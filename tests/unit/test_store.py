@@ -631,6 +631,7 @@ def test_the_key_of_a_packed_command() -> None:
         (("EVALSHA", TAKE.digest, 2, "q:{a}:", "c:{a}:1", 1), b"q:{a}:"),
         (("EVAL", REFUND.source, 2, "q:{a}:7", "c:{a}:1"), b"q:{a}:7"),
         (("EVAL", "return\r\n1", 1, "k"), b"k"),
+        (("EVAL", "return\r\n1", 0), None),
         (("EVAL", *refund_arguments("a", "1", 7, 2, "edge")), b"q:{a}:7"),
         (("PING",), None),
         (("SCRIPT", "LOAD", "return 1"), None),

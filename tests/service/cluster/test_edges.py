@@ -96,6 +96,24 @@ async def test_callers_see_a_pause_and_no_error_when_a_primary_is_killed(
     assert {address: answers[address, 200] for address in addresses} == dict.fromkeys(addresses, LIMIT)
 
 
+async def test_readiness_names_a_cluster_of_which_one_primary_is_full(
+    on_cluster: Settings, cluster: ValkeyCluster, tmp_path: Path
+) -> None:
+    async with running_edge(on_cluster, tmp_path) as edge:
+
+        async def state() -> str:
+            return {part["name"]: part["state"] for part in (await edge.get("/ready")).json["parts"]}["state"]
+
+        assert await state() == "ok"
+        primary = cluster.primary_of(0)
+        primary.ask("CONFIG", "SET", "maxmemory", "1")
+        try:
+            assert await state() == "read-only"
+        finally:
+            primary.ask("CONFIG", "SET", "maxmemory", "0")
+        assert await state() == "ok"
+
+
 async def test_the_cache_continues_without_one_of_its_nodes(cluster: ValkeyCluster) -> None:
     read: Counter[str] = Counter()
 

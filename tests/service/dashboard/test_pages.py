@@ -470,6 +470,29 @@ async def test_an_invitation_opened_before_the_sign_in_keeps_its_fragment_on_a_p
     assert "Join organization" in browser.text
 
 
+async def test_a_job_and_an_export_can_be_cancelled_by_a_member_and_not_by_a_viewer(
+    browser: Browser, settings: Settings
+) -> None:
+    await member(browser)
+    execute(settings, "UPDATE organizations SET plan = 'institutional'")
+    browser.edge.forget_accounts()
+    browser.edge.resources.users.invalidate()
+    assert await order(browser) == 303
+    pages = [browser.last.headers["Location"]]
+    await browser.ask("GET", "/dashboard/exports/new?dataset=brands")
+    [once] = re.findall(r'name="once" value="([^"]+)"', browser.text)
+    columns = {"columns": re.findall(r'name="columns" value="([^"]+)"', browser.text)[0]}
+    form = {"csrf": browser.csrf(), "once": once, "dataset": "brands", "format": "csv", **columns}
+    assert await browser.ask("POST", "/dashboard/exports", form) == 303, browser.text
+    pages.append(browser.last.headers["Location"])
+    for role, offered in (("member", True), ("viewer", False)):
+        execute(settings, f"UPDATE members SET role = '{role}'")
+        browser.edge.resources.users.invalidate()
+        for page in pages:
+            await browser.ask("GET", page)
+            assert (">Cancel</button>" in browser.text) == offered, (role, page)
+
+
 async def test_a_viewer_of_an_organization_whose_plan_suffices_reads_that_the_role_is_why(
     browser: Browser, settings: Settings
 ) -> None:
@@ -483,5 +506,6 @@ async def test_a_viewer_of_an_organization_whose_plan_suffices_reads_that_the_ro
     for page in (f"/explorer/{SOY}", "/datasets", "/connect", "/exports", "/reports"):
         await visit(browser, f"/dashboard{page}")
         main = browser.text.split("<main")[1]
-        assert page == "/reports" or "Your role (viewer) has read-only access here" in main, page
+        assert "Your role (viewer) has read-only access here" in main, page
         assert not re.search("on the (Brand|Institutional) plan|of the Institutional plan|Not included in", main), page
+        assert page != "/reports" or "<button disabled>Run report</button>" in main

@@ -238,12 +238,16 @@ async def test_a_full_store_is_an_outage_and_no_free_day(edge: Edge) -> None:
     await state.command("CONFIG", "SET", "maxmemory", "1")
     try:
         answers = [await edge.get("/index/brands", address="203.0.113.5") for _ in range(4)]
+        ready = (await edge.get("/ready")).json
     finally:
         await state.command("CONFIG", "SET", "maxmemory", before)
     statuses = [answer.status for answer in answers]
     assert statuses.count(200) <= 3
     assert set(statuses) <= {200, 429, 503}
     assert all("RateLimit" not in answer.head for answer in answers if answer.status == 200)
+    [full] = [part for part in ready["parts"] if part["name"] == "state"]
+    assert (ready["status"], full["state"]) == ("degraded", "read-only") and "calls cannot be counted" in full["detail"]
+    assert {part["name"]: part["state"] for part in (await edge.get("/ready")).json["parts"]}["state"] == "ok"
 
 
 async def test_a_burst_above_the_plan_is_refused_and_not_charged(edge: Edge) -> None:

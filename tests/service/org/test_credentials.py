@@ -364,8 +364,9 @@ def test_links_and_cursors_of_the_previous_secret_are_accepted_until_it_ends() -
         CursorSigner("b" * 32).open("k", {"q": 1}, cursor)
 
 
-def _run(settings: Settings, *arguments: str) -> tuple[int, str]:
+def _run(settings: Settings, *arguments: str, **more: str) -> tuple[int, str]:
     environment = {
+        **more,
         "DATABASE_URL": settings.database_url,
         "EDGE_DATABASE_URL": settings.edge_database_url,
         "WORKER_DATABASE_URL": settings.worker_database_url,
@@ -388,6 +389,19 @@ def test_a_password_of_the_database_is_rotated_by_a_second_login(settings: Setti
     with pytest.raises(psycopg.OperationalError):
         connect(url, application="tests")
     assert _run(settings, "secrets", "retire", "postgres")[0] == 1
+
+
+def test_the_edges_new_login_is_named_for_the_pooler_too_where_there_is_one(settings: Settings) -> None:
+    pooler = settings.edge_database_url.replace("@", "@pooler.example:6432,", 1)
+    code, output = _run(settings, "secrets", "rotate", "edge-password", EDGE_POOLER_URL=pooler)
+    assert code == 0, output
+    direct, pooled = (
+        re.findall(rf"^{name}=(\S+)$", output, re.MULTILINE) for name in ("EDGE_DATABASE_URL", "EDGE_POOLER_URL")
+    )
+    connect(direct[0], application="tests").close()
+    assert direct[0].split("@")[0] == pooled[0].split("@")[0] and "@pooler.example:6432," in pooled[0]
+    assert "in the pooler's list of logins" in output
+    assert "EDGE_POOLER_URL" not in _run(settings, "secrets", "rotate", "edge-password")[1]
 
 
 def test_a_password_is_not_rotated_where_only_the_owner_is_known(settings: Settings) -> None:

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -33,9 +34,12 @@ _EPOCH, _MODE = 499_162_500, 0o644
 
 def generated(document: dict[str, Any]) -> dict[Path, str]:
     """Return the text of each generated file."""
+    reports = _formatted(python_types.reports(document))
+    own = [path.read_text() for path in PYTHON.parent.glob("*.py") if path not in (PYTHON, PYTHON_REPORTS)]
+    used = set(re.findall(r"\w+", "".join([reports, *own])))
     return {
-        PYTHON: _formatted(python_types.types(document)),
-        PYTHON_REPORTS: _formatted(python_types.reports(document)),
+        PYTHON: _formatted(python_types.types(document, used)),
+        PYTHON_REPORTS: reports,
         TYPESCRIPT: typescript_types.types(document),
         TYPESCRIPT_PARAMETERS: typescript_types.parameters(document),
     }

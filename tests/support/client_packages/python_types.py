@@ -1,4 +1,4 @@
-"""The OpenAPI document as modules of Python: a TypedDict for each schema and query, a method for each report. Pure."""
+"""The OpenAPI document as modules of Python: a TypedDict for what the client uses, a method for each report. Pure."""
 
 import keyword
 import re
@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, whole
 
-_HEAD = '''"""Types of the API's documents and queries, made by `make clients`; answers may have more members."""
+_HEAD = '''"""Types of what the client takes and returns, made by `make clients`; answers may have more members."""
 
 # ruff: noqa: E501 - the sentences are those of the document
 
@@ -21,14 +21,17 @@ TimeText = Annotated[str, "date-time"]
 '''
 _REPORTS_HEAD = '''"""The paid reports by their names, made by `make clients`; `from_` stands for `from`."""
 
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import Any, Generic, Unpack, overload
 
 from itemindex_client import schemas
-from itemindex_client.orders import AsyncReportCall, ReportCall, at
+from itemindex_client.orders import Caller, ReportCall, at
 
-if TYPE_CHECKING:
-    from itemindex_client.aio import AsyncClient
-    from itemindex_client.client import Client
+
+class Reports(Generic[Caller]):
+    """The reports of a client; each call returns its ReportCall."""
+
+    def __init__(self, client: Caller) -> None:
+        self._client = client
 '''
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 # A column of a table is what such a text stands for.
@@ -37,17 +40,39 @@ _FORMS = {"decimal": "DecimalText", "date": "DateText", "date-time": "TimeText"}
 _EXACT_MAX = 2**53
 
 
-def types(document: dict[str, Any]) -> str:
-    """Return a module with a TypedDict for each object of the document, in the order of their names."""
+def types(document: dict[str, Any], used: set[str]) -> str:
+    """Return a module with the types that `used` names and those that they refer to, in the order of their names."""
     document = in_place(document)
     schemas = document["components"]["schemas"]
-    listed = [f"{name} = {_type(one)}" for name, one in sorted(schemas.items()) if "properties" not in one]
-    made = [_typed(name, whole(schemas[name], schemas)) for name in sorted(schemas) if "properties" in schemas[name]]
-    return "\n".join([_HEAD, *listed, *made, *_queries(document)])
+    wanted, waiting = set[str](), used & schemas.keys()
+    while waiting:
+        wanted |= waiting
+        waiting = {name for one in waiting for name in _references(_shape(one, schemas))} - wanted
+    chosen = {name: _shape(name, schemas) for name in sorted(wanted)}
+    listed = [f"{name} = {_type(one)}" for name, one in chosen.items() if "properties" not in one]
+    made = [_typed(name, one) for name, one in chosen.items() if "properties" in one]
+    return "\n".join([_HEAD, *listed, *made, *_queries(document, used)])
+
+
+def _shape(name: str, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without its groups: their members are among its own."""
+    schema = schemas[name]
+    return {**whole(schema, schemas), "allOf": []} if "properties" in schema else schema
+
+
+def _references(node: Any) -> Iterator[str]:
+    """Return the names of all schemas that a schema refers to."""
+    if isinstance(node, dict):
+        if "$ref" in node:
+            yield node["$ref"].rpartition("/")[2]
+        node = list(node.values())
+    if isinstance(node, list):
+        for one in node:
+            yield from _references(one)
 
 
 def reports(document: dict[str, Any]) -> str:
-    """Return a module with the classes of the paid reports, for the client that waits and the one that is awaited."""
+    """Return a module with the class of the paid reports, a method for each."""
     document = in_place(document)
     named: dict[str, list[Operation]] = {}
     for operation in operations(document):
@@ -55,29 +80,16 @@ def reports(document: dict[str, Any]) -> str:
             named.setdefault(_report_name(operation), []).append(operation)
     schemas = document["components"]["schemas"]
     rows = {name: _row(several[0], schemas) for name, several in named.items()}
-    return _REPORTS_HEAD + "".join(
-        _class(kind, call, client, "".join(_method(name, several, rows[name], call) for name, several in named.items()))
-        for kind, call, client in (
-            ("Reports", "ReportCall", "Client"),
-            ("AsyncReports", "AsyncReportCall", "AsyncClient"),
-        )
-    )
+    return _REPORTS_HEAD + "".join(_method(name, several, rows[name]) for name, several in named.items())
 
 
-def _class(kind: str, call: str, client: str, methods: str) -> str:
-    return (
-        f'\n\nclass {kind}:\n    """The reports of {client}; each call returns its {call}."""\n\n'
-        f'    def __init__(self, client: "{client}") -> None:\n        self._client = client\n{methods}'
-    )
-
-
-def _method(name: str, several: list[Operation], row: str, call: str) -> str:
+def _method(name: str, several: list[Operation], row: str) -> str:
     """Return a method; of a report that is of all or of one by its name, with a signature for each of the two."""
-    returned, summary = f"{call}[schemas.{row}]", several[0].summary.rstrip(".")
+    returned, summary = f"ReportCall[schemas.{row}, Caller]", several[0].summary.rstrip(".")
     head = f"\n    def {name}(self, "
     if len(several) == 1:
         [one] = several
-        body = f"{call}(self._client, {_path(one)}, schemas.{row}, schemas.{one.query_name}, query)"
+        body = f"ReportCall(self._client, {_path(one)}, schemas.{row}, schemas.{one.query_name}, query)"
         signature = f"{head}**query: Unpack[schemas.{one.query_name}]) -> {returned}:"
         return f'{signature}\n        """{summary}."""\n        return {body}\n'
     chosen = name.partition("_")[0]
@@ -93,9 +105,9 @@ def _method(name: str, several: list[Operation], row: str, call: str) -> str:
         f"{overloads}{head}{chosen}: str | None = None, **query: Any) -> {returned}:\n"
         f'        """{summary}; of one {chosen} where it is named."""\n'
         f"        if {chosen} is None:\n"
-        f"            return {call}(self._client, {_path(every)}, schemas.{row}, schemas.{every.query_name}, query)\n"
+        f"            return ReportCall(self._client, {_path(every)}, schemas.{row}, schemas.{every.query_name}, query)\n"
         f"        path = at({_path(one)}, {chosen})\n"
-        f"        return {call}(self._client, path, schemas.{row}, schemas.{one.query_name}, query)\n"
+        f"        return ReportCall(self._client, path, schemas.{row}, schemas.{one.query_name}, query)\n"
     )
 
 
@@ -114,11 +126,11 @@ def _row(operation: Operation, schemas: dict[str, Any]) -> str:
     return str(schemas[report]["properties"]["data"]["items"]["$ref"]).rpartition("/")[2]
 
 
-def _queries(document: dict[str, Any]) -> Iterator[str]:
-    """Return a TypedDict for the query of each call that reads; what is required is an argument of its own."""
+def _queries(document: dict[str, Any], used: set[str]) -> Iterator[str]:
+    """Return a TypedDict for each query that `used` names; what is required is an argument of its own."""
     for operation in sorted(operations(document), key=lambda one: one.query_name):
         offered = [one for one in operation.query if not one.get("required")]
-        if operation.method == "get" and offered:
+        if operation.query_name in used and offered:
             schemas = document["components"]["schemas"]
             lines = "".join(f"    {_argument(one['name'])}: {_parameter(one, schemas)}\n" for one in offered)
             yield f"\nclass {operation.query_name}(TypedDict, total=False):\n{lines}"

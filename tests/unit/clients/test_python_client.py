@@ -41,7 +41,7 @@ from itemindex_client import (
 from itemindex_client.aio import AsyncRelease
 from itemindex_client.cli import main
 from itemindex_client.client import Release
-from itemindex_client.orders import AsyncReportCall, ReportCall
+from itemindex_client.orders import ReportCall
 
 from edge.docs.files import SAMPLES
 from edge.docs.files import python_sample as python
@@ -311,7 +311,7 @@ def test_a_parameter_that_is_named_twice_has_both_values_and_no_rows_are_said_to
 ) -> None:
     ordered: list[dict[str, object]] = []
 
-    def wait(call: ReportCall[Any], progress: object) -> Report[Any]:
+    def wait(call: ReportCall[Any, Client], progress: object) -> Report[Any]:
         ordered.append(call._query)
         return Report([], {"cost_units": 0}, dict)
 
@@ -324,7 +324,7 @@ def test_a_parameter_that_is_named_twice_has_both_values_and_no_rows_are_said_to
 def test_a_name_may_have_hyphens_and_values_may_follow_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, dict[str, object]]] = []
 
-    def wait(call: ReportCall[Any], progress: object) -> Report[Any]:
+    def wait(call: ReportCall[Any, Client], progress: object) -> Report[Any]:
         asked.append((call._path, call._query))
         return Report([], {"cost_units": 0}, dict)
 
@@ -615,7 +615,7 @@ async def test_the_asynchronous_client_does_the_same() -> None:
 
 
 def test_both_clients_have_the_same_methods_with_the_same_parameters() -> None:
-    for one, other in ((Client, AsyncClient), (ReportCall, AsyncReportCall), (Release, AsyncRelease)):
+    for one, other in ((Client, AsyncClient), (Release, AsyncRelease)):
         named = {name: inspect.signature(call) for name, call in vars(one).items() if inspect.isfunction(call)}
         public = {name for name in named if not name.startswith("_")}
         assert public and public == {

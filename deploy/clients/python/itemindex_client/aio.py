@@ -12,7 +12,7 @@ from itemindex_client.calls import Calls, Progress, silent
 from itemindex_client.downloads import Counted, download, uncounted
 from itemindex_client.flow import Flow, Send
 from itemindex_client.orders import known
-from itemindex_client.reports import AsyncReports
+from itemindex_client.reports import Reports
 from itemindex_client.results import Report
 from itemindex_client.schemas import (
     BrandEntry,
@@ -146,9 +146,9 @@ class AsyncClient:
         return limits
 
     @property
-    def report(self) -> AsyncReports:
+    def report(self) -> "Reports[AsyncClient]":
         """The paid reports, each a method: `await client.report.cohorts(brand=…).wait()`."""
-        return AsyncReports(self)
+        return Reports(self)
 
     async def export(
         self, *, within: float = 3_600.0, progress: Progress = silent, **order: Unpack[NewExport]

@@ -151,7 +151,7 @@ class Client:
         return limits
 
     @property
-    def report(self) -> Reports:
+    def report(self) -> "Reports[Client]":
         """The paid reports, each a method: `client.report.cohorts(brand=…).wait()`."""
         return Reports(self)
 

@@ -1,8 +1,8 @@
 """Reports that were not ordered yet, for both clients, and the check that a call has no argument that the API lacks."""
 
 import difflib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from urllib.parse import quote
 
 from itemindex_client.calls import Progress, silent
@@ -13,6 +13,8 @@ from itemindex_client.schemas import Quote
 if TYPE_CHECKING:
     from itemindex_client.aio import AsyncClient
     from itemindex_client.client import Client
+
+Caller = TypeVar("Caller", bound="Client | AsyncClient")
 
 
 def at(path: str, name: str) -> str:
@@ -31,34 +33,30 @@ def known(query: Mapping[str, Any], declared: type) -> dict[str, Any]:
     return dict(query)
 
 
-class ReportCall(Generic[Row]):
-    """A report that was not ordered yet."""
+class ReportCall(Generic[Row, Caller]):
+    """A report that was not ordered yet. Its methods are awaited where its client is an AsyncClient."""
 
-    def __init__(self, client: "Client", path: str, row: type[Row], declared: type, query: Mapping[str, Any]) -> None:
+    def __init__(self, client: Caller, path: str, row: type[Row], declared: type, query: Mapping[str, Any]) -> None:
         self._client, self._path, self._row, self._query = client, path, row, known(query, declared)
 
-    def cost(self) -> Quote:
+    @overload
+    def cost(self: "ReportCall[Row, Client]") -> Quote: ...
+
+    @overload
+    def cost(self: "ReportCall[Row, AsyncClient]") -> Coroutine[Any, Any, Quote]: ...
+
+    def cost(self) -> Any:
         """Return what the report would cost. Charges nothing."""
         return self._client._run(self._client._calls.quote(self._path, self._query))
 
-    def wait(self, within: float = 600.0, progress: Progress = silent) -> Report[Row]:
+    @overload
+    def wait(self: "ReportCall[Row, Client]", within: float = 600.0, progress: Progress = silent) -> Report[Row]: ...
+
+    @overload
+    def wait(
+        self: "ReportCall[Row, AsyncClient]", within: float = 600.0, progress: Progress = silent
+    ) -> Coroutine[Any, Any, Report[Row]]: ...
+
+    def wait(self, within: float = 600.0, progress: Progress = silent) -> Any:
         """Order the report and return its rows. Raises JobFailed, ApiProblem; TimeoutError after `within` seconds."""
         return self._client._run(self._client._calls.report(self._path, self._query, self._row, within, progress))
-
-
-class AsyncReportCall(Generic[Row]):
-    """A report that was not ordered yet."""
-
-    def __init__(
-        self, client: "AsyncClient", path: str, row: type[Row], declared: type, query: Mapping[str, Any]
-    ) -> None:
-        self._client, self._path, self._row, self._query = client, path, row, known(query, declared)
-
-    async def cost(self) -> Quote:
-        """Return what the report would cost. Charges nothing."""
-        return await self._client._run(self._client._calls.quote(self._path, self._query))
-
-    async def wait(self, within: float = 600.0, progress: Progress = silent) -> Report[Row]:
-        """Order the report and return its rows. Raises JobFailed, ApiProblem; TimeoutError after `within` seconds."""
-        flow = self._client._calls.report(self._path, self._query, self._row, within, progress)
-        return await self._client._run(flow)

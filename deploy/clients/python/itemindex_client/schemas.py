@@ -1,4 +1,4 @@
-"""Types of the API's documents and queries, made by `make clients`; answers may have more members."""
+"""Types of what the client takes and returns, made by `make clients`; answers may have more members."""
 
 # ruff: noqa: E501 - the sentences are those of the document
 
@@ -9,11 +9,6 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 DecimalText = Annotated[str, "decimal"]
 DateText = Annotated[str, "date"]
 TimeText = Annotated[str, "date-time"]
-
-
-class AnyResult(TypedDict):
-    data: list[dict[str, Any]]
-    meta: dict[str, Any]
 
 
 class ArticleMatch(TypedDict):
@@ -30,32 +25,6 @@ class ArticleMember(TypedDict):
     id: str
     name: str | None
     identifiers: list["Identifier"]
-
-
-class AttemptList(TypedDict):
-    data: list["DeliveryAttempt"]
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-
-
-class AuditEntry(TypedDict):
-    id: str
-    at: TimeText
-    actor: str
-    act: str
-    subject: str
-
-
-class AuditList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["AuditEntry"]
 
 
 class Avoided(TypedDict):
@@ -94,24 +63,10 @@ class BrandEntry(TypedDict):
     updated_at: TimeText
 
 
-class BrandList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["BrandEntry"]
-
-
 class BrandRef(TypedDict):
     id: int
     name: str
     slug: str
-
-
-class BrandReport(TypedDict):
-    meta: "ReportMeta"
-    data: list["BrandRow"]
 
 
 class BrandRow(TypedDict):
@@ -145,14 +100,6 @@ class BrandRow(TypedDict):
     peers: NotRequired[list["Peer"]]
 
 
-class Candidate(TypedDict):
-    iid: str
-    name: str
-    brand: "BrandRef | None"
-    sources: list[str]
-    links: "SelfLink"
-
-
 class CategoryEntry(TypedDict):
     code: str
     name: str
@@ -164,23 +111,9 @@ class CategoryEntry(TypedDict):
     children: int
 
 
-class CategoryList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["CategoryEntry"]
-
-
 class CategoryRef(TypedDict):
     code: str
     path: list[str]
-
-
-class CategoryReport(TypedDict):
-    meta: "ReportMeta"
-    data: list["CategoryRow"]
 
 
 class CategoryRow(TypedDict):
@@ -220,15 +153,6 @@ class ChannelEntry(TypedDict):
     last_seen_on: DateText
 
 
-class ChannelList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["ChannelEntry"]
-
-
 class ChannelMedian(TypedDict):
     channel: NotRequired[str]
     observations: NotRequired[int]
@@ -246,11 +170,6 @@ class ChannelShare(TypedDict):
     channel: NotRequired[str]
     observations: NotRequired[int]
     share: NotRequired[float | None]
-
-
-class CohortReport(TypedDict):
-    meta: "ReportMeta"
-    data: list["CohortRow"]
 
 
 class CohortRow(TypedDict):
@@ -297,97 +216,11 @@ class Contributor(TypedDict):
     share: float
 
 
-class ConversionMeta(TypedDict):
-    to: str
-    rates: str
-    source: str
-    url: str | None
-    method: str
-    used: list["UsedRate"]
-
-
-class Coverage(TypedDict):
-    days: int
-    observed_days: int
-    missing_days: int
-    first: DateText | None
-    last: DateText | None
-
-
-class CreatedOrganization(TypedDict):
-    id: str
-    plan: str
-    requested_plan: str | None
-
-
-class DataCredentials(TypedDict):
-    access_key_id: str
-    secret_access_key: str
-    session_token: str
-    expires_at: TimeText
-    endpoint: str
-    region: str
-    bucket: str
-
-
 class DatasetColumn(TypedDict):
     name: str
     type: str
     nullable: bool
     description: str
-
-
-class DatasetEntry(TypedDict):
-    name: str
-    title: str
-    schema: list["DatasetColumn"]
-    sorted_by: list[str]
-    latest: "ReleaseEntry | None"
-    links: "DatasetLinks"
-
-
-class DatasetLinks(TypedDict):
-    releases: str
-    latest: str
-
-
-class DatasetList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["DatasetEntry"]
-
-
-class DeliveryAttempt(TypedDict):
-    event_id: str
-    cursor: str
-    at: TimeText
-    status: int | None
-    outcome: Literal[
-        "accepted",
-        "answer-too-large",
-        "private-address",
-        "redirected",
-        "refused",
-        "secret-unreadable",
-        "timed-out",
-        "tls-failed",
-        "unreachable",
-    ]
-    answer: str
-    milliseconds: int
-
-
-class DigitalLinkset(TypedDict):
-    linkset: list["LinkContext"]
-
-
-class DisplacementMeta(TypedDict):
-    rate: float
-    citation: str
-    counted: str
 
 
 class Event(TypedDict):
@@ -396,15 +229,6 @@ class Event(TypedDict):
     type: str
     timestamp: TimeText
     data: dict[str, Any]
-
-
-class EventList(TypedDict):
-    data: list["Event"]
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
 
 
 class EvidenceDay(TypedDict):
@@ -431,16 +255,6 @@ class Export(TypedDict):
     manifest: "ExportManifest | None"
 
 
-class ExportEstimate(TypedDict):
-    cost_units: int
-    rows: int
-    rows_relation: Literal["eq", "gte", "about"]
-    data_version: int
-    schema: list["DatasetColumn"]
-    request: dict[str, Any]
-    preview: list[dict[str, Any]] | None
-
-
 class ExportFile(TypedDict):
     name: str
     url: str
@@ -465,15 +279,6 @@ ExportFilter = TypedDict(
 )
 
 
-class ExportList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["ListedExport"]
-
-
 class ExportManifest(TypedDict):
     dataset: str
     schema: list["DatasetColumn"]
@@ -493,65 +298,9 @@ class ExportManifest(TypedDict):
     files: list["ExportFile"]
 
 
-class HealthAnswer(TypedDict):
-    status: Literal["ok"]
-    revision: str
-    ts: TimeText
-
-
 class Identifier(TypedDict):
     scheme: str
     value: str
-
-
-class IdentifierFields(TypedDict):
-    gtin: NotRequired[str | None]
-    ean: NotRequired[str | None]
-    upc: NotRequired[str | None]
-    isbn: NotRequired[str | None]
-    mpn: NotRequired[str | None]
-    brand: NotRequired[str | None]
-    sku: NotRequired[str | None]
-    url: NotRequired[str | None]
-    source: NotRequired[str | None]
-
-
-class IdentifierRef(TypedDict):
-    scheme: Literal["gtin", "mpn", "sku", "url"]
-    value: str
-
-
-class IidBody(TypedDict):
-    iids: list[str]
-
-
-class Invitation(TypedDict):
-    id: str
-    email: str
-    role: str
-    created_at: TimeText
-    expires_at: TimeText
-
-
-class InvitationList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["Invitation"]
-
-
-class IssuedInvitation(TypedDict):
-    id: str
-    link: str
-    expires_at: TimeText
-
-
-class IssuedKey(TypedDict):
-    key: str
-    key_id: str
-    keys: list["KeyState"]
 
 
 class Item(TypedDict):
@@ -617,15 +366,6 @@ class JobLinks(TypedDict):
     events: str
 
 
-class JobList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["Job"]
-
-
 class JobProgress(TypedDict):
     fraction: float
     stage: str
@@ -641,62 +381,12 @@ class JobResult(TypedDict):
     sha256: str
 
 
-class KeyState(TypedDict):
-    key_id: str
-    created_at: TimeText
-    expires_at: TimeText | None
-    last_used_at: TimeText | None
-    last_used_network: str | None
-
-
-class LeakedKey(TypedDict):
-    key: str
-
-
-class LinkContext(TypedDict):
-    anchor: str
-    itemDescription: str
-
-
-class LinkNamespace(TypedDict):
-    namespace: str
-    prefix: str
-
-
-class ListedExport(TypedDict):
-    id: str
-    kind: str
-    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
-    progress: "JobProgress"
-    attempt: int
-    data_version: int | None
-    cost_units: int
-    created_at: TimeText
-    started_at: TimeText | None
-    finished_at: TimeText | None
-    expires_at: TimeText | None
-    result: "JobResult | None"
-    error: "Problem | None"
-    links: "JobLinks"
-    request: dict[str, Any]
-
-
 class LookupEntry(TypedDict):
     iid: str
     status: int
     record: "Item | None"
     survivor: str | None
     problem: str | None
-
-
-class LookupList(TypedDict):
-    data: list["LookupEntry"]
-    count: int
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
 
 
 class ManifestLinks(TypedDict):
@@ -718,23 +408,6 @@ class MatchEvidence(TypedDict):
     left: str
     right: str
     agrees: bool
-
-
-class Member(TypedDict):
-    id: str
-    name: str
-    email: str | None
-    role: Literal["owner", "admin", "member", "viewer"]
-    joined_at: TimeText
-
-
-class MemberList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["Member"]
 
 
 class NewExport(TypedDict):
@@ -762,86 +435,10 @@ class NewExport(TypedDict):
     compression: NotRequired[Literal["gzip", "none", "zstd", None]]
 
 
-class NewInvitation(TypedDict):
-    email: str
-    role: Literal["admin", "member", "viewer"]
-
-
-class NewOrganization(TypedDict):
-    name: str
-    plan: NotRequired[str]
-
-
-class NewWatch(TypedDict):
-    target: Literal["article", "brand", "category"]
-    code: str
-    condition: Literal["below", "new-low", "returned", "index-moved"]
-    amount: NotRequired[str | None]
-    currency: NotRequired[str | None]
-    days: NotRequired[int | None]
-    percent: NotRequired[float | None]
-    kind: NotRequired[Literal["listing", "sale"]]
-    label: NotRequired[str | None]
-
-
-class NewWebhook(TypedDict):
-    url: str
-    types: NotRequired[
-        list[
-            Literal[
-                "job.ended",
-                "export.ready",
-                "release.cut",
-                "item.merged",
-                "item.split",
-                "item.withdrawn",
-                "item.restored",
-                "watch.fired",
-                "quota.reached",
-                "key.rotated",
-                "key.revoked",
-                "webhook.disabled",
-            ]
-        ]
-        | None
-    ]
-
-
-class Organization(TypedDict):
-    id: str
-    name: str
-    plan: str
-    requested_plan: str | None
-    state: Literal["active", "suspended"]
-    role: Literal["owner", "admin", "member", "viewer"]
-    keys: list["KeyState"]
-
-
-class OrganizationRef(TypedDict):
-    id: str
-    name: str
-
-
-class OutlierMeta(TypedDict):
-    mode: Literal["exclude", "include"]
-    set_aside: int
-
-
-class PageTotal(TypedDict):
-    value: int
-    relation: Literal["eq", "gte"]
-
-
 class ParameterFault(TypedDict):
     parameter: str
     detail: str
     value: NotRequired[str]
-
-
-class PartState(TypedDict):
-    name: str
-    state: Literal["ok", "down", "read-only", "empty", "late", "off"]
-    detail: str
 
 
 class Peer(TypedDict):
@@ -849,10 +446,6 @@ class Peer(TypedDict):
     name: NotRequired[str]
     observations: NotRequired[int]
     median: NotRequired[DecimalText | None]
-
-
-class PlanRequest(TypedDict):
-    plan: str
 
 
 PriceBand = TypedDict(
@@ -869,11 +462,6 @@ PriceBand = TypedDict(
         "to": DateText,
     },
 )
-
-
-class PriceIndexReport(TypedDict):
-    meta: "ReportMeta"
-    data: list["PriceIndexRow"]
 
 
 class PriceIndexRow(TypedDict):
@@ -896,53 +484,6 @@ class PriceIndexRow(TypedDict):
     median_disagrees: NotRequired[bool | None]
 
 
-PriceStatistic = TypedDict(
-    "PriceStatistic",
-    {
-        "days": Literal[7, 30, 90, 365],
-        "currency": str,
-        "original_currency": NotRequired[str],
-        "kind": Literal["listing", "sale"],
-        "from": DateText,
-        "to": DateText,
-        "low": DecimalText | None,
-        "median": DecimalText | None,
-        "high": DecimalText | None,
-        "n": int,
-        "observed_days": int,
-        "set_aside": int,
-    },
-)
-
-
-PricingMeta = TypedDict(
-    "PricingMeta",
-    {
-        "data_version": int,
-        "result_sha256": str,
-        "cached": bool,
-        "cost_units": int,
-        "rows": int,
-        "from": DateText,
-        "to": DateText,
-        "coverage": "Coverage",
-        "units": dict[str, str],
-        "method": str,
-        "rounding": NotRequired[dict[str, str]],
-        "conversion": NotRequired["ConversionMeta"],
-        "outliers": "OutlierMeta",
-        "statistics": list["PriceStatistic"],
-        "unit_prices": list["UnitPrice"],
-        "reductions": list["ReductionSummary"],
-    },
-)
-
-
-class PricingReport(TypedDict):
-    data: list["PricingRow"]
-    meta: "PricingMeta"
-
-
 class PricingRow(TypedDict):
     day: DateText
     channel: str
@@ -954,30 +495,6 @@ class PricingRow(TypedDict):
     high: DecimalText
     close: DecimalText | None
     n: int
-
-
-PriorPriceMeta = TypedDict(
-    "PriorPriceMeta",
-    {
-        "data_version": int,
-        "result_sha256": str,
-        "cached": bool,
-        "cost_units": int,
-        "rows": int,
-        "from": DateText,
-        "to": DateText,
-        "coverage": "Coverage",
-        "units": dict[str, str],
-        "method": str,
-        "rounding": NotRequired[dict[str, str]],
-        "conversion": NotRequired["ConversionMeta"],
-    },
-)
-
-
-class PriorPriceReport(TypedDict):
-    data: list["PriorPriceRow"]
-    meta: "PriorPriceMeta"
 
 
 class PriorPriceRow(TypedDict):
@@ -1014,20 +531,6 @@ class Problem(TypedDict):
     errors: NotRequired[list["ParameterFault"]]
 
 
-class ProblemEntry(TypedDict):
-    type: str
-    slug: str
-    title: str
-    status: int
-    meaning: str
-    remedy: str
-
-
-class ProblemList(TypedDict):
-    data: list["ProblemEntry"]
-    count: int
-
-
 class QuotaAnswer(TypedDict):
     counted_as: str
     plan: str
@@ -1053,13 +556,6 @@ class Quote(TypedDict):
     parameters: NotRequired[dict[str, Any]]
 
 
-class ReadyAnswer(TypedDict):
-    status: Literal["ready", "degraded", "not-ready"]
-    data_version: int
-    parts: list["PartState"]
-    ts: TimeText
-
-
 class ReductionRow(TypedDict):
     period: NotRequired[DateText]
     channel: NotRequired[str]
@@ -1073,44 +569,6 @@ class ReductionRow(TypedDict):
     share_holding: NotRequired[float | None]
 
 
-class ReductionSummary(TypedDict):
-    channel: str
-    currency: str
-    original_currency: NotRequired[str]
-    as_of: DateText
-    price: DecimalText | None
-    reduction_began_on: DateText | None
-    prior_price: DecimalText | None
-    percent: DecimalText | None
-    applicable: bool
-    reason: Literal[
-        "no_reduction",
-        "not_below_prior_price",
-        "missing_days",
-        "fewer_than_30_days",
-        "new_arrival",
-        "progressive_reduction",
-        None,
-    ]
-    known: bool
-    at_most: DecimalText | None
-
-
-class ReductionsReport(TypedDict):
-    meta: "ReportMeta"
-    data: list["ReductionRow"]
-
-
-class ReleaseEntry(TypedDict):
-    data_version: int
-    created_at: TimeText
-    expires_at: TimeText
-    rows: int
-    bytes: int
-    files: int
-    links: "SelfLink"
-
-
 class ReleaseFile(TypedDict):
     name: str
     url: str
@@ -1120,15 +578,6 @@ class ReleaseFile(TypedDict):
     sha256: str
     min_key: str
     max_key: str
-
-
-class ReleaseList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["ReleaseEntry"]
 
 
 class ReleaseManifest(TypedDict):
@@ -1144,108 +593,6 @@ class ReleaseManifest(TypedDict):
     files: list["ReleaseFile"]
     signature: "ManifestSignature | None"
     links: "ManifestLinks"
-
-
-class Replay(TypedDict):
-    event: NotRequired[str | None]
-    after: NotRequired[int | str | None]
-    to: NotRequired[int | str | None]
-
-
-class Replayed(TypedDict):
-    events: int
-
-
-ReportMeta = TypedDict(
-    "ReportMeta",
-    {
-        "data_version": int,
-        "result_sha256": str,
-        "cached": bool,
-        "cost_units": int,
-        "rows": int,
-        "from": DateText,
-        "to": DateText,
-        "coverage": "Coverage",
-        "units": dict[str, str],
-        "method": str,
-        "rounding": NotRequired[dict[str, str]],
-        "kind": NotRequired[Literal["listing", "sale", "both"]],
-        "basis": NotRequired[Literal["sales", "assortment"]],
-        "outliers": NotRequired["OutlierMeta"],
-        "conversion": NotRequired["ConversionMeta"],
-        "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
-        "total": NotRequired[int],
-        "next_cursor": NotRequired[str | None],
-    },
-)
-
-
-class ResolveBody(TypedDict):
-    identifiers: list["IdentifierFields"]
-
-
-class ResolveEntry(TypedDict):
-    identifier: "IdentifierRef | None"
-    status: int
-    record: "Item | None"
-    candidates: list["Candidate"]
-    problem: str | None
-    detail: str | None
-
-
-class ResolveList(TypedDict):
-    data: list["ResolveEntry"]
-    count: int
-    kind: NotRequired[str]
-    cost_units: NotRequired[int]
-    cached: NotRequired[bool]
-    format: NotRequired[str]
-    data_version: NotRequired[int]
-
-
-class ResolverDescription(TypedDict):
-    name: str
-    resolverRoot: str
-    supportedPrimaryKeys: list[str]
-    supportedLinkType: list["LinkNamespace"]
-    linkTypeDefaultCanBeLinkset: bool
-    jsonLdContextLocation: str
-
-
-class RoleChange(TypedDict):
-    role: Literal["owner", "admin", "member", "viewer"]
-
-
-RollupMeta = TypedDict(
-    "RollupMeta",
-    {
-        "data_version": int,
-        "result_sha256": str,
-        "cached": bool,
-        "cost_units": int,
-        "rows": int,
-        "from": DateText,
-        "to": DateText,
-        "coverage": "Coverage",
-        "units": dict[str, str],
-        "method": str,
-        "rounding": NotRequired[dict[str, str]],
-        "kind": NotRequired[Literal["listing", "sale", "both"]],
-        "basis": NotRequired[Literal["sales", "assortment"]],
-        "outliers": NotRequired["OutlierMeta"],
-        "conversion": NotRequired["ConversionMeta"],
-        "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
-        "total": NotRequired[int],
-        "next_cursor": NotRequired[str | None],
-        "displacement": NotRequired["DisplacementMeta"],
-    },
-)
-
-
-class RollupReport(TypedDict):
-    meta: "RollupMeta"
-    data: list["RollupRow"]
 
 
 class RollupRow(TypedDict):
@@ -1293,40 +640,6 @@ class RollupRow(TypedDict):
     avoided: NotRequired[list["Avoided"] | None]
 
 
-class RootAnswer(TypedDict):
-    service: str
-    version: str
-    revision: str
-    organization: "OrganizationRef | None"
-    credential: str
-    plan: str
-    entitlements: list[str]
-    batch_iids_max: int
-    quota: list["QuotaWindow"]
-    links: dict[str, str]
-
-
-class Rotation(TypedDict):
-    grace: NotRequired[Literal["none", "1h", "24h"]]
-
-
-class SchemaChange(TypedDict):
-    data_version: int
-    change: Literal["added", "changed", "removed"]
-    name: str
-    type: str
-    nullable: bool
-
-
-class SchemaChangeList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["SchemaChange"]
-
-
 class SearchHit(TypedDict):
     iid: str
     name: str
@@ -1339,56 +652,8 @@ class SearchHit(TypedDict):
     links: "SelfLink"
 
 
-class SearchList(TypedDict):
-    count: int
-    total: "SearchTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["SearchHit"]
-
-
-class SearchTotal(TypedDict):
-    value: int
-    relation: Literal["eq", "gte"]
-    all_words: int
-
-
 class SelfLink(TypedDict):
     self: str
-
-
-class SharingList(TypedDict):
-    items: list["SharingObject"]
-    nextPageToken: NotRequired[str]
-
-
-class SharingObject(TypedDict):
-    name: str
-    share: NotRequired[str]
-    schema: NotRequired[str]
-    id: NotRequired[str]
-    shareId: NotRequired[str]
-
-
-class SharingProfile(TypedDict):
-    shareCredentialsVersion: int
-    endpoint: str
-    bearerToken: str
-
-
-class SharingQuery(TypedDict):
-    predicateHints: NotRequired[list[str]]
-    jsonPredicateHints: NotRequired[str | None]
-    limitHint: NotRequired[int | None]
-    version: NotRequired[int | None]
-    timestamp: NotRequired[TimeText | None]
-    startingVersion: NotRequired[int | None]
-    endingVersion: NotRequired[int | None]
-
-
-class SharingShare(TypedDict):
-    share: "SharingObject"
 
 
 class SourceRef(TypedDict):
@@ -1415,31 +680,6 @@ class Sustainability(TypedDict):
     acidification_kg_so2e: float | None
     freshwater_eutrophication_kg_pe: float | None
     marine_eutrophication_kg_ne: float | None
-
-
-SustainabilityMeta = TypedDict(
-    "SustainabilityMeta",
-    {
-        "data_version": int,
-        "result_sha256": str,
-        "cached": bool,
-        "cost_units": int,
-        "rows": int,
-        "from": DateText,
-        "to": DateText,
-        "coverage": "Coverage",
-        "units": dict[str, str],
-        "method": str,
-        "rounding": NotRequired[dict[str, str]],
-        "basis": Literal["sales", "assortment"],
-        "displacement": "DisplacementMeta | None",
-    },
-)
-
-
-class SustainabilityReport(TypedDict):
-    data: list["SustainabilityRow"]
-    meta: "SustainabilityMeta"
 
 
 class SustainabilityRow(TypedDict):
@@ -1485,111 +725,6 @@ class TopBrand(TypedDict):
     observations: NotRequired[int]
     share: NotRequired[float | None]
     median: NotRequired[DecimalText | None]
-
-
-class UnitPrice(TypedDict):
-    days: Literal[7, 30, 90, 365]
-    currency: str
-    original_currency: NotRequired[str]
-    kind: Literal["listing", "sale"]
-    per: Literal["kg", "l", "piece"]
-    content: str
-    read_in: str
-    low: DecimalText | None
-    median: DecimalText | None
-    high: DecimalText | None
-
-
-class UsageList(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-    data: list["UsageRow"]
-
-
-class UsageRow(TypedDict):
-    day: DateText
-    endpoint: str
-    outcome: str
-    credential: str
-    calls: int
-    units: int
-
-
-UsedRate = TypedDict(
-    "UsedRate",
-    {
-        "from": str,
-        "day": DateText,
-        "rate_day": DateText,
-        "from_per_euro": str,
-        "to_per_euro": str,
-    },
-)
-
-
-class Watch(TypedDict):
-    id: str
-    label: str | None
-    target: Literal["article", "brand", "category"]
-    code: str
-    condition: Literal["below", "index-moved", "new-low", "returned"]
-    kind: Literal["listing", "sale"]
-    amount: str | None
-    currency: str | None
-    days: int | None
-    percent: float | None
-    created_at: TimeText
-    paused_at: TimeText | None
-
-
-class WatchChange(TypedDict):
-    paused: bool
-
-
-class WatchList(TypedDict):
-    data: list["Watch"]
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-
-
-class Webhook(TypedDict):
-    id: str
-    url: str
-    types: list[str] | None
-    state: Literal["active", "disabled", "retrying"]
-    disabled_reason: str | None
-    failures: int
-    next_attempt_at: TimeText | None
-    pending: int
-    cursor: str
-    secret: str | None
-    secret_before_ends: TimeText | None
-    created_at: TimeText
-
-
-class WebhookList(TypedDict):
-    data: list["Webhook"]
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: dict[str, Any]
-    data_version: int
-
-
-class FollowDigitalLinkQuery(TypedDict, total=False):
-    linkType: Annotated[str, "`linkset` (or `all`) for all links, or a type of GS1's vocabulary"]
-
-
-class GetAuditQuery(TypedDict, total=False):
-    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
-    limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class GetBrandInsightsQuery(TypedDict, total=False):
@@ -1658,10 +793,6 @@ class GetCohortsQuery(TypedDict, total=False):
         Literal["exclude", "include"],
         "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
-
-
-class GetOrganizationQuery(TypedDict, total=False):
-    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
 
 
 class GetPriceIndexQuery(TypedDict, total=False):
@@ -1808,36 +939,6 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
     ]
 
 
-class GetUsageQuery(TypedDict, total=False):
-    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
-    from_: Annotated[str | date, "First day; default: 30 days before `to`; YYYY-MM-DD"]
-    to: Annotated[str | date, "Last day, inclusive; default: today; YYYY-MM-DD"]
-
-
-class IcebergConfigQuery(TypedDict, total=False):
-    warehouse: Annotated[str, "Any name; there is only one warehouse"]
-
-
-class IcebergNamespacesQuery(TypedDict, total=False):
-    parent: Annotated[str, "Parent namespace; namespaces are not nested"]
-    pageToken: Annotated[str, "Not used"]
-    pageSize: Annotated[int, "Not used"]
-
-
-class IcebergTableQuery(TypedDict, total=False):
-    snapshots: Annotated[str, "`all` or `refs`; the response is the same"]
-
-
-class IcebergTablesQuery(TypedDict, total=False):
-    parent: Annotated[str, "Parent namespace; namespaces are not nested"]
-    pageToken: Annotated[str, "Not used"]
-    pageSize: Annotated[int, "Not used"]
-
-
-class ListAttemptsQuery(TypedDict, total=False):
-    limit: Annotated[int, "Maximum number of entries, newest first; 1 to 200; default: 50"]
-
-
 class ListBrandInsightsQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
@@ -1953,16 +1054,6 @@ class ListEventsQuery(TypedDict, total=False):
     ]
 
 
-class ListExportsQuery(TypedDict, total=False):
-    state: Annotated[Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"], "Only this state"]
-    limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the previous page"]
-
-
-class ListInvitationsQuery(TypedDict, total=False):
-    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
-
-
 class ListJobsQuery(TypedDict, total=False):
     state: Annotated[Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"], "Only this state"]
     kind: Annotated[
@@ -1977,25 +1068,6 @@ class ListJobsQuery(TypedDict, total=False):
         ],
         "Only this kind",
     ]
-    limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the previous page"]
-
-
-class ListMembersQuery(TypedDict, total=False):
-    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
-
-
-class ListReleasesQuery(TypedDict, total=False):
-    limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the previous page"]
-
-
-class ListWatchEventsQuery(TypedDict, total=False):
-    after: Annotated[int | str, "`cursor` of the last event that you have; default: start at the oldest of 30 days"]
-    limit: Annotated[int, "Entries per page; 1 to 1000; default: 100"]
-
-
-class ListWatchesQuery(TypedDict, total=False):
     limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
     cursor: Annotated[str, "`next_cursor` of the previous page"]
 
@@ -2019,40 +1091,3 @@ class SearchItemsQuery(TypedDict, total=False):
     category: Annotated[str, "Only this category (code), including its subcategories"]
     product_type: Annotated[str, "Only this product type"]
     cursor: Annotated[str, "`next_cursor` of the previous page"]
-
-
-class SharingAllTablesQuery(TypedDict, total=False):
-    maxResults: Annotated[int, "Entries per page; 0 to 1000"]
-    pageToken: Annotated[str, "`nextPageToken` of the previous page"]
-
-
-class SharingChangesQuery(TypedDict, total=False):
-    startingVersion: Annotated[int | str, "The first version whose changes are listed"]
-    endingVersion: Annotated[int | str, "The last version; default: the newest"]
-    startingTimestamp: Annotated[str, "First version published at or after this time"]
-    endingTimestamp: Annotated[str, "The version that was current at this time"]
-    includeHistoricalMetadata: Annotated[str, "Accepted, but ignored"]
-
-
-class SharingMetadataQuery(TypedDict, total=False):
-    version: Annotated[int | str, "This version; default: the newest"]
-    timestamp: Annotated[str, "The version that was current at this time"]
-
-
-class SharingSchemasQuery(TypedDict, total=False):
-    maxResults: Annotated[int, "Entries per page; 0 to 1000"]
-    pageToken: Annotated[str, "`nextPageToken` of the previous page"]
-
-
-class SharingSharesQuery(TypedDict, total=False):
-    maxResults: Annotated[int, "Entries per page; 0 to 1000"]
-    pageToken: Annotated[str, "`nextPageToken` of the previous page"]
-
-
-class SharingTablesQuery(TypedDict, total=False):
-    maxResults: Annotated[int, "Entries per page; 0 to 1000"]
-    pageToken: Annotated[str, "`nextPageToken` of the previous page"]
-
-
-class SharingVersionQuery(TypedDict, total=False):
-    startingTimestamp: Annotated[str, "First version published at or after this time"]
