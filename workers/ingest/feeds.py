@@ -35,25 +35,12 @@ from workers.events.webhooks import Refused, connected, requested, seconds_left,
 from workers.ingest.accounting import Summary, accounts, sentences
 
 if TYPE_CHECKING:
-    from workers.ingest.guess import Guess
     from workers.ingest.mapping import Mapping
     from workers.ingest.preview import Preview
 
 # What loads, guesses, previews and undoes is imported when something is due: a service without feeds and uploads needs
 # neither numpy nor SciPy nor pyarrow in the process that waits for them.
 SQL = load_queries(__file__, "feeds.sql")
-
-
-def load(*given: Any, **named: Any) -> Summary:
-    from workers.ingest import load as loading
-
-    return loading.load(*given, **named)
-
-
-def guess(*given: Any, **named: Any) -> "Guess":
-    from workers.ingest import guess as guessing
-
-    return guessing.guess(*given, **named)
 
 
 # Files that operators upload in the dashboard: guessed, previewed, loaded, undone, as the row of each demands.
@@ -134,6 +121,8 @@ class UploadRunner:
         report = _Progress(connection, upload, self._check)
         path = self._fetched(upload, folder, report)
         bytes_max = self._settings.ingest_unpacked_bytes_max
+        from workers.ingest.guess import guess
+        from workers.ingest.load import load
         from workers.ingest.mapping import parse
         from workers.ingest.preview import Previewer
 
@@ -546,6 +535,8 @@ class FeedRunner:
         self._settle(feed, begun, summary)
 
     def _load(self, mapping: "Mapping", path: Path) -> Summary:
+        from workers.ingest.load import load
+
         with self._loading:
             return load(self._settings, mapping, [path], self._check)
 

@@ -22,7 +22,6 @@ from tests.service.dashboard.browser import Browser
 from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS
 from tests.support.workers import serve_due
-from workers.ingest import feeds
 from workers.ingest.feeds import FeedRunner
 from workers.ingest.guess import Guess
 
@@ -200,7 +199,7 @@ async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup
         None,
         (),
     )
-    monkeypatch.setattr(feeds, "guess", lambda path, **options: guessed)
+    monkeypatch.setattr("workers.ingest.guess.guess", lambda path, **options: guessed)
     await browser.sign_in()
     page = await uploaded(browser, FILE.replace(b"Soy milk 1L", b"<i>Soy</i>"))
     assert "<li>day: &lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text

@@ -365,7 +365,7 @@ def test_a_file_is_not_blamed_for_an_outage(
     def broken(*given: Any, **named: Any) -> None:
         raise LoadRefused("the load was broken off and nothing of it was kept") from OSError("disk")
 
-    monkeypatch.setattr(feeds, "load", broken)
+    monkeypatch.setattr("workers.ingest.load.load", broken)
     run(settings)
     assert (folder / "a.csv").exists() and "broken off" in failure(settings)
 
