@@ -51,6 +51,11 @@ class Matched:
         """The sales of the second period."""
         return self.p1 * self.q1
 
+    @property
+    def shares(self) -> tuple[Floats, Floats]:
+        """Each item's share of the sales of either period."""
+        return self.v0 / self.v0.sum(), self.v1 / self.v1.sum()
+
 
 Terms = Callable[[Matched], tuple[Floats, ...]]
 Combine = Callable[[Floats, float], Floats]

@@ -15,15 +15,11 @@ DummyWeights = Literal["unit", "average", "shares"]
 """How a bilateral time product dummy weights items: equally, by the mean of both shares, or each price by its share."""
 
 
-def _shares(m: Matched) -> tuple[Floats, Floats]:
-    return m.v0 / m.v0.sum(), m.v1 / m.v1.sum()
-
-
 def _weighted_jevons(weight: Callable[[Floats, Floats], Floats]) -> Callable[[Matched], float]:
     """Return the index exp(weighted mean of log relatives) with a weight made of both periods' shares."""
 
     def index(m: Matched) -> float:
-        weights = weight(*_shares(m))
+        weights = weight(*m.shares)
         return float(np.exp(np.sum(weights * m.logs) / weights.sum()))
 
     return index
@@ -60,7 +56,7 @@ def _dummy_weights(m: Matched, weights: DummyWeights) -> Floats:
     """Return each item's weight in the estimate: the harmonic combination of its weights in both periods."""
     if weights == "unit":
         return np.full_like(m.p0, 0.5)
-    s0, s1 = _shares(m)
+    s0, s1 = m.shares
     if weights == "average":
         return (s0 + s1) / 4
     return harmonic_shares(s0, s1)

@@ -356,9 +356,8 @@ def _by_shares(distance: Callable[[Floats], Floats]) -> Callable[[Matched], floa
     """Return the mean, by both periods' shares, of how far each relative is from the Fisher index."""
 
     def measure(m: Matched) -> float:
-        fisher = _index_of("fisher", m)
-        shares = (m.v0 / m.v0.sum() + m.v1 / m.v1.sum()) / 2
-        return float(np.sum(shares * distance(m.ratio / fisher)))
+        s0, s1 = m.shares
+        return float(np.sum((s0 + s1) / 2 * distance(m.ratio / _index_of("fisher", m))))
 
     return measure
 

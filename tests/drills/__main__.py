@@ -24,6 +24,7 @@ from tests.drills.attackers import AT_ONCE
 from tests.drills.faults import chosen, faults_of
 from tests.drills.network import obstacle
 from tests.drills.probes import PAUSE_SECONDS, Seen
+from tests.drills.table import markdown
 
 if TYPE_CHECKING:
     from tests.drills.checks import Check, Outcome
@@ -92,8 +93,6 @@ def outages(seconds: float, pause: float, only: tuple[str, ...], as_markdown: bo
         ]
         click.echo(json.dumps(listed, indent=1))
     elif as_markdown:
-        from tests.drills.table import markdown
-
         console.pass_on(markdown(found, seconds, utc_now().date().isoformat()))
     else:
         show(_grid(found), as_json=False, title=f"faults of {seconds:.0f} s each: what callers saw")

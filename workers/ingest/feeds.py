@@ -34,12 +34,12 @@ from shared.telemetry.log import Log, trace_of
 from workers.events.webhooks import Refused, connected, requested, seconds_left, trusted_by_system
 from workers.ingest.accounting import Summary, accounts, sentences
 
+# What loads, guesses, previews and undoes is imported when something is due: a service without feeds and uploads needs
+# neither numpy nor SciPy nor pyarrow in the process that waits for them.
 if TYPE_CHECKING:
     from workers.ingest.mapping import Mapping
     from workers.ingest.preview import Preview
 
-# What loads, guesses, previews and undoes is imported when something is due: a service without feeds and uploads needs
-# neither numpy nor SciPy nor pyarrow in the process that waits for them.
 SQL = load_queries(__file__, "feeds.sql")
 
 
