@@ -13,8 +13,7 @@ test check: export OMP_NUM_THREADS = 1
 FAST := tests/unit tests/laws
 # Workers take files from both ends (tests/support/scheduling.py): the short ones stand where they meet, so that none ends
 # with a long one while the others have nothing left.
-# Drills and generated requests are programs (`make drill`, `make hostile`); CI runs a short round of each besides.
-ALL := $(if $(CI),tests/hostile tests/drills) tests/system tests/browser $(FAST) tests/service
+ALL := tests/hostile tests/drills tests/system tests/browser $(FAST) tests/service
 
 .DEFAULT_GOAL := help
 .PHONY: help up down test check style truth sabotage bench drill load hostile judge lock schema clients clean
@@ -32,7 +31,7 @@ down: $(VENV)/.service ## Stop a service started with --detach
 beside_style = @log=$$(mktemp); $(MAKE) -s style >$$log 2>&1 & style=$$!; \
 	$(1); tests=$$?; wait $$style; style=$$?; cat $$log; rm -f $$log; exit $$((tests | style))
 
-test: $(VENV)/.test ## Run every check and every test; with CI=true a round of drills and generated requests besides
+test: $(VENV)/.test ## Run every check and every test
 	$(call beside_style,$(BIN)/python -m pytest $(ALL) -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS))
 
 check: $(VENV)/.test ## The fast part: style, types, import direction, unit tests and laws
