@@ -148,6 +148,12 @@ def delete_old_loads(connection: Connection, settings: Settings, log: Log) -> No
     metrics.loads_listed.labels("files").set(remembered)
 
 
+def delete_old_usage(connection: Connection, settings: Settings, log: Log) -> None:
+    """Delete usage statistics after their time."""
+    if deleted := connection.execute(SQL.delete_old_usage, (settings.usage_retention_days,)).rowcount:
+        log.info("usage-swept", deleted=deleted)
+
+
 def measure_feeds(connection: Connection) -> None:
     """Set the gauges of feeds. The dispatcher does it, because the process that serves feeds may be gone."""
     [(failing, active, overdue)] = connection.execute(SQL.measure_feeds).fetchall()
@@ -329,6 +335,7 @@ class Dispatcher:
             if now >= self._next_expiry:
                 self._next_expiry = now + _EXPIRY_SECONDS  # each time lists the whole store, a request for 1,000 keys
                 delete_old_loads(connection, self._settings, self._log)
+                delete_old_usage(connection, self._settings, self._log)
                 delete_old(connection, objects, self._log)
                 expire(connection, objects, self._log, self._settings.base_url)
         except (StoreUnavailable, OSError):

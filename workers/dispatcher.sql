@@ -190,6 +190,10 @@ DELETE FROM idempotent_organization_requests WHERE created_at <= statement_times
 DELETE FROM invitations
 WHERE least(accepted_at, revoked_at, expires_at) < statement_timestamp() - make_interval(days => $1);
 
+-- name: delete_old_usage
+-- $1: days. It grows by a row for each credential, endpoint and outcome of a day.
+DELETE FROM usage WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - $1::int;
+
 -- name: delete_old_rejects
 -- $1: days. The counts by reason stay with the load.
 DELETE FROM rejects r USING loads l WHERE l.id = r.load_id AND l.started_at < statement_timestamp() - make_interval(days => $1);

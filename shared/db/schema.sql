@@ -2045,6 +2045,8 @@ CREATE INDEX replaced_links_pair ON public.replaced_links USING btree (left_id, 
 
 CREATE INDEX uploads_of_person ON public.uploads USING btree (person_id, id DESC);
 
+CREATE INDEX usage_day ON public.usage USING brin (day);
+
 CREATE INDEX watches_active ON public.watches USING btree (target, code) WHERE (paused_at IS NULL);
 
 CREATE INDEX watches_organization ON public.watches USING btree (organization_id, id DESC);
@@ -2814,7 +2816,7 @@ GRANT UPDATE(cancelled) ON TABLE public.uploads TO itemindex_edge;
 GRANT UPDATE(mapping) ON TABLE public.uploads TO itemindex_edge;
 
 GRANT SELECT,INSERT ON TABLE public.usage TO itemindex_edge;
-GRANT SELECT,INSERT ON TABLE public.usage TO itemindex_worker;
+GRANT SELECT,INSERT,DELETE ON TABLE public.usage TO itemindex_worker;
 
 GRANT UPDATE(calls) ON TABLE public.usage TO itemindex_edge;
 GRANT UPDATE(calls) ON TABLE public.usage TO itemindex_worker;

@@ -324,6 +324,7 @@ class Settings:
         "Whether webhooks may be sent to private and loopback addresses and over plain HTTP: for tests only.", False
     )
     usage_flush_seconds: float = _setting("How often an edge writes its usage statistics.", 5.0)
+    usage_retention_days: int = _setting("How long usage statistics are kept.", 800)
     request_log_calls: int = _setting(
         "How many recent calls the dashboard lists per organization, without addresses and parameters; 0: none.",
         1_000,

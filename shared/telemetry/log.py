@@ -55,6 +55,7 @@ EVENTS: dict[str, str] = {
     "backup-delayed": "PostgreSQL's log is not being received: current commits could not be restored.",
     "backup-failed": "A base backup could not be taken, deleted or tested; it is retried.",
     "loads-swept": "Expired rejects and loads were deleted.",
+    "usage-swept": "Expired usage statistics were deleted.",
     "feed-loaded": "Files of a feed were loaded; the state says whether they changed anything.",
     "feed-failed": "A feed could not be fetched or loaded, with the reason; it is retried after a pause.",
     "upload-served": "The requested action on an uploaded file was done or refused, as its state says.",

@@ -23,12 +23,14 @@ from shared.db.connect import connect
 from shared.errors import ConfigurationError
 from shared.organizations.accounts import SQL
 from shared.settings.settings import Settings
+from shared.telemetry.log import Log
 from tests.service.org.conftest import SignedIn
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.database import execute
 from tests.support.issuer import Issuer
 from tests.support.workers import sweep
+from workers.dispatcher import delete_old_usage
 
 # Organizations: who may do what, one key at a time, and every act in the audit log.
 
@@ -95,6 +97,20 @@ async def test_use_is_reported_by_day_endpoint_outcome_and_key(signed_in: Signed
     assert shown["last_used_network"] == "192.0.2.1" and shown["last_used_at"]
     for query in ("from=2026-02-30", "from=2027-01-01&to=2026-01-01", "from=2020-01-01&to=2026-01-01", "format=xml"):
         assert (await signed_in.ask("GET", f"/org/usage?{query}")).status == 400
+
+
+def test_usage_statistics_end_with_their_time(settings: Settings) -> None:
+    execute(
+        settings,
+        "INSERT INTO usage SELECT 'org:a', (now() AT TIME ZONE 'UTC')::date - ago, 'api-key:a', 'lookup', 'served', 1, 1 "
+        "FROM unnest(ARRAY[0, 365, 400, 401]) ago",
+    )
+    kept = replace(settings, usage_retention_days=400)
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        for _ in range(2):
+            delete_old_usage(connection, kept, Log("tests"))
+    ages = "SELECT (now() AT TIME ZONE 'UTC')::date - day FROM usage ORDER BY day DESC"
+    assert execute(settings, ages) == [(0,), (365,), (400,)]
 
 
 async def test_a_suspension_or_a_change_of_plan_counts_within_a_second(signed_in: SignedIn) -> None:
