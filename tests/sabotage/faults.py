@@ -1397,7 +1397,7 @@ PRICE_FAULTS = (
     # Windows, footprints.
     fault(
         "a report from a day after the last data is refused",
-        "workers/analytics/reports/filters.py",
+        "workers/analytics/reports/window.py",
         "if first is not None and first > last:",
         "if False:",
         "tests/service/reports/test_whole_way.py::test_a_window_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage",

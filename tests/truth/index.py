@@ -18,6 +18,11 @@ from tests.truth.sets import Set, World
 _HERE = Path(__file__).parent
 _LOAD_ROWS_MAX = 10**9
 DEFAULT_DAYS = 90
+# The counted days of the newest months that together have thirty days with observations, or all.
+_OF_NEWEST_MONTHS = """
+WITH c AS ({}), months AS (SELECT date_trunc('month', day) AS month, count(*) AS days FROM c GROUP BY 1),
+newest AS (SELECT month, sum(days) OVER (ORDER BY month DESC) AS days FROM months)
+SELECT day, n FROM c WHERE day >= (SELECT coalesce(max(month) FILTER (WHERE days >= 30), min(month)) FROM newest)"""
 _COLUMNS = {"brand": "brand", "category": "category", "channel": "channel"}
 
 
@@ -217,12 +222,15 @@ class Index:
         """Return the scope with the days that are answered where none are asked for.
 
         They are ninety, up to the last day with at least a fifth of the median day's observations: of what is asked
-        for, else of all.
+        for, else of all. Where two filters cross, the newest months with thirty days or more are judged.
         """
+        crossing = sum(map(bool, (scope.brands, scope.categories, scope.channels))) > 1
         everything = Scope(date.min, date.max, currency=scope.currency, kind=scope.kind)
         for chosen in (replace(scope, first=date.min, last=date.max), everything):
             condition, values = chosen.condition()
             counted = f"SELECT day, count(*) AS n FROM observations WHERE {condition} GROUP BY day"
+            if crossing and chosen is not everything:
+                counted = f"SELECT day, n FROM ({_OF_NEWEST_MONTHS.format(counted)})"
             [last] = self.column(
                 f"WITH c AS ({counted}) SELECT max(day) FROM c WHERE n >= 0.2 * (SELECT median(n) FROM c)", values
             )

@@ -27,8 +27,8 @@ from edge.dashboard.tables import (
     table_of,
 )
 from shared.events.types import TYPES
-from workers.analytics.reports.filters import last_day_with_enough
 from workers.analytics.reports.result import Listed, page_of
+from workers.analytics.reports.window import last_day_with_enough
 
 # Browsers are named as people know them.
 

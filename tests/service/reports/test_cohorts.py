@@ -20,9 +20,10 @@ from tests.support.reports import quiet
 from tests.support.servers import Servers
 from workers.analytics.reports.aggregator import GroupedSeries
 from workers.analytics.reports.cohorts import make, read_whole_months
-from workers.analytics.reports.filters import Tree, filter_of, whole_months
+from workers.analytics.reports.filters import Tree, filter_of
 from workers.analytics.reports.query import Reader
 from workers.analytics.reports.result import Answer, SetAside
+from workers.analytics.reports.window import whole_months
 from workers.analytics.rollups import figures as group_figures
 from workers.analytics.rollups.refresh import rebuild
 

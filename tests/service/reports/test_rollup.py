@@ -18,9 +18,10 @@ from tests.service.reports.market import ON_THE_MARKET, known, opened
 from tests.support.reports import quiet
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
-from workers.analytics.reports.filters import Tree, filter_of, range_of
+from workers.analytics.reports.filters import Tree, filter_of
 from workers.analytics.reports.query import Reader
 from workers.analytics.reports.sustainability_rollup import Quantities, make
+from workers.analytics.reports.window import range_of
 from workers.analytics.rollups import layout
 
 pytestmark = ON_THE_MARKET
@@ -244,7 +245,7 @@ def test_more_periods_than_can_be_answered_are_refused(connection: Connection) -
     parameters = {"brand": ["oakley"], "from": "2026-04-01", "to": "2026-06-30", "granularity": "day"}
     tree = Tree.read(connection)
     chosen = filter_of(connection, tree, parameters)
-    reader = Reader(connection, tree, range_of(connection, chosen, parameters))
+    reader = Reader(connection, tree, range_of(connection, tree, chosen, parameters))
     with pytest.raises(JobRefused, match="too many periods"):
         Quantities(reader, chosen, once=True, pairs_max=10).add_unpriced()
     Quantities(reader, chosen, once=True, pairs_max=10_000).add_unpriced()

@@ -19,7 +19,7 @@ def cohorts(client: Client, index: Index, random: Random, count: int) -> Iterato
     for _ in range(count):
         scope = replace(random_scope(index, random, named=True), kind=random_kind(random))
         parameters = everything(scope)
-        if random.random() < 0.2 and not scope.channels and not (scope.brands and scope.categories):
+        if random.random() < 0.2:
             scope = index.default_window(scope)
             parameters |= {"from": None, "to": None}
         found = client.get("/index/cohorts", parameters).body

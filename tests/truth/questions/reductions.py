@@ -50,7 +50,7 @@ def reductions(client: Client, index: Index, random: Random, count: int) -> Iter
         categories = random.sample(index.known_categories, random.choice((0, 0, 1, 2)))
         scope = replace(random_insight(index, random, days), categories=sorted(categories), kind="listing")
         parameters = {**everything(scope), "kind": None}
-        if random.random() < 0.2 and not scope.channels:
+        if random.random() < 0.2:
             scope = index.default_window(scope)
             parameters |= {"from": None, "to": None}
         found = client.get("/index/insights/reductions", parameters).body

@@ -15,7 +15,7 @@ from shared.analytics.results import SIX_DECIMALS, Columns
 from shared.db.connect import Connection
 from shared.db.copy_binary import text_array
 from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Range, number
-from workers.analytics.reports.filters import SQL, Tree, filter_of, range_of, whole_months, with_defaults
+from workers.analytics.reports.filters import SQL, Tree, filter_of, with_defaults
 from workers.analytics.reports.query import Reader, ReportProgress, add_rollups, snapshot
 from workers.analytics.reports.result import (
     CHANNELS,
@@ -32,6 +32,7 @@ from workers.analytics.reports.result import (
     shares,
 )
 from workers.analytics.reports.result import METHOD as OUTLIERS
+from workers.analytics.reports.window import range_of, whole_months
 from workers.analytics.rollups.codec import Array
 from workers.analytics.rollups.figures import METHOD as EXACT
 from workers.analytics.rollups.figures import PERCENTS, Spread, millionths_of_hundredth
@@ -155,7 +156,7 @@ def _read(connection: Connection, parameters: dict[str, Any], report_progress: R
     with snapshot(connection):
         tree = Tree.read(connection) if _about_categories(parameters) else Tree({}, {})
         chosen = filter_of(connection, tree, parameters)
-        days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
+        days = range_of(connection, tree, chosen, with_defaults(parameters, granularity="month"))
         reader = Reader(connection, tree, days, report_progress)
         chosen = reader.with_default_kind(chosen)
         series = reader.gather(chosen)

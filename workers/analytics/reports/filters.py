@@ -1,23 +1,14 @@
-"""Canonical parameters into what is read: ids instead of names, and the range of days with its default filled in."""
+"""Canonical parameters into which observations are read: ids instead of names."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
-from statistics import median
 from typing import Any
 
 from shared.analytics.observations import OBSERVATION_KINDS
-from shared.clock import utc_now
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
-from workers.analytics.reports.aggregator import Range
-from workers.analytics.rollups.codec import unpack
 
 SQL = load_queries(__file__, "reports.sql")
-DEFAULT_DAYS = 90
-ENOUGH_SHARE = 0.2
-"""Of the median day's observations: with fewer, a day does not end the default window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +81,17 @@ class Filter:
 
     @property
     def scope(self) -> tuple[str, tuple[int, ...]]:
-        """Return the rollups that together hold just these brands, or these categories, or everything."""
+        """Return the rollups that together hold just these brands, these categories, these channels, or everything."""
         if self.brands is not None:
             return "b", self.brands
-        return ("t", self.tops) if self.categories is not None else ("a", (0,))
+        if self.categories is not None:
+            return "t", self.tops
+        return ("h", self.channels) if self.channels is not None else ("a", (0,))
+
+    @property
+    def crosses_scope(self) -> bool:
+        """Return whether only single observations show what matches, not the rollups of `scope`."""
+        return sum(one is not None for one in (self.brands, self.categories, self.channels)) > 1
 
     def grouped(self, *names: str) -> "Filter":
         """Return the same observations in other groups."""
@@ -131,63 +129,9 @@ def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) ->
     )
 
 
-def range_of(connection: Connection, chosen: Filter, parameters: dict[str, Any]) -> Range:
-    """Return the days asked for; by default 90, up to the last day with enough data of what is asked for."""
-    granularity = parameters.get("granularity")
-    first, last, ended_by = _day(parameters, "from"), _day(parameters, "to"), "request"
-    if last is None:
-        last, ended_by = _window_end(connection, chosen)
-        if first is not None and first > last:
-            return Range(first, first, granularity, awaits_data=True)
-    return Range(first or last - timedelta(days=DEFAULT_DAYS - 1), last, granularity, ended_by)
-
-
 def with_defaults(parameters: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     """Return parameters with a report's own defaults in the place of those that are not given."""
     return defaults | {name: value for name, value in parameters.items() if value is not None}
-
-
-def whole_months(parameters: dict[str, Any]) -> Range | None:
-    """Return the days asked for if they are given and are whole calendar months, month by month."""
-    if parameters.get("granularity") not in (None, "month"):
-        return None
-    first, last = _day(parameters, "from"), _day(parameters, "to")
-    if first is None or last is None or first > last or first.day > 1 or (last + timedelta(days=1)).day > 1:
-        return None
-    return Range(first, last, "month")
-
-
-def _window_end(connection: Connection, chosen: Filter) -> tuple[date, str]:
-    """Return the last day of the default window: of what is asked for, else of the whole index, else today."""
-    everything = Filter(currency=chosen.currency, kinds=chosen.kinds)
-    for ended_by, one in (("data", chosen), ("index", everything)):
-        counts = _observations_by_day(connection, one)
-        if counts:
-            return last_day_with_enough(counts), ended_by
-    return utc_now().date(), "today"
-
-
-def _observations_by_day(connection: Connection, chosen: Filter) -> dict[date, int]:
-    scope, ids = chosen.scope
-    values = (scope, list(ids), chosen.currency, list(chosen.strata))
-    counts: dict[date, int] = {}
-    for month, packed in connection.cursor(binary=True).execute(SQL.days, values):
-        by_day = unpack(packed)[0]
-        for position in by_day.nonzero()[0].tolist():
-            day = month + timedelta(days=position)
-            counts[day] = counts.get(day, 0) + int(by_day[position])
-    return counts
-
-
-def last_day_with_enough(counts: Mapping[date, int]) -> date:
-    """Return the last day with at least a fifth of the median day's observations: a few stray rows end no window."""
-    enough = ENOUGH_SHARE * median(counts.values())
-    return max(day for day, n in counts.items() if n >= enough)
-
-
-def _day(parameters: dict[str, Any], name: str) -> date | None:
-    text = parameters.get(name)
-    return date.fromisoformat(text) if text else None
 
 
 def _channels(connection: Connection, codes: list[str]) -> tuple[int, ...] | None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from shared.analytics.results import FOUR_DECIMALS, SIX_DECIMALS
 from shared.db.connect import Connection
 from workers.analytics.reports.aggregator import Key, day_of
-from workers.analytics.reports.filters import Category, Filter, Tree, brand_ids, filter_of, range_of, with_defaults
+from workers.analytics.reports.filters import Category, Filter, Tree, brand_ids, filter_of, with_defaults
 from workers.analytics.reports.price_change import (
     PRICE_CHANGE,
     PRICE_CHANGE_METHOD,
@@ -43,6 +43,7 @@ from workers.analytics.reports.result import (
     with_channel,
 )
 from workers.analytics.reports.result import METHOD as OUTLIERS
+from workers.analytics.reports.window import range_of
 
 _FILTERED_BY = ("channel", "currency", "kind", "outliers")
 
@@ -176,7 +177,7 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
         chosen = filter_of(connection, tree, {name: parameters.get(name) for name in _FILTERED_BY})
         one = brand_ids(connection, [slug]) if slug else None
         whole = replace(chosen, brands=one)
-        days = range_of(connection, whole, parameters)
+        days = range_of(connection, tree, whole, parameters)
         reader = Reader(connection, tree, days, report_progress)
         chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
         report = _Brands(reader, chosen, seed_of(connection, parameters))
@@ -373,7 +374,7 @@ def categories(connection: Connection, parameters: dict[str, Any], report_progre
         parent = tree.find(parameters["parent"]) if parameters.get("parent") else None
         one = tree.find(code) if code else parent
         whole = _of(chosen, one) if one else chosen
-        days = range_of(connection, whole, parameters)
+        days = range_of(connection, tree, whole, parameters)
         done = total = 0
         # The parts of a category report the category, so that progress never runs backwards.
         reader = Reader(connection, tree, days, lambda *_: report_progress("reading", done, total))

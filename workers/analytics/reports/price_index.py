@@ -16,11 +16,12 @@ from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
 from workers.analytics.reports.aggregator import day_of
-from workers.analytics.reports.filters import Tree, filter_of, range_of, with_defaults
+from workers.analytics.reports.filters import Tree, filter_of, with_defaults
 from workers.analytics.reports.price_change import REPLICATES, disagrees, price_tables, seed_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import MONEY, Answer, SetAside
+from workers.analytics.reports.window import range_of
 
 FIRST = 100.0
 COMPARISONS_MAX = 4_000_000_000
@@ -89,7 +90,7 @@ def make(
         chosen = filter_of(connection, tree, parameters)
         if needs_quantities(question):  # only sales have any, and the edge refuses such a method of listings
             chosen = replace(chosen, kinds=OBSERVATION_KINDS["sale"])
-        days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
+        days = range_of(connection, tree, chosen, with_defaults(parameters, granularity="month"))
         reader = Reader(connection, tree, days, report_progress)
         chosen = reader.with_default_kind(chosen)
         tables = price_tables(reader, chosen)

@@ -147,7 +147,7 @@ class Reader:
 
     def _has_observations(self, chosen: Filter, months: set[date]) -> bool:
         """Return whether any observation matches a filter whose scope has some in these months."""
-        if chosen.channels is None and (chosen.brands is None or chosen.categories is None):
+        if not chosen.crosses_scope:
             return bool(months)
         # The newest first: mostly it decides.
         ordered = sorted(months, reverse=True)

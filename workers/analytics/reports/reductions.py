@@ -15,10 +15,11 @@ from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.prior_price import WINDOW_DAYS, Moment, Reason, Reference, reference
 from workers.analytics.reports.aggregator import Range, day_of, number
-from workers.analytics.reports.filters import Filter, Tree, filter_of, range_of
+from workers.analytics.reports.filters import Filter, Tree, filter_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import Answer, SetAside, channel_codes
+from workers.analytics.reports.window import range_of
 from workers.analytics.rollups.codec import Array, starts_of
 from workers.analytics.rollups.figures import joined
 
@@ -77,7 +78,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     with snapshot(connection):
         tree = Tree.read(connection)
         chosen = replace(filter_of(connection, tree, parameters), kinds=OBSERVATION_KINDS["listing"])
-        days = range_of(connection, chosen, parameters)
+        days = range_of(connection, tree, chosen, parameters)
         reader = Reader(connection, tree, days, report_progress)
         prices = _read(reader, chosen)
         aside = SetAside(reader, chosen)

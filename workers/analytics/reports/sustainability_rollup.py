@@ -17,9 +17,10 @@ from shared.errors import JobRefused
 from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_factor, of_item, requested_displacement
 from shared.uncertainty.sums import Group, interval_of_many
 from workers.analytics.reports.aggregator import Key, day_of, number
-from workers.analytics.reports.filters import SQL, Filter, Tree, filter_of, range_of
+from workers.analytics.reports.filters import SQL, Filter, Tree, filter_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import Answer, Names
+from workers.analytics.reports.window import range_of
 from workers.analytics.rollups.codec import Array, counted, ranges
 from workers.analytics.rollups.figures import joined
 
@@ -385,7 +386,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         tree = Tree.read(connection)
         # A unit was sold and an item exists, whatever price was noted.
         chosen = replace(filter_of(connection, tree, parameters), outliers=True)
-        days = range_of(connection, chosen, parameters)
+        days = range_of(connection, tree, chosen, parameters)
         reader = Reader(connection, tree, days, report_progress)
         basis = parameters.get("basis") or ("sales" if reader.has_sales(chosen) else "assortment")
         report_progress("figures", 0, None)
