@@ -93,7 +93,8 @@ class NewWatch(Parameters):
     amount = fields.Str(
         load_default=None,
         validate=validate.Regexp(
-            r"\A[0-9]{1,12}(\.[0-9]{1,4})?\Z", error="must be a number with a point, such as 12.50"
+            r"\A[0-9]{1,12}(\.[0-9]{1,4})?\Z",
+            error="must be an amount such as 12.50, with at most 12 digits before the point and 4 after it",
         ),
         metadata={"pattern": r"^(?!0+(\.0+)?$)[0-9]{1,12}(\.[0-9]{1,4})?$", "example": "12.50"},
     )
