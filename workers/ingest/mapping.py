@@ -180,6 +180,7 @@ class Mapping:
     item_columns: tuple[str, ...] = field(default=())
     item_file_names: tuple[str, ...] = field(default=())
     sparse_columns: frozenset[str] = field(default=frozenset())
+    lenient_columns: frozenset[str] = field(default=frozenset())
     loaded_on: str | None = None
 
     @property
@@ -262,6 +263,7 @@ class _Reader:
             item_columns=item_columns,
             item_file_names=item_file_names,
             sparse_columns=frozenset(tables.sparse),
+            lenient_columns=tables.lenient_columns(),
             loaded_on=tables.loaded_on,
         )
 

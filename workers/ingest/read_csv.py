@@ -17,6 +17,7 @@ import pyarrow.csv
 from shared.errors import LoadRefused
 from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
 from workers.ingest.mapping import Mapping
+from workers.ingest.read_sheet import SheetRow
 from workers.ingest.text_stream import ByteStream
 
 # Where the records of a CSV begin and end, so that a stray quotation mark costs its own line and no other. Pure.
@@ -324,19 +325,36 @@ def _skip_line(piece: bytes, stream: ByteStream) -> tuple[str, bytes, bool]:
     return begun, piece[ended:], False
 
 
-def read_cells(name: str, rows: Iterator[tuple[int, list[str]]], mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
-    """Make batches of rows of cells, the first of which is the header. Raises LoadRefused as `read_csv` does."""
-    rows = (row for row in rows if row[0] > mapping.skip_rows)
+def read_cells(name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
+    """Make batches of the rows of a sheet, the first of which is the header. Raises LoadRefused as `read_csv` does."""
+    rows = (row for row in rows if row.number > mapping.skip_rows)
     header = next(rows, None)
     if header is None:
         raise LoadRefused(f"{name}: has no header")
-    places = {column: _place_of(name, header[1], column) for column in mapping.columns}
+    places = {column: _place_of(name, header.cells, column) for column in mapping.columns}
     while some := list(itertools.islice(rows, batch_rows)):
+        rejects = [reject for row in some if row.faults for reject in _valueless(name, row, places, mapping)]
+        lost = {reject.line for reject in rejects if reject.scope == "row"}
+        kept = [row for row in some if row.number not in lost] if lost else some
         columns = {
-            column: pa.array([cells[place] if place < len(cells) else "" for _, cells in some], pa.string())
+            column: pa.array([cells[place] if place < len(cells) else "" for _, cells, _ in kept], pa.string())
             for column, place in places.items()
         }
-        yield Batch(columns, [line for line, _ in some])
+        yield Batch(columns, [row.number for row in kept], rejects)
+
+
+def _valueless(name: str, row: SheetRow, places: dict[str, int], mapping: Mapping) -> list[Reject]:
+    """Return the reject of a row by its first cell without a value, or those of fields that cost no more than it."""
+    faults = {column: row.faults[place] for column, place in places.items() if place in row.faults}
+    scope = "row" if faults.keys() - mapping.lenient_columns else "field"
+    if scope == "row":
+        faults = dict(itertools.islice(((c, f) for c, f in faults.items() if c not in mapping.lenient_columns), 1))
+    cells = {column: row.cells[place] if place < len(row.cells) else "" for column, place in places.items()}
+    raw = json.dumps(cells, ensure_ascii=False)[:RAW_CHARACTERS_MAX]
+    return [
+        Reject(name, row.number, fault.reason, raw, column, fault.value[:VALUE_CHARACTERS_MAX], scope)
+        for column, fault in faults.items()
+    ]
 
 
 def _place_of(name: str, header: list[str], column: str) -> int:

@@ -20,11 +20,12 @@ import charset_normalizer
 import pyarrow.parquet
 
 from shared.errors import LoadRefused
+from shared.printable import many
 from shared.text import ACCENT, WORD, unpointed
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.read_csv import Records
 from workers.ingest.read_json import is_deep, json_rows, list_path, spread
-from workers.ingest.read_sheet import sheet_rows
+from workers.ingest.read_sheet import SheetRow, sheet_rows
 from workers.ingest.read_xml import row_path, xml_rows
 from workers.ingest.text_stream import ByteStream, TextStream
 
@@ -95,7 +96,8 @@ def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
         return _of_parquet(found)
     if form == "sheet":
         rows = list(itertools.islice(sheet_rows(found.path, sheet, unpacked_bytes_max), SAMPLE_ROWS + 1))
-        return _of_cells(rows, {"sheet": sheet} if sheet else {})
+        made = _of_cells([(row.number, row.cells) for row in rows], {"sheet": sheet} if sheet else {})
+        return replace(made, doubts=(*made.doubts, *_valueless(rows)))
     with ExitStack() as files:
 
         def stream(encoding: str) -> TextStream:
@@ -103,6 +105,17 @@ def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
             return TextStream(found.name, file, encoding, unpacked_bytes_max)
 
         return _of_text(found.name, stream)
+
+
+def _valueless(rows: list[SheetRow]) -> Iterator[str]:
+    """Say which cells of a sheet have no value although they are not empty, for each reason."""
+    faults = [fault for row in rows for fault in row.faults.values()]
+    for reason in dict.fromkeys(fault.reason for fault in faults):
+        values = [fault.value for fault in faults if fault.reason == reason]
+        shown = (
+            f"{many(len(values), 'cell')} {'has' if len(values) == 1 else 'have'} no value, such as {values[0][:40]}"
+        )
+        yield f"columns: {shown}, which {reason}. Rows with such a cell in a column of the mapping are rejected"
 
 
 def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
