@@ -121,10 +121,14 @@ class Records:
         )
 
     def _count(self, record: bytes) -> int:
+        """Return how many cells a record has, without empty ones beyond the columns."""
         try:
-            return len(self.cells(record))
+            cells = self.cells(record)
         except csv.Error:  # a cell longer than Python's reader takes
             return 0
+        while len(cells) > self.columns and not cells[-1].strip():
+            cells.pop()
+        return len(cells)
 
 
 class _Walk:
@@ -386,6 +390,9 @@ class _Rows:
         self._places = [_place_of(name, header, column) for column in mapping.columns]
         # Columns are known by their places: a header may name one twice that the mapping does not need.
         self._names = [f"f{n}" for n in range(len(header))]
+        self._delimiter = mapping.delimiter
+        not_escaped = f"(?<!{re.escape(mapping.escape)})" if mapping.escape else ""
+        self._empty = f"{not_escaped}{re.escape(mapping.delimiter)} *(?:{re.escape(mapping.quote) * 2})? *"
         self._parse = {
             "delimiter": mapping.delimiter,
             "quote_char": mapping.quote or False,
@@ -398,7 +405,7 @@ class _Rows:
         if not block.records:
             return Batch({column: pa.array([], pa.string()) for column in self._columns}, [], rejects)
         table, broken = self._parsed(block.records) if _is_utf8(block.records) else self._parsed_bytes(block.records)
-        rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken]
+        rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken if reason]
         lines = np.delete(block.lines, [n for n, _, _ in broken])
         if len(lines) != table.num_rows:  # rows must never get the line of another
             raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
@@ -406,12 +413,21 @@ class _Rows:
         return self._decoded(record_batch, lines, rejects)
 
     def _parsed(self, records: bytes) -> tuple[pa.Table, list[_Broken]]:
-        """Return the cells of records as bytes, and the records of another width: place, reason, text."""
+        """Return the cells of records as bytes, and the records of another width: place, reason, text.
+
+        Cells beyond the columns are dropped where all of them are empty, as in exports that end each line with a
+        delimiter; of a record without any other cell the reason is empty.
+        """
         broken: list[_Broken] = []
+        longer: dict[int, str] = {}
 
         def keep(row: Any) -> str:
-            reason = f"has {row.actual_columns} columns instead of {row.expected_columns}"
-            broken.append((row.number - 1, reason, row.text))
+            cut = self._without_surplus(row.text, row.actual_columns - row.expected_columns)
+            if cut.strip(self._delimiter):
+                longer[row.number - 1] = cut
+            else:
+                reason = f"has {row.actual_columns} columns instead of {row.expected_columns}"
+                broken.append((row.number - 1, "" if cut else reason, row.text))
             return "skip"
 
         chosen = [f"f{position}" for position in self._places]
@@ -427,7 +443,20 @@ class _Rows:
                 null_values=[],
             ),
         )
-        return table, broken
+        return (self._with_longer(table, broken, longer) if longer else table), broken
+
+    def _without_surplus(self, text: str, surplus: int) -> str:
+        """Return a record without its last cells where there are too many and these are empty; else an empty text."""
+        found = re.search(f"(?:{self._empty}){{{surplus}}}$", text.rstrip("\r\n")) if surplus > 0 else None
+        return text[: found.start()] if found else ""
+
+    def _with_longer(self, table: pa.Table, broken: list[_Broken], longer: dict[int, str]) -> pa.Table:
+        """Return a table with the records that were cut, each in its place."""
+        more, _ = self._parsed("\n".join(longer.values()).encode())
+        left_out = [*longer, *(n for n, _, _ in broken)]
+        places = np.delete(np.arange(table.num_rows + len(left_out)), left_out)
+        order = np.argsort(np.append(places, list(longer)), kind="stable")
+        return pa.concat_tables([table, more]).take(pa.array(order))
 
     def _parsed_bytes(self, records: bytes) -> tuple[pa.Table, list[_Broken]]:
         """Parse records that are not UTF-8: Arrow ends at the first of another width, whose text it cannot hand over.

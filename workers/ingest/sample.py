@@ -285,10 +285,23 @@ def _of_csv(text: str) -> Sample:
         before = reader.line_num
     if len(text) >= SAMPLE_BYTES // 4 and len(rows) < SAMPLE_ROWS + _HEADER_ROWS_MAX:
         rows.pop()  # the sample may end within a row
+    _drop_surplus(rows)
     form = {"delimiter": delimiter} if delimiter != "," else {}
     form |= {"quote": ""} if not quote else {}
     form |= {"escape": escape} if escape else {}
     return _of_cells(rows, form, whole_rows=True)
+
+
+def _drop_surplus(rows: list[tuple[int, list[str]]]) -> None:
+    """Drop the empty cell behind the delimiter with which each line ends, except that of the header."""
+    while rows:
+        usual, _ = Counter(len(cells) for _, cells in rows).most_common(1)[0]
+        wide = [cells for _, cells in rows if len(cells) == usual]
+        ended = [cells for cells in wide if not cells[-1]]
+        if usual == 1 or wide[0][-1] or 2 * len(ended) < len(wide):
+            return
+        for cells in ended:
+            cells.pop()
 
 
 def _dialect(text: str, delimiters: tuple[str, ...]) -> tuple[str, str, str]:

@@ -98,6 +98,38 @@ def test_a_stray_quotation_mark_costs_its_own_line(
         assert ([row[0] for row in rows], [line for line, _ in rejects]) == (kept, lost), block
 
 
+def test_empty_cells_beyond_the_columns_cost_no_row(tmp_path: Path) -> None:
+    """As in exports that end each line with a delimiter. The judge is DuckDB; cells with content stay rejects."""
+    lines = ["1,A,x,", "2,B,y", "3,C,,,", '4,"D,",w,""', '5,"E\nF",v,', "6,G,"]
+    path = put(tmp_path, "\n".join(["id,name,brand", *lines, ""]))
+    names = "{'id': 'VARCHAR', 'name': 'VARCHAR', 'brand': 'VARCHAR'}"
+    reader = f"read_csv(?, header = true, delim = ',', quote = '\"', auto_detect = false, columns = {names})"
+    judged = duckdb.execute(f"select id, name, coalesce(brand, '') from {reader}", [str(path)]).fetchall()
+    assert len(judged) == len(lines)
+    for block in (20, 64, 1 << 20):
+        rows, rejects = rows_of(path, a_mapping(tmp_path), block_bytes=block)
+        assert ([row[1:] for row in rows], rejects) == (judged, []), block
+        assert [row[0] for row in rows] == [2, 3, 4, 5, 6, 8]
+    mixed = put(
+        tmp_path,
+        "id,name,brand\n1,A,x,\n2,B,y,z\n,,,\n3,C,x\n4,D,,x, \n5,E,y, \n6,\xe9,x,\n".encode("latin-1"),
+        "b.csv",
+    )
+    wide = [(3, "has 4 columns instead of 3"), (6, "has 5 columns instead of 3"), (8, "is not valid UTF-8")]
+    assert rows_of(mixed, a_mapping(tmp_path)) == ([(2, "1", "A", "x"), (5, "3", "C", "x"), (7, "5", "E", "y")], wide)
+    escaped = put(tmp_path, "id,name,brand\n1,A,x\\,,\n2,B,y\\,\n", "c.csv")
+    rows, rejects = rows_of(escaped, a_mapping(tmp_path, before='escape = "\\\\"\n'))
+    assert ([row[3] for row in rows], rejects) == (["x,", "y,"], [])
+
+
+def test_the_header_of_lines_that_end_with_a_delimiter_is_found(tmp_path: Path) -> None:
+    rows = "A1;Milk;1,5;;\nA2;Egg;2,5;;\nA3;Tea;2,5;;\n"
+    made = sample(put(tmp_path, f"Prices\nsku;title;price\n{rows}"))
+    assert (made.columns, made.header, len(made.rows)) == (("sku", "title", "price"), 2, 3)
+    made = sample(put(tmp_path, "sku;title;note\nA1;Milk;\nA2;Egg;\nA3;Tea;\n"))
+    assert (made.columns, made.header) == (("sku", "title", "note"), 1)
+
+
 def test_a_mapping_may_trust_cells_that_hold_rows(tmp_path: Path) -> None:
     path = put(tmp_path, 'id,name,brand\n1,"a\n2,b,c\nd",x\n')
     assert rows_of(path, a_mapping(tmp_path))[0] == []
