@@ -198,6 +198,11 @@ class Mapping:
         """The rules of matching, as the source's row keeps them."""
         return self.match.terms()
 
+    def refuse_second_file(self) -> None:
+        """Raise LoadRefused where the mapping names a second file: there is none beside a feed or an upload."""
+        if self.item is not None and self.item.alt_names is not None:
+            raise LoadRefused("`alt_names` needs a second file, which feeds and uploads do not have; remove it")
+
     @property
     def counts_events(self) -> bool:
         """Whether equal observations each count."""
