@@ -389,6 +389,11 @@ def role_of(column: str) -> str:
 
 def _no_items(sampled: Sample) -> str:
     """Say why a file has no items."""
+    if not sampled.columns:
+        return (
+            "no items here: the file has lists alone. `records` of a mapping names the list that has the rows; if its "
+            "rows are lists, the first one names the columns"
+        )
     named = ", ".join(f'"{column}"' for column in sampled.columns)[:200]
     rates = [column for column in sampled.columns if _RATES.fullmatch(column) and column.strip()[-3:] in CODES]
     if 2 * len(rates) >= len(sampled.columns):

@@ -706,6 +706,22 @@ def test_a_line_that_is_nested_too_deep_is_no_part_of_a_guess(tmp_path: Path) ->
     assert sample(put(tmp_path, "\n".join(lines), "f.ndjson")).rows == [{"a": "3", "d": "4"}]
 
 
+def test_the_first_of_a_list_of_lists_names_the_columns(tmp_path: Path) -> None:
+    text = '[["a", "b"], ["1", 2.50], ["2"], [3, null]]'
+    found = read(tmp_path, "f.json", text)
+    assert found == [("1", "2.50"), ("2", None), ("3", None)]
+    assert read(tmp_path, "f.json", f'{{"rows": {text}}}', 'records = "rows"\n') == found
+    assert sample(tmp_path / "f.json").columns == () and sample(put(tmp_path, text, "f.json")).columns == ("a", "b")
+    for wrong, reason in (
+        ('[["a", "b"], [1, 2, 3]]', "a list of 3 values, and the first one names 2 columns"),
+        ("[[1, 2], [3, 4]]", "put one with their names above the others"),
+        ('[["a", "a"], [3, 4]]', "put one with their names above the others"),
+        ('[["a", "b"], {"a": 1}]', "no list, and the first one is"),
+        ('["a", "b"]\n[1, 2]\n', "is no object: write each row as one"),
+    ):
+        assert reason in refused(tmp_path, "f.json", wrong), wrong
+
+
 def test_sheets_are_read_as_openpyxl_and_pandas_read_them(tmp_path: Path) -> None:
     rows = [["a", "b"], *([f"{n:04}", name.strip() or None] for n, name in enumerate(NAMES))]
     content = workbook(rows)
