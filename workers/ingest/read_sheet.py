@@ -61,9 +61,10 @@ class SheetRow(NamedTuple):
     faults: dict[int, CellFault]
 
 
-def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int) -> Iterator[SheetRow]:
+def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int = 0) -> Iterator[SheetRow]:
     """Yield each row that has any cell, of the sheet of that name or of the only one with rows.
 
+    The first one after `skip_rows` is the header: what is merged with cells of it or above holds for no row.
     Raises LoadRefused where the file is broken, locked or too large, or does not have that sheet.
     """
     suspected: set[str] = set()
@@ -76,6 +77,7 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int) -> Iterator[Shee
         with calamine.CalamineWorkbook.from_path(path) as book:
             chosen = _chosen(book, sheet)
             left = chosen.start[1] if chosen.start else 0
+            ranges, merged = _down(chosen, left), None
             faulty_rows = _faulty_rows(path, chosen.name, suspected)
             number, (faulty, faults) = 0, next(faulty_rows, _NO_MORE)
             # The rows above the first one with cells are among them, though columns without cells are not.
@@ -86,7 +88,8 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int) -> Iterator[Shee
                     row = ["" if place in found else text for place, text in enumerate(row)]
                     faulty, faults = next(faulty_rows, _NO_MORE)
                 if found or any(row):
-                    yield SheetRow(number, row, found)
+                    yield merged.filled(SheetRow(number, row, found)) if merged else SheetRow(number, row, found)
+                    merged = merged or (_Merged(ranges) if ranges and number > skip_rows else None)
             # Calamine ends with the last row that has a value.
             while faults:
                 yield SheetRow(faulty, [], {column - left: fault for column, fault in faults.items()})
@@ -95,6 +98,36 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int) -> Iterator[Shee
         raise LoadRefused(f"{path.name}: is locked by a password: save it without one") from None
     except (calamine.CalamineError, etree.XMLSyntaxError) as error:
         raise LoadRefused(f"{path.name}: is no sheet that can be read: {str(error)[:200]}") from None
+
+
+def _down(sheet: Any, left: int) -> dict[tuple[int, int], int]:
+    """Return the last row of each cell that is merged over several, by row and place; of ODS calamine knows none."""
+    return {
+        (top + 1, column - left): bottom + 1
+        for (top, column), (bottom, _) in sheet.merged_cell_ranges or ()
+        if bottom > top and left <= column < left + sheet.width
+    }
+
+
+class _Merged:
+    """Cells merged over several rows: what the first one has holds for each of them."""
+
+    def __init__(self, last: dict[tuple[int, int], int]) -> None:
+        self._last = last
+        self._places = sorted({place for _, place in last})
+        self._open: dict[int, tuple[int, str, CellFault | None]] = {}
+
+    def filled(self, row: SheetRow) -> SheetRow:
+        """Return a row with the texts and the faults of cells that begin above it."""
+        cells, faults = row.cells, dict(row.faults)
+        for place in self._places:
+            text, fault = cells[place], faults.get(place)
+            if last := self._last.get((row.number, place)):
+                self._open[place] = last, text, fault
+            elif place in self._open and self._open[place][0] >= row.number and not text and not fault:
+                _, cells[place], above = self._open[place]
+                faults |= {place: above} if above else {}
+        return SheetRow(row.number, cells, faults)
 
 
 # Which cells have no value, although they are not empty: calamine returns an empty text for both.

@@ -897,6 +897,42 @@ def test_cells_of_opendocument_without_a_value_are_rejects(tmp_path: Path) -> No
     assert rejects[3:] == [(9, "sku", "row", "A9: of:=1"), (10, "sku", "row", "A9: of:=1")]
 
 
+def test_a_cell_that_is_merged_over_several_rows_holds_for_each_of_them(tmp_path: Path) -> None:
+    """The judge is openpyxl, which says which cells are merged; those of the header hold for no row below it."""
+    rows = [
+        ["Prices"],
+        ["", "a", "b"],
+        ["", "", "further"],
+        ["", "1", "Milk"],
+        ["", "2"],
+        ["", "3"],
+        [],
+        ["", "4", "=1"],
+    ]
+    book = openpyxl.Workbook()
+    for row in [*rows, ["", "5"], ["", "6", "Bread"], ["", "", "Egg"]]:
+        book.active.append([cell or None for cell in row])
+    for cells in ("A1:C1", "B2:B3", "C4:C7", "C8:C9", "B10:B11"):
+        book.active.merge_cells(cells)
+    written = io.BytesIO()
+    book.save(written)
+    sheet = openpyxl.load_workbook(io.BytesIO(written.getvalue())).active
+    shown = {
+        (row, column): str(sheet.cell(area.min_row, area.min_col).value)
+        for area in sheet.merged_cells.ranges
+        for row, column in area.cells
+        if area.min_row > 2
+    }
+    path = put(tmp_path, written.getvalue(), "f.xlsx")
+    found, rejects = rows_of(path, a_mapping(tmp_path, TWO, HEAD + "skip_rows = 1\n"))
+    judged = [
+        (row, *(shown.get((row, column)) or str(sheet.cell(row, column).value or "") for column in (2, 3)))
+        for row in (3, 4, 5, 6, 10, 11)
+    ]
+    assert (found, [line for line, _ in rejects]) == (judged, [8, 9])
+    assert found[3] == (6, "3", "Milk") and found[-1] == (11, "6", "Egg")
+
+
 OLD_SHEET = Path(__file__).parents[2] / "data/files/70_excel97.xls"
 
 
