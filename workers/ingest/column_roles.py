@@ -32,7 +32,7 @@ _FORMATS = (
     "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y",
     "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y. %-m. %-d.", "%Y. %-m. %-d",
-    "%Y-%m", "%Y",
+    "%Y-%m", "%Y", "%G-W%V", "%GW%V", "KW %V/%G",
 )  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p")
 EITHER_ORDER = (

@@ -38,6 +38,8 @@ _HEADER_ROWS_MAX = 50
 _DELIMITERS = (",", ";", "\t", "|")
 _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
+_DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
+_ROWS_BELOW_MIN = 3
 # The letters beyond ASCII of languages, by the encodings in which their files are: the bytes alone reveal no encoding.
 _WESTERN = ("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áéëïíóöü", "àáâãçéêíóôõúºª", "æøåéäö")
 _CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
@@ -298,7 +300,7 @@ def _drop_surplus(rows: list[tuple[int, list[str]]]) -> None:
         usual, _ = Counter(len(cells) for _, cells in rows).most_common(1)[0]
         wide = [cells for _, cells in rows if len(cells) == usual]
         ended = [cells for cells in wide if not cells[-1]]
-        if usual == 1 or wide[0][-1] or 2 * len(ended) < len(wide):
+        if usual == 1 or wide[0][-1] or 2 * len(ended) <= len(wide):
             return
         for cells in ended:
             cells.pop()
@@ -358,9 +360,15 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
         doubts.append(f'skip_rows: the header is in line {line}, below "{above}"')
     named = [title for title in header if title]
     values = [title for title in named if _VALUE.fullmatch(title)]
-    if len(values) > len(named) / 2:
+    if len(values) > len(named) / 2 and not all(map(_DATED.fullmatch, values)):
         raise LoadRefused(
             f'line {line} should name the columns, and has "{values[0]}": add a line with their names above the rows'
+        )
+    if further := _names_too(header, rows[at + 1 : at + 1 + SAMPLE_ROWS]):
+        below = rows[at + 1][0]
+        doubts.append(
+            f'skip_rows: line {below} seems to name the columns too, as in "{further[0][:40]}": if so, make one line '
+            f"of both in the file, or write skip_rows = {below - 1} to have the names of line {below}"
         )
     times = Counter(named)
     twice = tuple(name for name, count in times.items() if count > 1)
@@ -381,6 +389,20 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
             f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
         )
     return Sample(columns, kept, lines, form, tuple(doubts), twice, line)
+
+
+def _names_too(header: list[str], below: list[tuple[int, list[str]]]) -> list[str]:
+    """Return the texts of the row below a header where all further rows have numbers or days; none where it has one."""
+    if len(below) < _ROWS_BELOW_MIN:
+        return []
+    first, *rest = (dict(enumerate(cells)) for _, cells in below)
+    of_values = [
+        place
+        for place in range(len(header))
+        if (found := [row[place] for row in rest if row.get(place)]) and all(map(_VALUE.fullmatch, found))
+    ]
+    texts = [text for place in of_values if (text := first.get(place, "").strip())]
+    return texts if not any(map(_VALUE.fullmatch, texts)) else []
 
 
 def _header_at(rows: list[tuple[int, list[str]]], *, whole_rows: bool) -> int:
