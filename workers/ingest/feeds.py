@@ -27,6 +27,7 @@ from shared.errors import ItemIndexError, LoadRefused, StoreUnavailable
 from shared.events.webhooks import url_fault
 from shared.objects.directory import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS
 from shared.objects.open import open_object_store
+from shared.printable import FILE_NAME_CHARACTERS_MAX, file_name
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
@@ -48,7 +49,6 @@ _HOPS_MAX = 5
 _BLOCK_BYTES = 1 << 20
 _REDIRECTS = (301, 302, 303, 307, 308)
 _FIELD_CHARACTERS_MAX = 1_000
-_NAME_CHARACTERS_MAX = 200
 # Sent packed although no packing was asked for: the readers unpack by the beginning of a file, whatever its name.
 _PACKINGS = {"", "identity", "gzip", "x-gzip", "zstd"}
 
@@ -117,7 +117,7 @@ class Fetcher:
                 raise FetchFailed(f"the server answered {response.status}, not 200")
             if (packing := response.headers.get("Content-Encoding", "").lower()) not in _PACKINGS:
                 raise FetchFailed(f"the server sends the file packed as {packing[:40]!r}, which was not asked for")
-            path = folder / (_plain(name or "") or _name_of(parts, response.headers))
+            path = folder / (file_name(name or "") or _name_of(parts, response.headers))
             digest = self._store(response, path)
             seconds_left(deadline)  # a connection that is shut at the deadline looks like the end of the file
             return Fetched(path, digest, _kept(response.headers, "ETag"), _kept(response.headers, "Last-Modified"))
@@ -147,11 +147,7 @@ class Fetcher:
 
 def _name_of(parts: SplitResult, headers: Message) -> str:
     """Return the name under which the file is loaded: what the server calls it, else the end of the address's path."""
-    return _plain(headers.get_filename() or "") or _plain(unquote(parts.path).rpartition("/")[2]) or "feed"
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", name.rpartition("/")[2], flags=re.ASCII).lstrip(".")[-_NAME_CHARACTERS_MAX:]
+    return file_name(headers.get_filename() or "") or file_name(unquote(parts.path)) or "feed"
 
 
 def _kept(headers: Message, name: str) -> str | None:
@@ -219,9 +215,9 @@ def register(
         raise LoadRefused("a feed's name has lower-case letters, digits and . _ -, 100 at most; give it with --name")
     if not EVERY_SECONDS_MIN <= every_seconds <= EVERY_SECONDS_MAX:
         raise LoadRefused("a feed is read every minute at most and every 31 days at least: --every 1h")
-    if len(url or "") > _URL_CHARACTERS_MAX or len(file_name or "") > _NAME_CHARACTERS_MAX:
+    if len(url or "") > _URL_CHARACTERS_MAX or len(file_name or "") > FILE_NAME_CHARACTERS_MAX:
         raise LoadRefused(
-            f"an address has {_URL_CHARACTERS_MAX:,} characters at most, a file's name {_NAME_CHARACTERS_MAX}"
+            f"an address has {_URL_CHARACTERS_MAX:,} characters at most, a file's name {FILE_NAME_CHARACTERS_MAX}"
         )
     mapping.refuse_second_file()
     if url is not None:

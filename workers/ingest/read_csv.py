@@ -4,7 +4,6 @@ import csv
 import difflib
 import io
 import itertools
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from shared.errors import LoadRefused
-from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
+from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject, as_json
 from workers.ingest.mapping import Mapping
 from workers.ingest.read_sheet import SheetRow
 from workers.ingest.text_stream import ByteStream
@@ -354,9 +353,8 @@ def _valueless(name: str, row: SheetRow, places: dict[str, int], mapping: Mappin
     if scope == "row":
         faults = dict(itertools.islice(((c, f) for c, f in faults.items() if c not in mapping.lenient_columns), 1))
     cells = {column: row.cells[place] if place < len(row.cells) else "" for column, place in places.items()}
-    raw = json.dumps(cells, ensure_ascii=False)[:RAW_CHARACTERS_MAX]
     return [
-        Reject(name, row.number, fault.reason, raw, column, fault.value[:VALUE_CHARACTERS_MAX], scope)
+        Reject(name, row.number, fault.reason, as_json(cells), column, fault.value[:VALUE_CHARACTERS_MAX], scope)
         for column, fault in faults.items()
     ]
 
@@ -496,7 +494,7 @@ class _Rows:
 
     def _raw_of(self, record_batch: Any, row: int) -> str:
         cells = (column[row].as_py().decode("utf-8", "replace") for column in record_batch.columns)
-        return json.dumps(dict(zip(self._columns, cells, strict=True)), ensure_ascii=False)[:RAW_CHARACTERS_MAX]
+        return as_json(dict(zip(self._columns, cells, strict=True)))
 
 
 def _is_utf8(records: bytes) -> bool:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from shared.errors import LoadRefused
 from shared.printable import many
-from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
+from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject, as_json
 from workers.ingest.mapping import Mapping
 from workers.ingest.text_stream import BoundedStream, ByteStream
 
@@ -122,9 +122,8 @@ class Rows:
                 self._rejects.append(_nested(self._name, number, column, value, row))
                 return
             if isinstance(value, _Constant):
-                shown = json.dumps(row, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
                 reason = f"is {value}, which is no number and which JSON does not have"
-                self._rejects.append(Reject(self._name, number, reason, shown, column, str(value), "field"))
+                self._rejects.append(Reject(self._name, number, reason, as_json(row), column, str(value), "field"))
                 value = None
             texts.append(_text(value))
         if len(self._met) < len(self._paths) and len(self._members) < 200:
@@ -246,11 +245,8 @@ def _text(value: Any) -> str | None:
 
 
 def _nested(name: str, number: int, column: str, value: Any, row: dict[str, Any]) -> Reject:
-    shown = json.dumps(value, ensure_ascii=False, default=str)[:VALUE_CHARACTERS_MAX]
-    raw = json.dumps(row, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
-    return Reject(
-        name, number, "is an object or a list where one value is needed; name its member by a path", raw, column, shown
-    )
+    reason = "is an object or a list where one value is needed; name its member by a path"
+    return Reject(name, number, reason, as_json(row), column, as_json(value, VALUE_CHARACTERS_MAX))
 
 
 def _member_paths(row: dict[str, Any], prefix: str = "") -> Iterator[str]:

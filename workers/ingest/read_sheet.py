@@ -162,9 +162,8 @@ def _is_stale(packed: zipfile.ZipFile) -> bool:
 
 def _is_suspected(packed: zipfile.ZipFile, name: str, zero: bytes) -> bool:
     rows = columns = 0
-    rest, suspected, formulas = b"", False, None
-    for block in _blocks(packed, name):
-        piece = rest + block
+    suspected, formulas = False, None
+    for piece in _pieces(packed, name, _OVERLAP_BYTES):
         lowest, rightmost = _last_place(piece)
         rows, columns = max(rows, lowest), max(columns, rightmost)
         if formulas is None:
@@ -172,7 +171,6 @@ def _is_suspected(packed: zipfile.ZipFile, name: str, zero: bytes) -> bool:
             formulas = _formulas_without_value(prefix[1] if prefix else b"", zero)
         if not suspected:
             suspected = b't="e"' in piece or b"t='e'" in piece or any(form.search(piece) for form in formulas)
-        rest = piece[-_OVERLAP_BYTES:]
     if rows * columns > _PLACES_MAX:
         raise LoadRefused(
             f"{name} has cells as far as row {rows:,} and column {columns:,}, which makes more than {_PLACES_MAX:,} "
@@ -188,19 +186,19 @@ def _formulas_without_value(prefix: bytes, zero: bytes) -> list[re.Pattern[bytes
 
 
 def _is_suspected_opendocument(packed: zipfile.ZipFile, name: str) -> bool:
-    rest = b""
-    for block in _blocks(packed, name):
-        piece = rest + block
-        if b'value-type="error"' in piece or b"value-type='error'" in piece or _SUSPECTED.search(piece):
-            return True
-        rest = piece[-_FORMULA_BYTES:]
-    return False
+    return any(
+        b'value-type="error"' in piece or b"value-type='error'" in piece or _SUSPECTED.search(piece)
+        for piece in _pieces(packed, name, _FORMULA_BYTES)
+    )
 
 
-def _blocks(packed: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+def _pieces(packed: zipfile.ZipFile, name: str, overlap: int) -> Iterator[bytes]:
+    """Yield a part in pieces, each of which begins with the last bytes of the one before."""
+    piece = b""
     with packed.open(name) as part:
         while block := part.read(_BLOCK_BYTES):
-            yield block
+            piece = piece[-overlap:] + block
+            yield piece
 
 
 def _faulty_rows(path: Path, sheet: str, suspected: set[str]) -> Iterator[tuple[int, dict[int, CellFault]]]:
