@@ -1,4 +1,4 @@
-"""Text of others made safe: for a terminal by `printable`, for a log by `json_line`. Pure.
+"""Text of others made safe: for a terminal by `printable`, for a log by `json_line`, as a file by `file_name`. Pure.
 
 Names, rows, paths and messages may hold escape sequences that rewrite what an operator reads, line breaks that forge a
 line, and marks that turn the direction of writing. Each such character becomes its escape: `\\u001b`.
@@ -18,6 +18,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-
 # The blocks of Hebrew, Arabic and the other scripts that are written from right to left.
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _ENCODER = msgspec.json.Encoder()
+FILE_NAME_CHARACTERS_MAX = 200
 
 
 def printable(text: str) -> str:
@@ -62,3 +63,12 @@ def base64url(content: bytes) -> str:
 def many(count: int, word: str) -> str:
     """Return a count with the word in its number: 1 row, 1,204 rows."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def file_name(text: str) -> str:
+    """Return the last part of a path as a name that is safe in a directory, empty where nothing is left of it.
+
+    Of a long name the end stays, which says what the file is.
+    """
+    last = re.split(r"[/\\]", text)[-1]
+    return re.sub(r"[^\w.-]+", "_", last, flags=re.ASCII).lstrip(".")[-FILE_NAME_CHARACTERS_MAX:]

@@ -5,7 +5,6 @@ does it.
 """
 
 import asyncio
-import re
 from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
@@ -20,6 +19,7 @@ from edge.storage.database import Database, Scope
 from shared.db.queries import load_queries
 from shared.index.iid import require_uuid
 from shared.objects.directory import FILES_KEPT_DAYS, ResultStore, upload_key
+from shared.printable import file_name
 
 SQL = load_queries(__file__, "uploads.sql")
 PAGE = "/dashboard/data"
@@ -27,7 +27,6 @@ _LISTED = 50
 _BLOCK_BYTES = 1 << 18
 # A form around a file: its boundaries, the names of its fields, the token.
 _FRAME_BYTES_MAX = 8_192
-_NAME_CHARACTERS_MAX = 200
 _MAPPING_CHARACTERS_MAX = 60_000
 _WORKING = ("waiting", "running")
 
@@ -64,7 +63,7 @@ class UploadPages:
         part = await form.next()
         if not isinstance(part, BodyPartReader) or part.name != "file" or not part.filename:
             raise PageError(400, "Choose a file.")
-        upload, name = str(uuid4()), _plain(part.filename)
+        upload, name = str(uuid4()), file_name(part.filename) or "file"
         size = await self._store_part(part, upload_key(upload))
         person = (visitor.person.name or visitor.person.email or visitor.person.id)[:300]
         await self._database.fetch(SQL.add, upload, visitor.person.id, person, name, size, scope=scope)
@@ -159,12 +158,6 @@ def _operator(visitor: SignedIn) -> Scope:
 
 def _id(request: web.Request) -> str:
     return require_uuid(request.match_info["id"], PageError(404, "You have no such file."))
-
-
-def _plain(name: str) -> str:
-    """Return a file's name as one that is safe in a directory; its end, which says what it is, stays."""
-    last = re.split(r"[/\\]", name)[-1]
-    return re.sub(r"[^\w.-]+", "_", last, flags=re.ASCII).lstrip(".")[-_NAME_CHARACTERS_MAX:] or "file"
 
 
 def _shown(upload: asyncpg.Record) -> dict[str, Any]:

@@ -217,6 +217,7 @@ def test_every_key_of_every_table_is_described() -> None:
         "item_columns",
         "item_file_names",
         "sparse_columns",
+        "lenient_columns",
         "loaded_on",
     }
 

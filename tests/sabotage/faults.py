@@ -617,9 +617,16 @@ FORM_FAULTS = (
     fault(
         "whole numbers of a sheet have a decimal point",
         "workers/ingest/read_sheet.py",
-        "str(int(cell)) if cell.is_integer() and abs(cell) < _WHOLE_MAX else repr(cell)",
-        "repr(cell)",
+        "if cell.is_integer() and -_WHOLE_MAX < cell < _WHOLE_MAX:",
+        "if False:",
         f"{_FORMS}::test_cells_keep_their_type",
+    ),
+    fault(
+        "an error of a sheet is an empty cell",
+        "workers/ingest/read_sheet.py",
+        "suspected = _suspected(packed)",
+        "_suspected(packed)",
+        f"{_FORMS}::test_a_cell_with_an_error_or_a_formula_without_its_value_is_a_reject",
     ),
     fault(
         "the first file of an archive is taken, whichever it is",

@@ -1,5 +1,6 @@
 """The output of a reader: batches of text columns, bounded in memory, and the rows that could not be read."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -26,6 +27,11 @@ DEFAULT_BUFFERS = LoadBuffers()
 
 RAW_CHARACTERS_MAX = 4_000
 VALUE_CHARACTERS_MAX = 300
+
+
+def as_json(value: Any, characters_max: int = RAW_CHARACTERS_MAX) -> str:
+    """Return a row or a value as JSON, cut to what a reject keeps."""
+    return json.dumps(value, ensure_ascii=False, default=str)[:characters_max]
 
 
 class Reject(NamedTuple):

@@ -39,6 +39,7 @@ _FIRST = re.compile(r"^1(?:er|º|°)(?= )")
 _YEAR_DIRECTIVES = set("YyGxc")
 _DAY_DIRECTIVES = set("djaAuwxc")
 _MONTH_DIRECTIVES = set("mbB")
+_SUNDAY = " %u"
 
 
 def number(day: date) -> int:
@@ -96,8 +97,10 @@ def _day(text: str, form: str) -> date | None:
     if named:
         text = _in_english(text, named[1])
     try:
-        moment = datetime.strptime(text, _of_python(form))
-        if not _reads_back(text, moment, _of_python(form)):
+        python = _of_python(form)
+        # A week alone means its last day, Sunday.
+        moment = datetime.strptime(f"{text} 7" if python.endswith(_SUNDAY) else text, python)
+        if not _reads_back(text, moment, python.removesuffix(_SUNDAY)):
             return None
         return _completed(moment.astimezone(UTC).date() if moment.tzinfo else moment.date(), form)
     except (ValueError, OverflowError):
@@ -156,7 +159,9 @@ def _completed(day: date, form: str) -> date:
 def _of_python(form: str) -> str:
     for short, spelled in _SPELLED.items():
         form = form.replace(short, spelled)
-    return form.replace("%-", "%")
+    form = form.replace("%-", "%")
+    directives = set(_DIRECTIVE.findall(form))
+    return form + _SUNDAY if "V" in directives and not directives & _DAY_DIRECTIVES else form
 
 
 def shown(day: int) -> date:

@@ -1,6 +1,5 @@
 """Cleaning, a column at a time: from text as a source writes it to values, and which rows have none. Pure Arrow."""
 
-import json
 import re
 from decimal import Context, Decimal
 from functools import lru_cache
@@ -16,7 +15,7 @@ from shared.errors import LoadRefused
 from shared.index.identifiers import slug
 from shared.money import MARKS, SIGNS, minor_digits
 from shared.text import in_ascii
-from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
+from workers.ingest.batches import VALUE_CHARACTERS_MAX, Batch, Reject, as_json
 from workers.ingest.calendar_days import parsed
 from workers.ingest.fields import Field
 
@@ -474,4 +473,4 @@ def column_of(field: Field) -> str:
 def raw_row(batch: Batch, row: int) -> str:
     """Return a row's cells as JSON, cut to what a reject keeps."""
     cells = {name: column[row].as_py() for name, column in batch.columns.items()}
-    return json.dumps(cells, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
+    return as_json(cells)

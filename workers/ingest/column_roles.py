@@ -32,7 +32,7 @@ _FORMATS = (
     "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y",
     "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y. %-m. %-d.", "%Y. %-m. %-d",
-    "%Y-%m", "%Y",
+    "%Y-%m", "%Y", "%G-W%V", "%GW%V", "KW %V/%G",
 )  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p")
 EITHER_ORDER = (
@@ -389,6 +389,11 @@ def role_of(column: str) -> str:
 
 def _no_items(sampled: Sample) -> str:
     """Say why a file has no items."""
+    if not sampled.columns:
+        return (
+            "no items here: the file has lists alone. `records` of a mapping names the list that has the rows; if its "
+            "rows are lists, the first one names the columns"
+        )
     named = ", ".join(f'"{column}"' for column in sampled.columns)[:200]
     rates = [column for column in sampled.columns if _RATES.fullmatch(column) and column.strip()[-3:] in CODES]
     if 2 * len(rates) >= len(sampled.columns):

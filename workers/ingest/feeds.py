@@ -10,221 +10,45 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.message import Message
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 import psycopg
-from psycopg.types.json import Jsonb
 
 from shared.clock import utc_now
 from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import load_queries
-from shared.errors import ItemIndexError, LoadRefused, ResultGone, StoreUnavailable
+from shared.errors import ItemIndexError, LoadRefused, StoreUnavailable
 from shared.events.webhooks import url_fault
-from shared.objects.directory import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS, ResultStore, upload_key
+from shared.objects.directory import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS
 from shared.objects.open import open_object_store
+from shared.printable import FILE_NAME_CHARACTERS_MAX, file_name
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
 from workers.events.webhooks import Refused, connected, requested, seconds_left, trusted_by_system
-from workers.ingest.accounting import Summary, accounts, sentences
+from workers.ingest.accounting import Summary
 
-# What loads, guesses, previews and undoes is imported when something is due: a service without feeds and uploads needs
-# neither numpy nor SciPy nor pyarrow in the process that waits for them.
+# What loads is imported when something is due: a service without feeds and uploads needs neither numpy nor SciPy nor
+# pyarrow in the process that waits for them.
 if TYPE_CHECKING:
     from workers.ingest.mapping import Mapping
-    from workers.ingest.preview import Preview
 
 SQL = load_queries(__file__, "feeds.sql")
-
-
-# Files that operators upload in the dashboard: guessed, previewed, loaded, undone, as the row of each demands.
-
-
-ROWS_SHOWN = 10
-_BLOCK_BYTES = 1 << 20
-_PROGRESS_SECONDS = 1.0
-_DAY_SECONDS = 86_400.0
-
-
-class Cancelled(Exception):
-    """The operator wants no more of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file with what is wanted of it."""
-
-    id: str
-    person: str
-    file_name: str
-    step: str
-    mapping: str | None
-    attempt: int
-    load_id: str | None
-    resumed: bool  # an attempt before this one has not noted its end
-
-
-class UploadRunner:
-    """Does what is wanted of one upload. `check` raises where the process is to end."""
-
-    def __init__(self, settings: Settings, store: ResultStore, check: Callable[[], None]) -> None:
-        self._settings = settings
-        self._store = store
-        self._check = check
-
-    def serve(self, upload_id: str, folder: Path) -> str | None:
-        """Do it with the file in a folder of its own; return its new state, None where nothing was wanted any more."""
-        with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
-            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
-            if row is None:
-                return None
-            upload = Upload(*row)
-            try:
-                state, outcome, load_id = self._done(connection, upload, folder)
-                values: tuple[Any, ...] = (state, outcome and Jsonb(outcome), None, load_id)
-            except Cancelled:
-                values = ("cancelled", None, None, None)
-            except ItemIndexError as error:
-                values = _refused(upload, str(error))
-            connection.execute(SQL.finish, (upload.id, upload.attempt, *values))
-            if values[0] == "loaded":  # only now: a load whose end could not be noted is tried again with the file
-                self._store.remove(upload_key(upload.id))
-            return str(values[0])
-
-    def fail(self, upload_id: str, reason: str) -> None:
-        """Note an error of ours: the file would meet it again."""
-        with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
-            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
-            if row is not None:
-                upload = Upload(*row)
-                connection.execute(SQL.finish, (upload.id, upload.attempt, *_refused(upload, reason)))
-
-    def sweep(self, connection: Connection) -> None:
-        """Delete files and rows after their time."""
-        for listed in list(self._store.listed(PREFIX)):
-            if listed.age_seconds > FILES_KEPT_DAYS * _DAY_SECONDS:
-                self._store.remove(listed.key)
-        connection.execute(SQL.delete_old, (ROWS_KEPT_DAYS,))
-
-    def _done(
-        self, connection: Connection, upload: Upload, folder: Path
-    ) -> tuple[str, dict[str, Any] | None, str | None]:
-        if upload.step == "undo":
-            self._undo(upload)
-            return "undone", None, None
-        report = _Progress(connection, upload, self._check)
-        path = self._fetched(upload, folder, report)
-        bytes_max = self._settings.ingest_unpacked_bytes_max
-        from workers.ingest.guess import guess
-        from workers.ingest.load import load
-        from workers.ingest.mapping import parse
-        from workers.ingest.preview import Previewer
-
-        if upload.mapping is None:
-            upload = replace(upload, mapping=guess(path, unpacked_bytes_max=bytes_max).text)
-            connection.execute(SQL.keep_mapping, (upload.id, upload.attempt, upload.mapping))
-        mapping = parse(upload.mapping or "")
-        refuse_second_file(mapping)
-        if upload.step == "load":
-            summary = load(self._settings, mapping, [path], report)
-            committed = [(summary.load_id,)] if summary.state == "committed" else []
-            if upload.resumed and not committed:
-                committed = connection.execute(SQL.committed, (upload.id, mapping.digest)).fetchall()
-            return "loaded", _account(summary, dry_run=False), committed[0][0] if committed else None
-        previewer = Previewer(mapping, shown=ROWS_SHOWN, unpacked_bytes_max=bytes_max, report_progress=report)
-        if mapping.factors:
-            previewer.of_factors([path])
-        try:
-            summary = load(self._settings, mapping, [path], report, dry_run=True, see=previewer.see)
-        except LoadRefused:
-            shown = {"rows": _rows(previewer.preview())}
-            connection.execute(SQL.finish, (upload.id, upload.attempt, "running", Jsonb(shown), None, None))
-            raise
-        return "previewed", {"rows": _rows(previewer.preview()), **_account(summary, dry_run=True)}, None
-
-    def _fetched(self, upload: Upload, folder: Path, report: Callable[[int], None]) -> Path:
-        path = folder / upload.file_name
-        try:
-            reader = self._store.open(upload_key(upload.id))
-        except ResultGone:
-            raise LoadRefused(
-                f"the file is no longer kept: after {FILES_KEPT_DAYS} days, or a load; upload it again"
-            ) from None
-        try:
-            with path.open("xb") as file:
-                for offset in range(0, reader.size, _BLOCK_BYTES):
-                    file.write(reader.read(offset, _BLOCK_BYTES))
-                    report(0)
-        finally:
-            reader.close()
-        return path
-
-    def _undo(self, upload: Upload) -> None:
-        if upload.load_id is None:
-            raise LoadRefused("nothing was loaded of this file")
-        from workers.provenance import standing
-        from workers.provenance.undo import UndoneBefore, undo
-
-        with connect(self._settings.database_url, application="undo") as connection:
-            standing.lock(connection)
-            with suppress(UndoneBefore):  # by the command, or by an attempt whose end could not be noted
-                undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
-
-
-def _refused(upload: Upload, reason: str) -> tuple[Any, ...]:
-    """Return the end of an attempt that failed; what could not be undone stays loaded."""
-    state = "loaded" if upload.step == "undo" and upload.load_id else "refused"
-    return state, None, reason.replace("\0", "\ufffd"), None
-
-
-class _Progress:
-    """Writes how far an attempt is, about once a second; raises where it is no longer wanted."""
-
-    def __init__(self, connection: Connection, upload: Upload, check: Callable[[], None]) -> None:
-        self._connection = connection
-        self._upload = upload
-        self._check = check
-        self._next = 0.0
-
-    def __call__(self, done: int) -> None:
-        self._check()
-        if time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + _PROGRESS_SECONDS
-        values = (self._upload.id, self._upload.attempt, done)
-        if self._connection.execute(SQL.progress, values).fetchone() != (False,):
-            raise Cancelled
-
-
-def refuse_second_file(mapping: "Mapping") -> None:
-    """Raise LoadRefused where a mapping names a second file: there is none beside a feed or an upload."""
-    if mapping.item is not None and mapping.item.alt_names is not None:
-        raise LoadRefused("`alt_names` needs a second file, which feeds and uploads do not have; remove it")
-
-
-def _rows(preview: "Preview") -> dict[str, Any]:
-    kinds = ("items", "observations", "impacts", "factors", "rejects")
-    return {kind: getattr(preview, kind)[:ROWS_SHOWN] for kind in kinds}
-
-
-def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:
-    listed = [] if not summary.counts["rows"] else [asdict(account) for account in accounts(summary.counts)]
-    return {"state": summary.state, "sentences": sentences(summary, dry_run=dry_run), "accounts": listed}
 
 
 # One GET of a feed: conditional, bounded in bytes and time, never inside the network, each redirect judged anew.
 
 
 _HOPS_MAX = 5
+_BLOCK_BYTES = 1 << 20
 _REDIRECTS = (301, 302, 303, 307, 308)
 _FIELD_CHARACTERS_MAX = 1_000
-_NAME_CHARACTERS_MAX = 200
 # Sent packed although no packing was asked for: the readers unpack by the beginning of a file, whatever its name.
 _PACKINGS = {"", "identity", "gzip", "x-gzip", "zstd"}
 
@@ -293,7 +117,7 @@ class Fetcher:
                 raise FetchFailed(f"the server answered {response.status}, not 200")
             if (packing := response.headers.get("Content-Encoding", "").lower()) not in _PACKINGS:
                 raise FetchFailed(f"the server sends the file packed as {packing[:40]!r}, which was not asked for")
-            path = folder / (_plain(name or "") or _name_of(parts, response.headers))
+            path = folder / (file_name(name or "") or _name_of(parts, response.headers))
             digest = self._store(response, path)
             seconds_left(deadline)  # a connection that is shut at the deadline looks like the end of the file
             return Fetched(path, digest, _kept(response.headers, "ETag"), _kept(response.headers, "Last-Modified"))
@@ -323,11 +147,7 @@ class Fetcher:
 
 def _name_of(parts: SplitResult, headers: Message) -> str:
     """Return the name under which the file is loaded: what the server calls it, else the end of the address's path."""
-    return _plain(headers.get_filename() or "") or _plain(unquote(parts.path).rpartition("/")[2]) or "feed"
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", name.rpartition("/")[2], flags=re.ASCII).lstrip(".")[-_NAME_CHARACTERS_MAX:]
+    return file_name(headers.get_filename() or "") or file_name(unquote(parts.path)) or "feed"
 
 
 def _kept(headers: Message, name: str) -> str | None:
@@ -347,6 +167,7 @@ _PREFIX = "itemindex-feed-"
 _POLL_SECONDS = 1.0
 _AT_ONCE = 8
 _SWEEP_SECONDS = 3_600.0
+_DAY_SECONDS = 86_400.0
 # A file that was written to so recently may not be complete.
 _SETTLED_SECONDS = 5.0
 
@@ -394,11 +215,11 @@ def register(
         raise LoadRefused("a feed's name has lower-case letters, digits and . _ -, 100 at most; give it with --name")
     if not EVERY_SECONDS_MIN <= every_seconds <= EVERY_SECONDS_MAX:
         raise LoadRefused("a feed is read every minute at most and every 31 days at least: --every 1h")
-    if len(url or "") > _URL_CHARACTERS_MAX or len(file_name or "") > _NAME_CHARACTERS_MAX:
+    if len(url or "") > _URL_CHARACTERS_MAX or len(file_name or "") > FILE_NAME_CHARACTERS_MAX:
         raise LoadRefused(
-            f"an address has {_URL_CHARACTERS_MAX:,} characters at most, a file's name {_NAME_CHARACTERS_MAX}"
+            f"an address has {_URL_CHARACTERS_MAX:,} characters at most, a file's name {FILE_NAME_CHARACTERS_MAX}"
         )
-    refuse_second_file(mapping)
+    mapping.refuse_second_file()
     if url is not None:
         fault = url_fault(url, private_allowed=settings.feed_private_addresses, plain_allowed=True)
         if fault is not None:
@@ -427,13 +248,12 @@ class FeedRunner:
         self._loading = threading.Lock()
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="feed")
         self._running: dict[str, Future[None]] = {}
-        self._uploads = UploadRunner(settings, open_object_store(settings), self._check)
-        self._next_sweep = 0.0
+        self._store = open_object_store(settings)
 
     def run(self) -> None:
         """Work until stopped. Raises where PostgreSQL is gone, so that the supervisor starts it again."""
         with connect(self._settings.database_url, application="feeds", autocommit=True) as connection:
-            first = False
+            first, next_sweep = False, 0.0
             while not self._stopping():
                 if not first and connection.execute(SQL.lock).fetchone() == (True,):
                     first = True
@@ -441,7 +261,9 @@ class FeedRunner:
                         shutil.rmtree(left, ignore_errors=True)
                 if first:
                     self.begin_due(connection)
-                    self._sweep(connection)
+                    if time.monotonic() >= next_sweep:
+                        next_sweep = time.monotonic() + _SWEEP_SECONDS
+                        self.sweep(connection)
                 time.sleep(_POLL_SECONDS)
         self._pool.shutdown(cancel_futures=True)
 
@@ -452,9 +274,19 @@ class FeedRunner:
             feed = Feed(*row)
             if feed.id not in self._running:
                 self._running[feed.id] = self._pool.submit(self._serve, feed)
-        for (upload,) in connection.execute(SQL.waiting).fetchall():
+        for (upload,) in connection.execute(SQL.waiting_uploads).fetchall():
             if upload not in self._running:
                 self._running[upload] = self._pool.submit(self._serve_upload, upload)
+
+    def sweep(self, connection: Connection) -> None:
+        """Delete uploaded files and their rows after their time."""
+        try:
+            for listed in list(self._store.listed(PREFIX)):
+                if listed.age_seconds > FILES_KEPT_DAYS * _DAY_SECONDS:
+                    self._store.remove(listed.key)
+            connection.execute(SQL.delete_old_uploads, (ROWS_KEPT_DAYS,))
+        except (StoreUnavailable, OSError):
+            metrics.store_errors.labels("results").inc()
 
     def _note_ended(self) -> None:
         for key in [key for key, future in self._running.items() if future.done()]:
@@ -472,9 +304,12 @@ class FeedRunner:
                 self._fail(feed, str(error))
 
     def _serve_upload(self, upload: str) -> None:
-        with self._failing(lambda reason: self._uploads.fail(upload, reason)):
+        from workers.ingest.uploads import UploadRunner
+
+        runner = UploadRunner(self._settings, self._store, self._check)
+        with self._failing(lambda reason: runner.fail(upload, reason)):
             with self._folder() as folder, self._loading:
-                state = self._uploads.serve(upload, folder)
+                state = runner.serve(upload, folder)
             if state is not None:
                 self._log.info("upload-served", upload=upload, state=state)
 
@@ -490,19 +325,8 @@ class FeedRunner:
                 fail(f"an unexpected error ({type(error).__name__}); the log says where")
             raise
 
-    def _sweep(self, connection: Connection) -> None:
-        if time.monotonic() >= self._next_sweep:
-            self._next_sweep = time.monotonic() + _SWEEP_SECONDS
-            try:
-                self._uploads.sweep(connection)
-            except (StoreUnavailable, OSError):
-                metrics.store_errors.labels("results").inc()
-
     def _fetch(self, feed: Feed, url: str) -> None:
-        from workers.ingest.mapping import parse
-
-        begun = utc_now()
-        mapping = parse(feed.mapping)
+        begun, mapping = utc_now(), _parsed(feed.mapping)
         if mapping.loaded_on not in (None, feed.loaded_on):
             # The mapping takes the day of the load: the same file on another day has the prices of that day.
             feed = replace(feed, etag=None, last_modified=None, sha256=None)
@@ -516,12 +340,10 @@ class FeedRunner:
 
     def _collect(self, feed: Feed, directory: Path) -> None:
         """Load each file of a directory and move it; one that cannot be used delays no other."""
-        from workers.ingest.mapping import parse
-
         begun, summary, refused = utc_now(), None, list[str]()
         for path in _arrived(directory):
             try:
-                summary = self._load(parse(feed.mapping), path)
+                summary = self._load(_parsed(feed.mapping), path)
             except LoadRefused as error:
                 if isinstance(error.__cause__, psycopg.Error | OSError):
                     raise  # the file is not at fault: it stays, and is tried again
@@ -570,6 +392,12 @@ class FeedRunner:
         self._log.warning("feed-failed", feed=feed.name, failures=feed.failures + 1, reason=reason.partition("\n")[0])
         with connect(self._settings.database_url, application="feeds", autocommit=True) as connection:
             connection.execute(SQL.failed, (feed.id, reason.replace("\0", "\ufffd"), feed.mapping, feed.place))
+
+
+def _parsed(text: str) -> "Mapping":
+    from workers.ingest.mapping import parse
+
+    return parse(text)
 
 
 def _arrived(directory: Path) -> list[Path]:

@@ -151,9 +151,9 @@ class Field:
     )
     format: tuple[str, ...] = key(
         "For days: one format or several, tried in order, as in `strptime`. `%-d` and `%-m` accept numbers "
-        "without a leading zero. `%Y` or `%Y-%m` alone means the last day of that year or month. A time with "
-        "a zone gives the day in UTC. `%B` and `%b` are long and short month names in 25 languages. `excel` is a "
-        "spreadsheet's serial number, in which day 1 is 1900-01-01.",
+        "without a leading zero. `%Y`, `%Y-%m` or `%G-W%V` alone means the last day of that year, month or ISO week. "
+        "A time with a zone gives the day in UTC. `%B` and `%b` are long and short month names in 25 languages. "
+        "`excel` is a spreadsheet's serial number, in which day 1 is 1900-01-01.",
         'day = { column = "date", format = ["%Y-%m-%d", "%d.%m.%Y"] }',
         default=("%Y-%m-%d",),
     )

@@ -126,7 +126,7 @@ def form_of_text(name: str, beginning: bytes) -> str:
     if text.startswith(b"<"):
         return "xml"
     if text.startswith(b"["):
-        return "json" if text[1:].lstrip()[:1] in (b"{", b"]") else "csv"
+        return "json" if text[1:].lstrip()[:1] in (b"{", b"[", b"]", b'"') else "csv"
     if text.startswith(b"{"):
         line, ended, following = text.partition(b"\n")
         whole = line.rstrip().endswith(b"}") and (not following.strip() or following.lstrip().startswith(b"{"))

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,21 @@ _SLASHES = (" / ", "/")
 _HUNDREDTHS = frozenset("cents cent ct pence centimes centavos centesimi grosze minor".split())
 _UNITS_OF_PRICE = frozenset("preiseinheit priceunit priceunits priceper pricebasis priceunitquantity".split())
 _FORMULA = re.compile(r'="[^"]*"')
+_YEARS = ("year", "jahr", "annee", "ano", "anno", "jaar", "ar", "rok")
+_WEEKS = (
+    "week",
+    "iso week",
+    "week number",
+    "week no",
+    "kw",
+    "kalenderwoche",
+    "woche",
+    "semaine",
+    "semana",
+    "settimana",
+)
+_MONTHS = ("month", "monat", "mois", "mes", "mese", "maand")
+_TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
 _UNIT_OF_WEIGHT = re.compile(r"(?:^|\W)(kg|кг|g|г|kilogram|gramm?e?s?)(?:\W|$)")
 
 
@@ -114,7 +130,7 @@ class _Writer:
         if self.fields.get("observation", {}).get("price"):
             self._observation(dict(self.fields["observation"]))
         else:
-            self._doubt("observation", "no column seems to be a price: the mapping brings items alone")
+            self._doubt("observation", f"no column seems to be a price: the mapping brings items alone{self._wide()}")
         self._unused()
         return Guess("\n".join(self.lines) + "\n", self.shape.title if self.shape else None, tuple(self.doubts))
 
@@ -407,6 +423,8 @@ class _Writer:
                 )
                 self.lines.append('day = "?"')
                 return
+            if self._parts_of_day():
+                return
             self._doubt("day", "the file states no day: its prices are of the day on which it is loaded (UTC)")
             self.lines.append("day = { load_day = true }")
             return
@@ -641,6 +659,28 @@ class _Writer:
         first = next(iter(self.sampled.values(column)), "nothing")
         return [_reading(f"price = {_toml(_short(made))}", f'of the first item "{first}"')]
 
+    def _parts_of_day(self) -> bool:
+        """Leave the day open where a column has weeks or months, and another one the year."""
+        named = {plain(column): column for column in self.sampled.columns if self.sampled.values(column)}
+        year = next((named[name] for name in _YEARS if name in named), None)
+        for names, join, form in ((_WEEKS, "-W", "%G-W%V"), (_MONTHS, "-", "%Y-%-m")):
+            part = next((named[name] for name in names if name in named), None)
+            if part is None:
+                continue
+            reading = _toml({"columns": [year or "?", part], "join": join, "format": form})
+            self._doubt(
+                "day",
+                f"{_quoted(part)} seems to be a part of the day of the prices. A day needs the year too"
+                + (": choose one" if year else f", as in day = {reading}: add a column that has it"),
+                (
+                    *([_reading(f"day = {reading}", "the last day of each")] if year else []),
+                    _reading("day = { load_day = true }", "the prices are of the day on which they are loaded"),
+                ),
+            )
+            self.lines.append('day = "?"')
+            return True
+        return False
+
     def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
         stated = {mark_of(text) for text in self._cells(spec)} - {""}
         if stated and (len(marks) > 1 or not stated <= set(marks)):  # one that states another currency is an error
@@ -732,12 +772,30 @@ class _Writer:
                 return made, [], (text, ((values[differing[0]], made), (other[1][differing[0]], other[0])))
         return made, [cell for cell, value in zip(cells, values, strict=True) if value is None], None
 
+    def _wide(self) -> str:
+        """Say that prices stand in a column for each month or day, which are no rows of a mapping."""
+        dated = [column for column in self.sampled.columns if _day_of_name(column) and self.sampled.values(column)]
+        if len(dated) < 2:
+            return ""
+        listed = ", ".join(map(_quoted, dated[:3]))
+        day, price = _toml({"constant": str(_day_of_name(dated[0]))}), _quoted(dated[0])
+        return (
+            f". {listed} seem to have the prices of a month or day each: make rows of them "
+            f"(`unpivot` or `melt`), or write an [[observation]] for each, with day = {day} and price = {price}"
+        )
+
     def _unused(self) -> None:
         used = set(_columns_within(self.fields)) | set(_columns_within(self.shape.form if self.shape else {}))
         rest = [column for column in self.sampled.columns if column not in used]
         if rest:
             self.lines += ["", "# Columns that are not used, and what they hold:"]
             self.lines += [f"# {_quoted(column)}: {_described(self.sampled.values(column))}" for column in rest]
+
+
+def _day_of_name(column: str) -> date | None:
+    """Return the last day of the time that the name of a column states, such as `Jan 2026`; None where it has none."""
+    day = parsed(column.strip(), _TIMES)
+    return None if day is None else shown(day)
 
 
 def _is(count: int) -> str:

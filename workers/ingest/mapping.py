@@ -180,6 +180,7 @@ class Mapping:
     item_columns: tuple[str, ...] = field(default=())
     item_file_names: tuple[str, ...] = field(default=())
     sparse_columns: frozenset[str] = field(default=frozenset())
+    lenient_columns: frozenset[str] = field(default=frozenset())
     loaded_on: str | None = None
 
     @property
@@ -196,6 +197,11 @@ class Mapping:
     def matching(self) -> dict[str, Any]:
         """The rules of matching, as the source's row keeps them."""
         return self.match.terms()
+
+    def refuse_second_file(self) -> None:
+        """Raise LoadRefused where the mapping names a second file: there is none beside a feed or an upload."""
+        if self.item is not None and self.item.alt_names is not None:
+            raise LoadRefused("`alt_names` needs a second file, which feeds and uploads do not have; remove it")
 
     @property
     def counts_events(self) -> bool:
@@ -262,6 +268,7 @@ class _Reader:
             item_columns=item_columns,
             item_file_names=item_file_names,
             sparse_columns=frozenset(tables.sparse),
+            lenient_columns=tables.lenient_columns(),
             loaded_on=tables.loaded_on,
         )
 

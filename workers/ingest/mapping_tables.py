@@ -37,6 +37,12 @@ class Tables:
         self.file_names: list[str] = []
         self.loaded_on: str | None = None
         self.sparse: set[str] = set()
+        self._lenient: list[str] = []
+
+    def lenient_columns(self) -> frozenset[str]:
+        """Return the columns that only fields with `on_error = "field"` read, each by itself."""
+        times = self.columns.count
+        return frozenset(column for column in self._lenient if times(column) == self._lenient.count(column))
 
     def only(self, table: Any, known: Collection[str], where: str) -> dict[str, Any]:
         """Return a table whose keys are all known."""
@@ -133,6 +139,7 @@ class Tables:
             given["join"] = given.get("join") or "|"
         given["required"] = needed or given.get("required", False)
         given["on_error"] = given.get("on_error", self.on_error)
+        self._lenient += named if given["on_error"] == "field" and "column" in given else []
         return Field(**given)
 
     def _check_types(self, given: dict[str, Any], where: str) -> None:

@@ -4,7 +4,6 @@ import csv
 import difflib
 import io
 import itertools
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,8 +14,9 @@ import pyarrow as pa
 import pyarrow.csv
 
 from shared.errors import LoadRefused
-from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
+from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject, as_json
 from workers.ingest.mapping import Mapping
+from workers.ingest.read_sheet import SheetRow
 from workers.ingest.text_stream import ByteStream
 
 # Where the records of a CSV begin and end, so that a stray quotation mark costs its own line and no other. Pure.
@@ -120,10 +120,14 @@ class Records:
         )
 
     def _count(self, record: bytes) -> int:
+        """Return how many cells a record has, without empty ones beyond the columns."""
         try:
-            return len(self.cells(record))
+            cells = self.cells(record)
         except csv.Error:  # a cell longer than Python's reader takes
             return 0
+        while len(cells) > self.columns and not cells[-1].strip():
+            cells.pop()
+        return len(cells)
 
 
 class _Walk:
@@ -324,19 +328,35 @@ def _skip_line(piece: bytes, stream: ByteStream) -> tuple[str, bytes, bool]:
     return begun, piece[ended:], False
 
 
-def read_cells(name: str, rows: Iterator[tuple[int, list[str]]], mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
-    """Make batches of rows of cells, the first of which is the header. Raises LoadRefused as `read_csv` does."""
-    rows = (row for row in rows if row[0] > mapping.skip_rows)
+def read_cells(name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
+    """Make batches of the rows of a sheet, the first of which is the header. Raises LoadRefused as `read_csv` does."""
+    rows = (row for row in rows if row.number > mapping.skip_rows)
     header = next(rows, None)
     if header is None:
         raise LoadRefused(f"{name}: has no header")
-    places = {column: _place_of(name, header[1], column) for column in mapping.columns}
+    places = {column: _place_of(name, header.cells, column) for column in mapping.columns}
     while some := list(itertools.islice(rows, batch_rows)):
+        rejects = [reject for row in some if row.faults for reject in _valueless(name, row, places, mapping)]
+        lost = {reject.line for reject in rejects if reject.scope == "row"}
+        kept = [row for row in some if row.number not in lost] if lost else some
         columns = {
-            column: pa.array([cells[place] if place < len(cells) else "" for _, cells in some], pa.string())
+            column: pa.array([cells[place] if place < len(cells) else "" for _, cells, _ in kept], pa.string())
             for column, place in places.items()
         }
-        yield Batch(columns, [line for line, _ in some])
+        yield Batch(columns, [row.number for row in kept], rejects)
+
+
+def _valueless(name: str, row: SheetRow, places: dict[str, int], mapping: Mapping) -> list[Reject]:
+    """Return the reject of a row by its first cell without a value, or those of fields that cost no more than it."""
+    faults = {column: row.faults[place] for column, place in places.items() if place in row.faults}
+    scope = "row" if faults.keys() - mapping.lenient_columns else "field"
+    if scope == "row":
+        faults = dict(itertools.islice(((c, f) for c, f in faults.items() if c not in mapping.lenient_columns), 1))
+    cells = {column: row.cells[place] if place < len(row.cells) else "" for column, place in places.items()}
+    return [
+        Reject(name, row.number, fault.reason, as_json(cells), column, fault.value[:VALUE_CHARACTERS_MAX], scope)
+        for column, fault in faults.items()
+    ]
 
 
 def _place_of(name: str, header: list[str], column: str) -> int:
@@ -368,6 +388,9 @@ class _Rows:
         self._places = [_place_of(name, header, column) for column in mapping.columns]
         # Columns are known by their places: a header may name one twice that the mapping does not need.
         self._names = [f"f{n}" for n in range(len(header))]
+        self._delimiter = mapping.delimiter
+        not_escaped = f"(?<!{re.escape(mapping.escape)})" if mapping.escape else ""
+        self._empty = f"{not_escaped}{re.escape(mapping.delimiter)} *(?:{re.escape(mapping.quote) * 2})? *"
         self._parse = {
             "delimiter": mapping.delimiter,
             "quote_char": mapping.quote or False,
@@ -380,7 +403,7 @@ class _Rows:
         if not block.records:
             return Batch({column: pa.array([], pa.string()) for column in self._columns}, [], rejects)
         table, broken = self._parsed(block.records) if _is_utf8(block.records) else self._parsed_bytes(block.records)
-        rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken]
+        rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken if reason]
         lines = np.delete(block.lines, [n for n, _, _ in broken])
         if len(lines) != table.num_rows:  # rows must never get the line of another
             raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
@@ -388,12 +411,21 @@ class _Rows:
         return self._decoded(record_batch, lines, rejects)
 
     def _parsed(self, records: bytes) -> tuple[pa.Table, list[_Broken]]:
-        """Return the cells of records as bytes, and the records of another width: place, reason, text."""
+        """Return the cells of records as bytes, and the records of another width: place, reason, text.
+
+        Cells beyond the columns are dropped where all of them are empty, as in exports that end each line with a
+        delimiter; of a record without any other cell the reason is empty.
+        """
         broken: list[_Broken] = []
+        longer: dict[int, str] = {}
 
         def keep(row: Any) -> str:
-            reason = f"has {row.actual_columns} columns instead of {row.expected_columns}"
-            broken.append((row.number - 1, reason, row.text))
+            cut = self._without_surplus(row.text, row.actual_columns - row.expected_columns)
+            if cut.strip(self._delimiter):
+                longer[row.number - 1] = cut
+            else:
+                reason = f"has {row.actual_columns} columns instead of {row.expected_columns}"
+                broken.append((row.number - 1, "" if cut else reason, row.text))
             return "skip"
 
         chosen = [f"f{position}" for position in self._places]
@@ -409,7 +441,20 @@ class _Rows:
                 null_values=[],
             ),
         )
-        return table, broken
+        return (self._with_longer(table, broken, longer) if longer else table), broken
+
+    def _without_surplus(self, text: str, surplus: int) -> str:
+        """Return a record without its last cells where there are too many and these are empty; else an empty text."""
+        found = re.search(f"(?:{self._empty}){{{surplus}}}$", text.rstrip("\r\n")) if surplus > 0 else None
+        return text[: found.start()] if found else ""
+
+    def _with_longer(self, table: pa.Table, broken: list[_Broken], longer: dict[int, str]) -> pa.Table:
+        """Return a table with the records that were cut, each in its place."""
+        more, _ = self._parsed("\n".join(longer.values()).encode())
+        left_out = [*longer, *(n for n, _, _ in broken)]
+        places = np.delete(np.arange(table.num_rows + len(left_out)), left_out)
+        order = np.argsort(np.append(places, list(longer)), kind="stable")
+        return pa.concat_tables([table, more]).take(pa.array(order))
 
     def _parsed_bytes(self, records: bytes) -> tuple[pa.Table, list[_Broken]]:
         """Parse records that are not UTF-8: Arrow ends at the first of another width, whose text it cannot hand over.
@@ -449,7 +494,7 @@ class _Rows:
 
     def _raw_of(self, record_batch: Any, row: int) -> str:
         cells = (column[row].as_py().decode("utf-8", "replace") for column in record_batch.columns)
-        return json.dumps(dict(zip(self._columns, cells, strict=True)), ensure_ascii=False)[:RAW_CHARACTERS_MAX]
+        return as_json(dict(zip(self._columns, cells, strict=True)))
 
 
 def _is_utf8(records: bytes) -> bool:

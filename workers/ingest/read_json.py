@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from shared.errors import LoadRefused
-from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
+from shared.printable import many
+from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject, as_json
 from workers.ingest.mapping import Mapping
 from workers.ingest.text_stream import BoundedStream, ByteStream
 
@@ -121,9 +122,8 @@ class Rows:
                 self._rejects.append(_nested(self._name, number, column, value, row))
                 return
             if isinstance(value, _Constant):
-                shown = json.dumps(row, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
                 reason = f"is {value}, which is no number and which JSON does not have"
-                self._rejects.append(Reject(self._name, number, reason, shown, column, str(value), "field"))
+                self._rejects.append(Reject(self._name, number, reason, as_json(row), column, str(value), "field"))
                 value = None
             texts.append(_text(value))
         if len(self._met) < len(self._paths) and len(self._members) < 200:
@@ -245,11 +245,8 @@ def _text(value: Any) -> str | None:
 
 
 def _nested(name: str, number: int, column: str, value: Any, row: dict[str, Any]) -> Reject:
-    shown = json.dumps(value, ensure_ascii=False, default=str)[:VALUE_CHARACTERS_MAX]
-    raw = json.dumps(row, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
-    return Reject(
-        name, number, "is an object or a list where one value is needed; name its member by a path", raw, column, shown
-    )
+    reason = "is an object or a list where one value is needed; name its member by a path"
+    return Reject(name, number, reason, as_json(row), column, as_json(value, VALUE_CHARACTERS_MAX))
 
 
 def _member_paths(row: dict[str, Any], prefix: str = "") -> Iterator[str]:
@@ -274,19 +271,24 @@ Row = dict[str, Any]
 def json_rows(name: str, stream: ByteStream, path: str, *, in_list: bool) -> Iterator[tuple[int, Row]]:
     """Yield the number and the members of each object of the list at a path, such as `data.products`.
 
-    Without a path the document is the list (`in_list`), or consists of objects. Raises LoadRefused where it is no JSON,
-    is nested too deep, or one object takes too many bytes.
+    Without a path the document is the list (`in_list`), or consists of objects. Of a list of lists the first has the
+    names of the members. Raises LoadRefused where it is no JSON, is nested too deep, or an object has too many bytes.
     """
     source = _Document(name, stream)
     prefix = f"{path}.item" if path else "item" if in_list else ""
-    number = 0
+    number, header = 0, None
     try:
         for row in ijson.items(source, prefix, multiple_values=True):
             number += 1
             source.read_since_row = 0
-            if not isinstance(row, dict):
-                raise LoadRefused(f"{name}: entry {number} of the list is no object")
-            yield number, row
+            if number == 1 and isinstance(row, list) and prefix:
+                header = _header(name, row)
+            elif isinstance(row, dict) and header is None:
+                yield number, row
+            elif isinstance(row, list) and header and len(row) <= len(header):
+                yield number, dict(zip(header, row, strict=False))
+            else:
+                raise LoadRefused(f"{name}: entry {number} of the list is {_what(row, header)}")
     except ijson.JSONError as error:
         raise LoadRefused(
             f"{name}: is no JSON that can be read, after {number:,} objects: {str(error)[:200]}"
@@ -294,6 +296,24 @@ def json_rows(name: str, stream: ByteStream, path: str, *, in_list: bool) -> Ite
     if not number:
         where = f"a list of objects at {path!r}" if path else "an object"
         raise LoadRefused(f"{name}: does not have {where}; `records` of the mapping names the list")
+
+
+def _header(name: str, row: list[Any]) -> list[str]:
+    """Return the names of the members of lists. Raises LoadRefused where these are no names."""
+    if not all(isinstance(title, str) for title in row) or len(set(row)) < len(row):
+        raise LoadRefused(
+            f"{name}: is a list of lists whose first one does not name the columns, each once: put one with their "
+            "names above the others, or write each row as an object"
+        )
+    return row
+
+
+def _what(row: Any, header: list[str] | None) -> str:
+    if header is None:
+        return "no object: write each row as one"
+    if isinstance(row, list):
+        return f"a list of {len(row)} values, and the first one names {many(len(header), 'column')}"
+    return "no list, and the first one is"
 
 
 def list_path(name: str, stream: ByteStream) -> str:

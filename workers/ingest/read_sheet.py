@@ -2,18 +2,24 @@
 
 A number has the fifteen digits that a sheet shows at most: what binary fractions add to `=1.1*3` is none of its value.
 A whole number has no decimal point; one that a sheet has cut to fifteen digits keeps what is left of it.
+A cell with an error, or with a formula whose value the file does not have, is not empty: its row says so (not in XLS
+and XLSB, where calamine alone reads and returns an empty text).
 """
 
+import posixpath
+import re
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import python_calamine as calamine
+from lxml import etree
 
 from shared.errors import LoadRefused
+from workers.ingest.read_xml import SAFE
 
 _WHOLE_MAX = 1e15
 _DIGITS_SHOWN = 15
@@ -23,47 +29,282 @@ _DIGITS_SHOWN = 15
 _PLACES_MAX = 100_000_000
 _REFERENCE_BYTES = len('r="XFD1048576"')
 _BLOCK_BYTES = 1 << 20
+_OVERLAP_BYTES = 1 << 10
+_FORMULA_BYTES = 1 << 16
+_IS_ERROR = "is an error in the spreadsheet: correct or empty the cell there, save the file and load it again"
+_NO_VALUE = "is a formula without a stored value: open the file in a spreadsheet program, save it and load it again"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_ERRORS_SHOWN = ("#", "Err:")
+# A formula of OpenDocument without the type of a value, or with an error where its value is shown.
+_SUSPECTED = re.compile(
+    rb""":formula=(?:"[^"<]*"|'[^'<]*')"""
+    rb"(?:(?=[^<>]*>)(?![^<>]*office:value-type)|[^<>]*>\s*<[\w-]+:p(?:\s[^<>]*)?>(?:#|Err:))"
+)
+# As many as LibreOffice has: what repeats a cell more often is no sheet.
+_ROWS_MAX, _COLUMNS_MAX = 1 << 20, 1 << 14
+_PARSED = SAFE | {"encoding": None}
 
 
-def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each row that has any, of the sheet of that name or of the only one with rows.
+class CellFault(NamedTuple):
+    """Why a cell has no value, and the cell with its formula or error: `C4: #N/A`."""
 
+    reason: str
+    value: str
+
+
+class SheetRow(NamedTuple):
+    """A row of a sheet: its number, the texts of its cells, and those that have no value by their places."""
+
+    number: int
+    cells: list[str]
+    faults: dict[int, CellFault]
+
+
+def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int = 0) -> Iterator[SheetRow]:
+    """Yield each row that has any cell, of the sheet of that name or of the only one with rows.
+
+    The first one after `skip_rows` is the header: what is merged with cells of it or above holds for no row.
     Raises LoadRefused where the file is broken, locked or too large, or does not have that sheet.
     """
+    suspected: set[str] = set()
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             if sum(entry.file_size for entry in packed.infolist()) > unpacked_bytes_max:
                 raise LoadRefused(f"unpacks to more than {unpacked_bytes_max:,} bytes (INGEST_UNPACKED_BYTES_MAX)")
-            for name in packed.namelist():
-                if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                    _require_no_gaps(packed, name)
+            suspected = _suspected(packed)
     try:
         with calamine.CalamineWorkbook.from_path(path) as book:
             chosen = _chosen(book, sheet)
+            left = chosen.start[1] if chosen.start else 0
+            ranges, merged = _down(chosen, left), None
+            faulty_rows = _faulty_rows(path, chosen.name, suspected)
+            number, (faulty, faults) = 0, next(faulty_rows, _NO_MORE)
             # The rows above the first one with cells are among them, though columns without cells are not.
             for number, cells in enumerate(chosen.iter_rows(), 1):
-                row = [_text(cell) for cell in cells]
-                if any(row):
-                    yield number, row
+                row, found = [_text(cell) for cell in cells], _NO_FAULTS
+                if number == faulty:
+                    found = {column - left: fault for column, fault in faults.items()}
+                    row = ["" if place in found else text for place, text in enumerate(row)]
+                    faulty, faults = next(faulty_rows, _NO_MORE)
+                if found or any(row):
+                    yield merged.filled(SheetRow(number, row, found)) if merged else SheetRow(number, row, found)
+                    merged = merged or (_Merged(ranges) if ranges and number > skip_rows else None)
+            # Calamine ends with the last row that has a value.
+            while faults:
+                yield SheetRow(faulty, [], {column - left: fault for column, fault in faults.items()})
+                faulty, faults = next(faulty_rows, _NO_MORE)
     except calamine.PasswordError:
         raise LoadRefused(f"{path.name}: is locked by a password: save it without one") from None
-    except calamine.CalamineError as error:
+    except (calamine.CalamineError, etree.XMLSyntaxError) as error:
         raise LoadRefused(f"{path.name}: is no sheet that can be read: {str(error)[:200]}") from None
 
 
-def _require_no_gaps(packed: zipfile.ZipFile, name: str) -> None:
+def _down(sheet: Any, left: int) -> dict[tuple[int, int], int]:
+    """Return the last row of each cell that is merged over several, by row and place; of ODS calamine knows none."""
+    return {
+        (top + 1, column - left): bottom + 1
+        for (top, column), (bottom, _) in sheet.merged_cell_ranges or ()
+        if bottom > top and left <= column < left + sheet.width
+    }
+
+
+class _Merged:
+    """Cells merged over several rows: what the first one has holds for each of them."""
+
+    def __init__(self, last: dict[tuple[int, int], int]) -> None:
+        self._last = last
+        self._places = sorted({place for _, place in last})
+        self._open: dict[int, tuple[int, str, CellFault | None]] = {}
+
+    def filled(self, row: SheetRow) -> SheetRow:
+        """Return a row with the texts and the faults of cells that begin above it."""
+        cells, faults = row.cells, dict(row.faults)
+        for place in self._places:
+            text, fault = cells[place], faults.get(place)
+            if last := self._last.get((row.number, place)):
+                self._open[place] = last, text, fault
+            elif place in self._open and self._open[place][0] >= row.number and not text and not fault:
+                _, cells[place], above = self._open[place]
+                faults |= {place: above} if above else {}
+        return SheetRow(row.number, cells, faults)
+
+
+# Which cells have no value, although they are not empty: calamine returns an empty text for both.
+
+
+_NO_FAULTS: dict[int, CellFault] = {}
+_NO_MORE = (0, _NO_FAULTS)
+
+
+def _suspected(packed: zipfile.ZipFile) -> set[str]:
+    """Return the parts that may have such cells: few files do, and only theirs are parsed a second time.
+
+    Raises LoadRefused where a sheet has cells too far apart.
+    """
+    names = packed.namelist()
+    zero = b"0?" if _is_stale(packed) else b""
+    return {
+        name
+        for name in names
+        if (name.startswith("xl/worksheets/") and name.endswith(".xml") and _is_suspected(packed, name, zero))
+        or (name == "content.xml" and _is_suspected_opendocument(packed, name))
+    }
+
+
+def _is_stale(packed: zipfile.ZipFile) -> bool:
+    """Return whether all formulas are to be computed when the workbook is opened: a stored 0 stands for no value."""
+    try:
+        return re.search(rb"fullCalcOnLoad=[\"'](?:1|true)[\"']", packed.read("xl/workbook.xml")) is not None
+    except KeyError:
+        return False
+
+
+def _is_suspected(packed: zipfile.ZipFile, name: str, zero: bytes) -> bool:
     rows = columns = 0
-    rest = b""
-    with packed.open(name) as sheet:
-        while block := sheet.read(_BLOCK_BYTES):
-            lowest, rightmost = _last_place(rest + block)
-            rows, columns = max(rows, lowest), max(columns, rightmost)
-            rest = block[-_REFERENCE_BYTES:]
+    suspected, formulas = False, None
+    for piece in _pieces(packed, name, _OVERLAP_BYTES):
+        lowest, rightmost = _last_place(piece)
+        rows, columns = max(rows, lowest), max(columns, rightmost)
+        if formulas is None:
+            prefix = re.search(rb"<((?:[\w.-]+:)?)worksheet\b", piece)
+            formulas = _formulas_without_value(prefix[1] if prefix else b"", zero)
+        if not suspected:
+            suspected = b't="e"' in piece or b"t='e'" in piece or any(form.search(piece) for form in formulas)
     if rows * columns > _PLACES_MAX:
         raise LoadRefused(
             f"{name} has cells as far as row {rows:,} and column {columns:,}, which makes more than {_PLACES_MAX:,} "
             "places: delete the cells that are far from the others, or save the sheet as CSV"
         )
+    return suspected
+
+
+def _formulas_without_value(prefix: bytes, zero: bytes) -> list[re.Pattern[bytes]]:
+    """Return the ends of cells with a formula and no value; each begins with a plain text, which is found quickly."""
+    value = rb"\s*(?:<%bv\s*/>|<%bv>\s*%b</%bv>)?\s*</%bc>" % (prefix, prefix, zero, prefix, prefix)
+    return [re.compile(begin + value) for begin in (b"</%bf>" % prefix, rb"<%bf [^<>]*/>" % prefix)]
+
+
+def _is_suspected_opendocument(packed: zipfile.ZipFile, name: str) -> bool:
+    return any(
+        b'value-type="error"' in piece or b"value-type='error'" in piece or _SUSPECTED.search(piece)
+        for piece in _pieces(packed, name, _FORMULA_BYTES)
+    )
+
+
+def _pieces(packed: zipfile.ZipFile, name: str, overlap: int) -> Iterator[bytes]:
+    """Yield a part in pieces, each of which begins with the last bytes of the one before."""
+    piece = b""
+    with packed.open(name) as part:
+        while block := part.read(_BLOCK_BYTES):
+            piece = piece[-overlap:] + block
+            yield piece
+
+
+def _faulty_rows(path: Path, sheet: str, suspected: set[str]) -> Iterator[tuple[int, dict[int, CellFault]]]:
+    """Yield the number of each row with cells that have no value, and those cells by their columns, from 0."""
+    if not suspected:
+        return
+    with zipfile.ZipFile(path) as packed:
+        if "content.xml" in suspected:
+            found = _of_opendocument(packed, sheet)
+        elif (part := _part_of(packed, sheet)) in suspected:
+            found = _of_workbook(packed, part)
+        else:
+            return
+        last = 0
+        for row, faults in found:
+            if row <= last:
+                raise LoadRefused(
+                    f"has row {row:,} behind row {last:,}: open it in a spreadsheet program, save it and load it again"
+                )
+            last = row
+            yield row, faults
+
+
+def _part_of(packed: zipfile.ZipFile, sheet: str) -> str:
+    """Return the part of a workbook that has a sheet; an empty text where none is named."""
+    book, relations = (
+        etree.fromstring(packed.read(name), etree.XMLParser(**_PARSED))
+        for name in ("xl/workbook.xml", "xl/_rels/workbook.xml.rels")
+    )
+    targets = {relation.get("Id"): relation.get("Target", "") for relation in relations}
+    for element in book.iter("{*}sheet"):
+        if element.get("name") == sheet:
+            named = next((value for key, value in element.items() if key.endswith("}id")), "")
+            return posixpath.normpath(posixpath.join("/xl", targets.get(named, "")))[1:]
+    return ""
+
+
+def _of_workbook(packed: zipfile.ZipFile, part: str) -> Iterator[tuple[int, dict[int, CellFault]]]:
+    unset = ("", "0") if _is_stale(packed) else ("",)
+    number = 0
+    for row in _elements(packed, part, "{*}row"):
+        number, column, faults = int(row.get("r", number + 1)), -1, {}
+        for cell in row.iterchildren("{*}c"):
+            letters = cell.get("r", "").rstrip("0123456789")
+            column = _column(letters) if letters else column + 1
+            parts = {child.tag.rpartition("}")[2]: child.text or "" for child in cell}
+            place = f"{_letters(column)}{number}"
+            if cell.get("t") == "e":
+                faults[column] = CellFault(_IS_ERROR, f"{place}: {parts.get('v', '')}")
+            elif "f" in parts and parts.get("v", "").strip() in unset and not (cell.get("t") == "str" and "v" in parts):
+                faults[column] = CellFault(_NO_VALUE, f"{place}: ={parts['f']}")
+        if faults:
+            yield number, faults
+
+
+def _of_opendocument(packed: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, dict[int, CellFault]]]:
+    number = 0
+    for row in _elements(packed, "content.xml", f"{_TABLE}table-row"):
+        table = next(row.iterancestors(f"{_TABLE}table"), None)
+        if table is None or table.get(f"{_TABLE}name") != sheet:
+            continue
+        column, faults = 0, {}
+        for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+            repeated = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
+            if fault := _fault_of(cell):
+                for n in range(column, column + min(repeated, _COLUMNS_MAX)):
+                    faults[n] = CellFault(fault.reason, f"{_letters(n)}{number + 1}: {fault.value}")
+            column += repeated
+        repeated = int(row.get(f"{_TABLE}number-rows-repeated", 1))
+        if faults:
+            yield from ((number + n, faults) for n in range(1, min(repeated, _ROWS_MAX) + 1))
+        number += repeated
+
+
+def _fault_of(cell: Any) -> CellFault | None:
+    """Return why a cell of OpenDocument has no value; an error is a text, or the number 0, beside what is shown."""
+    formula, kind = cell.get(f"{_TABLE}formula"), cell.get(f"{_OFFICE}value-type")
+    shown = "".join(cell.find("{*}p").itertext()) if cell.find("{*}p") is not None else ""
+    stated = any(key.endswith("}value-type") and value == "error" for key, value in cell.items())
+    if stated or (formula is not None and kind != "string" and shown.startswith(_ERRORS_SHOWN)):
+        return CellFault(_IS_ERROR, shown)
+    return CellFault(_NO_VALUE, formula) if formula is not None and kind is None else None
+
+
+def _elements(packed: zipfile.ZipFile, part: str, tag: str) -> Iterator[Any]:
+    """Yield the elements of a part; each is forgotten when the next one is asked for."""
+    with packed.open(part) as file:
+        for _, element in etree.iterparse(file, tag=tag, **_PARSED):
+            yield element
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
+
+
+def _column(letters: str) -> int:
+    """Return the place of a column, from 0: of AB 27."""
+    place = 0
+    for letter in letters:
+        place = place * 26 + ord(letter) - ord("A") + 1
+    return place - 1
+
+
+def _letters(column: int) -> str:
+    """Return the letters of a column."""
+    above, last = divmod(column, 26)
+    return (_letters(above - 1) if above else "") + chr(ord("A") + last)
 
 
 def _last_place(xml: bytes) -> tuple[int, int]:
@@ -78,6 +319,8 @@ def _last_place(xml: bytes) -> tuple[int, int]:
         letter, digit = (character | 32) - ord("a"), character - ord("0")
         is_letter, is_digit = open_still & (letter < 26), open_still & (digit < 10)
         open_still = is_letter | is_digit
+        if not open_still.any():
+            break
         column = np.where(is_letter, column * 26 + letter + 1, column)
         row = np.where(is_digit, row * 10 + digit, row)
     return int(row.max(initial=0)), int(column.max(initial=0))
@@ -108,7 +351,9 @@ def _text(cell: Any) -> str:
     if isinstance(cell, str):
         return cell.strip()
     if isinstance(cell, float):
-        text = str(int(cell)) if cell.is_integer() and abs(cell) < _WHOLE_MAX else repr(cell)
+        if cell.is_integer() and -_WHOLE_MAX < cell < _WHOLE_MAX:
+            return str(int(cell))
+        text = repr(cell)
         return text if len(text) <= _DIGITS_SHOWN else f"{cell:.{_DIGITS_SHOWN}g}"
     if isinstance(cell, bool):
         return "true" if cell else "false"

@@ -19,7 +19,7 @@ DEPTH_MAX = 32
 COLUMNS_MAX = 2_000
 _SAMPLE_ELEMENTS = 20_000
 _BYTES_WITHOUT_ROW_MAX = 32 << 20
-_SAFE: dict[str, Any] = {
+SAFE: dict[str, Any] = {
     "resolve_entities": False,
     "no_network": True,
     "load_dtd": False,
@@ -87,7 +87,7 @@ def _events(
     name: str, source: BoundedStream, kinds: tuple[str, ...], tag: str | None = None
 ) -> Iterator[tuple[str, Any]]:
     try:
-        for event, element in etree.iterparse(source, events=kinds, tag=tag, **_SAFE):
+        for event, element in etree.iterparse(source, events=kinds, tag=tag, **SAFE):
             if isinstance(element.tag, str):
                 yield event, element
     except etree.XMLSyntaxError as error:

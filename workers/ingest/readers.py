@@ -232,7 +232,8 @@ def _batches(
         yield from read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
         return
     if form == "sheet":
-        yield from read_cells(name, sheet_rows(path, mapping.sheet, unpacked_bytes_max), mapping, batch_rows)
+        rows = sheet_rows(path, mapping.sheet, unpacked_bytes_max, mapping.skip_rows)
+        yield from read_cells(name, rows, mapping, batch_rows)
         return
     # It is held until the last batch is used: Arrow closes the file with its stream.
     stream = TextStream(name, found.file, mapping.encoding, unpacked_bytes_max)

@@ -20,11 +20,12 @@ import charset_normalizer
 import pyarrow.parquet
 
 from shared.errors import LoadRefused
+from shared.printable import many
 from shared.text import ACCENT, WORD, unpointed
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.read_csv import Records
 from workers.ingest.read_json import is_deep, json_rows, list_path, spread
-from workers.ingest.read_sheet import sheet_rows
+from workers.ingest.read_sheet import SheetRow, sheet_rows
 from workers.ingest.read_xml import row_path, xml_rows
 from workers.ingest.text_stream import ByteStream, TextStream
 
@@ -37,6 +38,8 @@ _HEADER_ROWS_MAX = 50
 _DELIMITERS = (",", ";", "\t", "|")
 _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
+_DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
+_ROWS_BELOW_MIN = 3
 # The letters beyond ASCII of languages, by the encodings in which their files are: the bytes alone reveal no encoding.
 _WESTERN = ("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áéëïíóöü", "àáâãçéêíóôõúºª", "æøåéäö")
 _CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
@@ -95,7 +98,8 @@ def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
         return _of_parquet(found)
     if form == "sheet":
         rows = list(itertools.islice(sheet_rows(found.path, sheet, unpacked_bytes_max), SAMPLE_ROWS + 1))
-        return _of_cells(rows, {"sheet": sheet} if sheet else {})
+        made = _of_cells([(row.number, row.cells) for row in rows], {"sheet": sheet} if sheet else {})
+        return replace(made, doubts=(*made.doubts, *_valueless(rows)))
     with ExitStack() as files:
 
         def stream(encoding: str) -> TextStream:
@@ -103,6 +107,17 @@ def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
             return TextStream(found.name, file, encoding, unpacked_bytes_max)
 
         return _of_text(found.name, stream)
+
+
+def _valueless(rows: list[SheetRow]) -> Iterator[str]:
+    """Say which cells of a sheet have no value although they are not empty, for each reason."""
+    faults = [fault for row in rows for fault in row.faults.values()]
+    for reason in dict.fromkeys(fault.reason for fault in faults):
+        values = [fault.value for fault in faults if fault.reason == reason]
+        shown = (
+            f"{many(len(values), 'cell')} {'has' if len(values) == 1 else 'have'} no value, such as {values[0][:40]}"
+        )
+        yield f"columns: {shown}, which {reason}. Rows with such a cell in a column of the mapping are rejected"
 
 
 def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
@@ -272,10 +287,23 @@ def _of_csv(text: str) -> Sample:
         before = reader.line_num
     if len(text) >= SAMPLE_BYTES // 4 and len(rows) < SAMPLE_ROWS + _HEADER_ROWS_MAX:
         rows.pop()  # the sample may end within a row
+    _drop_surplus(rows)
     form = {"delimiter": delimiter} if delimiter != "," else {}
     form |= {"quote": ""} if not quote else {}
     form |= {"escape": escape} if escape else {}
     return _of_cells(rows, form, whole_rows=True)
+
+
+def _drop_surplus(rows: list[tuple[int, list[str]]]) -> None:
+    """Drop the empty cell behind the delimiter with which each line ends, except that of the header."""
+    while rows:
+        usual, _ = Counter(len(cells) for _, cells in rows).most_common(1)[0]
+        wide = [cells for _, cells in rows if len(cells) == usual]
+        ended = [cells for cells in wide if not cells[-1]]
+        if usual == 1 or wide[0][-1] or 2 * len(ended) <= len(wide):
+            return
+        for cells in ended:
+            cells.pop()
 
 
 def _dialect(text: str, delimiters: tuple[str, ...]) -> tuple[str, str, str]:
@@ -332,9 +360,15 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
         doubts.append(f'skip_rows: the header is in line {line}, below "{above}"')
     named = [title for title in header if title]
     values = [title for title in named if _VALUE.fullmatch(title)]
-    if len(values) > len(named) / 2:
+    if len(values) > len(named) / 2 and not all(map(_DATED.fullmatch, values)):
         raise LoadRefused(
             f'line {line} should name the columns, and has "{values[0]}": add a line with their names above the rows'
+        )
+    if further := _names_too(header, rows[at + 1 : at + 1 + SAMPLE_ROWS]):
+        below = rows[at + 1][0]
+        doubts.append(
+            f'skip_rows: line {below} seems to name the columns too, as in "{further[0][:40]}": if so, make one line '
+            f"of both in the file, or write skip_rows = {below - 1} to have the names of line {below}"
         )
     times = Counter(named)
     twice = tuple(name for name, count in times.items() if count > 1)
@@ -355,6 +389,20 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
             f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
         )
     return Sample(columns, kept, lines, form, tuple(doubts), twice, line)
+
+
+def _names_too(header: list[str], below: list[tuple[int, list[str]]]) -> list[str]:
+    """Return the texts of the row below a header where all further rows have numbers or days; none where it has one."""
+    if len(below) < _ROWS_BELOW_MIN:
+        return []
+    first, *rest = (dict(enumerate(cells)) for _, cells in below)
+    of_values = [
+        place
+        for place in range(len(header))
+        if (found := [row[place] for row in rest if row.get(place)]) and all(map(_VALUE.fullmatch, found))
+    ]
+    texts = [text for place in of_values if (text := first.get(place, "").strip())]
+    return texts if not any(map(_VALUE.fullmatch, texts)) else []
 
 
 def _header_at(rows: list[tuple[int, list[str]]], *, whole_rows: bool) -> int:

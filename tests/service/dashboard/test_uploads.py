@@ -199,7 +199,7 @@ async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup
         None,
         (),
     )
-    monkeypatch.setattr("workers.ingest.guess.guess", lambda path, **options: guessed)
+    monkeypatch.setattr("workers.ingest.uploads.guess", lambda path, **options: guessed)
     await browser.sign_in()
     page = await uploaded(browser, FILE.replace(b"Soy milk 1L", b"<i>Soy</i>"))
     assert "<li>day: &lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text
@@ -364,9 +364,9 @@ async def test_files_and_rows_are_deleted_after_their_time(browser: Browser) -> 
     await uploaded(browser)
     runner = FeedRunner(browser.edge.settings, Log("feeds", stream=io.StringIO()))
     with connect(browser.edge.settings.database_url, application="tests", autocommit=True) as connection:
-        runner._uploads.sweep(connection)
+        runner.sweep(connection)
         [kept] = objects(browser)
         connection.execute("UPDATE uploads SET at = at - interval '91 days'")
         os.utime(kept, times=(time.time() - 8 * 86_400,) * 2)
-        runner._uploads.sweep(connection)
+        runner.sweep(connection)
     assert objects(browser) == [] and execute(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]

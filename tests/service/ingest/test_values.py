@@ -6,6 +6,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 
 from shared.analytics.footprint import INDICATORS
@@ -124,6 +125,27 @@ def test_a_mapping_may_let_an_error_cost_only_its_field(settings: Settings, tmp_
     assert execute(settings, "SELECT count(*) FROM impacts") == [(1,)]
     assert rejected(settings) == [("a.csv", 2, "co2", "about 5", NO_FIGURE, "field")]
     assert dict(summary.field_rejects) == {NO_FIGURE: 1}
+
+
+def test_cells_without_a_value_are_rejects_of_a_load_whose_counts_add_up(settings: Settings, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (
+        ["id", "name", "day", "shop", "price", "cur", "was"],
+        ["A", "Milk", "2026-10-01", "S", "=1+1", "EUR", 3],
+        ["B", "Bread", "2026-10-01", "S", 2, "EUR", "#N/A"],
+        ["C", "#REF!", "2026-10-01", "S", 2, "EUR", 3],
+        ["D", "Oil", "2026-10-01", "S", 2, "EUR", 3],
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "f.xlsx")
+    (tmp_path / "m.toml").write_text(PRICES + 'list_price = { column = "was", on_error = "field" }\n')
+    summary = load(settings, read(tmp_path / "m.toml"), [tmp_path / "f.xlsx"])
+    assert (summary.counts["rows"], summary.counts["items_new"], summary.counts["observations_new"]) == (4, 2, 2)
+    assert [(line, column, value, scope) for _, line, column, value, _, scope in rejected(settings)] == [
+        (2, "price", "E2: =1+1", "row"),
+        (3, "was", "G3: #N/A", "field"),
+        (4, "name", "B4: #REF!", "row"),
+    ]
 
 
 def test_nan_in_ndjson_costs_its_field_and_is_not_counted_as_a_row(settings: Settings, tmp_path: Path) -> None:

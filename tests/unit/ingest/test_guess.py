@@ -800,6 +800,54 @@ def test_the_day_in_a_files_name_is_a_question(tmp_path: Path) -> None:
     assert read(tmp_path / "m.toml").observations[0].day.file_name == "([0-9]{4}-[0-9]{2}-[0-9]{2})"
 
 
+def test_weeks_are_days_and_parts_of_a_day_are_a_question(tmp_path: Path) -> None:
+    """They were no days: each price was of the day of the load, and the last one replaced the others."""
+    path = put(tmp_path, "id,name,week,price,currency\n1,A,2026-W05,2.50,EUR\n1,A,2026-W06,2.60,EUR\n")
+    assert [str(row["day"]) for row in tried(path, tmp_path).found.observations] == ["2026-02-01", "2026-02-08"]
+    for header, cells, day in (
+        ("Jahr,KW", "2026,5", "2026-02-01"),
+        ("year,month", "2026,2", "2026-02-28"),
+        ("KW", "5", ""),
+    ):
+        path = put(tmp_path, f"id,name,{header},price,currency\n1,A,{cells},2.50,EUR\n2,B,{cells},2.60,EUR\n")
+        made = guess(path)
+        [doubt] = [doubt for doubt in made.doubts if doubt.of == "day"]
+        assert len(doubt.choices) == (2 if day else 1) and 'day = "?"' in made.text
+        mapping = parse(made.text.replace('day = "?"', doubt.choices[0]))
+        found = Previewer(mapping, shown=9).of_items([path], Transformer(mapping, {}))
+        assert not day or [str(row["day"]) for row in found.observations] == [day, day]
+
+
+def test_prices_of_months_in_columns_are_said_with_what_loads_them(tmp_path: Path) -> None:
+    days: list[Any]
+    for days in (["Jan 2026", "Feb 2026", "Mrz 2026"], [datetime.date(2026, month, 1) for month in (1, 2, 3)]):
+        book = openpyxl.Workbook()
+        book.active.append(["SKU", "Product", *days])
+        book.active.append(["A1", "Milk", 1.29, 1.35, 1.35])
+        book.active.append(["A2", "Bread", 2.49, 2.59, None])
+        book.save(tmp_path / "f.xlsx")
+        made = guess(tmp_path / "f.xlsx")
+        [said] = [doubt.sentence for doubt in made.doubts if doubt.of == "observation"]
+        assert "make rows of them" in said, days
+        one = said.partition("with ")[2].replace(" and price", "\nprice")
+        tables = "".join(
+            f"[[observation]]\n{one.replace('-31', day).replace(str(days[0]), str(days[n]))}\n"
+            'channel = { constant = "S" }\ncurrency = { constant = "EUR" }\n'
+            for n, day in ((0, "-31"), (1, "-30"))
+        )
+        mapping = parse(made.text + tables)
+        found = Previewer(mapping, shown=9).of_items([tmp_path / "f.xlsx"], Transformer(mapping, {}))
+        assert [row["price"] for row in found.observations] == ["1.29", "1.35", "2.49", "2.59"]
+
+
+def test_a_second_line_of_names_is_said(tmp_path: Path) -> None:
+    two = "Article,,Price,\nSKU,Name,Retail,Was\nA1,Milk,1.29,1.49\nA2,Bread,2.49,\n"
+    doubts = {doubt.of: doubt.sentence for doubt in guess(put(tmp_path, two)).doubts}
+    assert 'line 2 seems to name the columns too, as in "Retail"' in doubts["skip_rows"]
+    for one in (two.partition("\n")[2], "id,name,price\n1,A,n/a\n2,B,2\n"):
+        assert "skip_rows" not in [doubt.of for doubt in guess(put(tmp_path, one)).doubts]
+
+
 @pytest.mark.parametrize(
     ("header", "column"),
     [("id,name,description", "name"), ("id,description,name", "name"), ("id,description", "description")],

@@ -98,6 +98,38 @@ def test_a_stray_quotation_mark_costs_its_own_line(
         assert ([row[0] for row in rows], [line for line, _ in rejects]) == (kept, lost), block
 
 
+def test_empty_cells_beyond_the_columns_cost_no_row(tmp_path: Path) -> None:
+    """As in exports that end each line with a delimiter. The judge is DuckDB; cells with content stay rejects."""
+    lines = ["1,A,x,", "2,B,y", "3,C,,,", '4,"D,",w,""', '5,"E\nF",v,', "6,G,"]
+    path = put(tmp_path, "\n".join(["id,name,brand", *lines, ""]))
+    names = "{'id': 'VARCHAR', 'name': 'VARCHAR', 'brand': 'VARCHAR'}"
+    reader = f"read_csv(?, header = true, delim = ',', quote = '\"', auto_detect = false, columns = {names})"
+    judged = duckdb.execute(f"select id, name, coalesce(brand, '') from {reader}", [str(path)]).fetchall()
+    assert len(judged) == len(lines)
+    for block in (20, 64, 1 << 20):
+        rows, rejects = rows_of(path, a_mapping(tmp_path), block_bytes=block)
+        assert ([row[1:] for row in rows], rejects) == (judged, []), block
+        assert [row[0] for row in rows] == [2, 3, 4, 5, 6, 8]
+    mixed = put(
+        tmp_path,
+        "id,name,brand\n1,A,x,\n2,B,y,z\n,,,\n3,C,x\n4,D,,x, \n5,E,y, \n6,\xe9,x,\n".encode("latin-1"),
+        "b.csv",
+    )
+    wide = [(3, "has 4 columns instead of 3"), (6, "has 5 columns instead of 3"), (8, "is not valid UTF-8")]
+    assert rows_of(mixed, a_mapping(tmp_path)) == ([(2, "1", "A", "x"), (5, "3", "C", "x"), (7, "5", "E", "y")], wide)
+    escaped = put(tmp_path, "id,name,brand\n1,A,x\\,,\n2,B,y\\,\n", "c.csv")
+    rows, rejects = rows_of(escaped, a_mapping(tmp_path, before='escape = "\\\\"\n'))
+    assert ([row[3] for row in rows], rejects) == (["x,", "y,"], [])
+
+
+def test_the_header_of_lines_that_end_with_a_delimiter_is_found(tmp_path: Path) -> None:
+    rows = "A1;Milk;1,5;;\nA2;Egg;2,5;;\nA3;Tea;2,5;;\n"
+    made = sample(put(tmp_path, f"Prices\nsku;title;price\n{rows}"))
+    assert (made.columns, made.header, len(made.rows)) == (("sku", "title", "price"), 2, 3)
+    made = sample(put(tmp_path, "sku;title;note\nA1;Milk;\nA2;Egg;\nA3;Tea;\n"))
+    assert (made.columns, made.header) == (("sku", "title", "note"), 1)
+
+
 def test_a_mapping_may_trust_cells_that_hold_rows(tmp_path: Path) -> None:
     path = put(tmp_path, 'id,name,brand\n1,"a\n2,b,c\nd",x\n')
     assert rows_of(path, a_mapping(tmp_path))[0] == []
@@ -674,6 +706,22 @@ def test_a_line_that_is_nested_too_deep_is_no_part_of_a_guess(tmp_path: Path) ->
     assert sample(put(tmp_path, "\n".join(lines), "f.ndjson")).rows == [{"a": "3", "d": "4"}]
 
 
+def test_the_first_of_a_list_of_lists_names_the_columns(tmp_path: Path) -> None:
+    text = '[["a", "b"], ["1", 2.50], ["2"], [3, null]]'
+    found = read(tmp_path, "f.json", text)
+    assert found == [("1", "2.50"), ("2", None), ("3", None)]
+    assert read(tmp_path, "f.json", f'{{"rows": {text}}}', 'records = "rows"\n') == found
+    assert sample(tmp_path / "f.json").columns == () and sample(put(tmp_path, text, "f.json")).columns == ("a", "b")
+    for wrong, reason in (
+        ('[["a", "b"], [1, 2, 3]]', "a list of 3 values, and the first one names 2 columns"),
+        ("[[1, 2], [3, 4]]", "put one with their names above the others"),
+        ('[["a", "a"], [3, 4]]', "put one with their names above the others"),
+        ('[["a", "b"], {"a": 1}]', "no list, and the first one is"),
+        ('["a", "b"]\n[1, 2]\n', "is no object: write each row as one"),
+    ):
+        assert reason in refused(tmp_path, "f.json", wrong), wrong
+
+
 def test_sheets_are_read_as_openpyxl_and_pandas_read_them(tmp_path: Path) -> None:
     rows = [["a", "b"], *([f"{n:04}", name.strip() or None] for n, name in enumerate(NAMES))]
     content = workbook(rows)
@@ -720,6 +768,169 @@ def test_a_sheet_with_cells_too_far_apart_is_refused(tmp_path: Path, quote: str)
     many = "".join(f'<row r="{n}"><c r="A{n}"/></row>' for n in range(3, 60_000))
     files["xl/worksheets/sheet1.xml"] = sheet.replace("</sheetData>", many + far)
     assert "cells as far as row 1,048,576 and column 16,384" in refused(tmp_path, "f.xlsx", archive(files))
+
+
+PRICED = '[item]\nid = "sku"\nname = "title"\n[item.attributes]\nprice = "price"\n'
+
+
+def sheet_of(rows: str, prefix: str = "", *, stale: bool = False) -> bytes:
+    """Return a workbook whose only sheet has rows of XML; `stale`: it is to be computed when it is opened."""
+    files = unpacked(workbook([]))
+    spaced = f"xmlns{':' * bool(prefix)}{prefix[:-1]}='http://schemas.openxmlformats.org/spreadsheetml/2006/main'"
+    begun, ended = f"<{prefix}worksheet {spaced}><{prefix}sheetData>", f"</{prefix}sheetData></{prefix}worksheet>"
+    files["xl/worksheets/sheet1.xml"] = begun + rows + ended
+    if not stale:  # openpyxl always says it
+        files["xl/workbook.xml"] = files["xl/workbook.xml"].replace(b' fullCalcOnLoad="1"', b"")
+    return archive(files)
+
+
+def lost(folder: Path, name: str, content: bytes, text: str = PRICED) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the first cells of the rows that a sheet gives, and place, scope and text of its rejects."""
+    batches = list(readers.read(put(folder, content, name), a_mapping(folder, text, HEAD), batch_rows=2))
+    kept = [sku for batch in batches for sku in batch.columns["sku"].to_pylist()]
+    return kept, [(one.line, one.column, one.scope, one.value) for batch in batches for one in batch.rejects]
+
+
+def test_a_cell_with_an_error_or_a_formula_without_its_value_is_a_reject(tmp_path: Path) -> None:
+    """The judge is openpyxl, which wrote the formulas without values, as every program does that cannot compute."""
+    errors = ["#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!"]
+    prices = [1.5, "=1+1", *errors, None, "=SUM(C2:C3)", 2]
+    rows = [["sku", "title", "price", "note"], *([f"S{n}", "x", price, "=1+1"] for n, price in enumerate(prices))]
+    content = workbook([*rows, [], [None, None, "=C2"]])
+    stored = openpyxl.load_workbook(io.BytesIO(content), data_only=True).active
+    written = openpyxl.load_workbook(io.BytesIO(content)).active
+    judged = [
+        (cell.row, "price", "row", f"{cell.coordinate}: {written[cell.coordinate].value}")
+        for [cell] in stored.iter_rows(2, min_col=3, max_col=3)
+        if cell.data_type == "e" or (written[cell.coordinate].data_type == "f" and cell.value is None)
+    ]
+    assert len(judged) == 10
+    kept, rejects = lost(tmp_path, "f.xlsx", content)
+    assert (kept, rejects) == (["S0", "S9", "S11"], judged)
+    _, reasons = rows_of(tmp_path / "f.xlsx", a_mapping(tmp_path, PRICED, HEAD))
+    assert "open the file in a spreadsheet program, save it and load it again" in reasons[0][1]
+    assert "correct or empty the cell there, save the file and load it again" in reasons[1][1]
+    doubts = " ".join(sample(tmp_path / "f.xlsx").doubts)
+    assert "15 cells have no value, such as D2: =1+1" in doubts and "7 cells have no value, such as C4: #N/A" in doubts
+
+
+def test_an_error_costs_only_the_field_where_the_mapping_says_so(tmp_path: Path) -> None:
+    content = workbook([["sku", "title", "price", "was"], ["S1", "x", 1, "#N/A"], ["S2", "#REF!", 2, "#N/A"]])
+    field = 'was = { column = "was", on_error = "field" }\n'
+    kept = (["S1"], [(2, "was", "field", "D2: #N/A"), (3, "title", "row", "B3: #REF!")])
+    assert lost(tmp_path, "f.xlsx", content, PRICED + field) == kept
+    for also in ('both = { first_of = ["was", "price"], on_error = "field" }\n', 'old = "was"\n'):
+        _, rejects = lost(tmp_path, "f.xlsx", content, PRICED + field + also)
+        assert [scope for _, _, scope, _ in rejects] == ["row", "row"], also
+
+
+def test_cells_without_a_value_are_found_however_a_program_writes_them(tmp_path: Path) -> None:
+    header = '<row r="1"><c r="A1" t="str"><v>sku</v></c><c r="B1" t="str"><v>title</v></c><c r="C1" t="str"><v>price</v></c></row>'
+    named = '<row r="{n}"><c r="A{n}" t="str"><v>S{n}</v></c><c r="B{n}" t="str"><v>x</v></c>{cell}</row>'
+    cells = {
+        '<c r="C{n}"><f>1+1</f></c>': "C{n}: =1+1",
+        '<c r="C{n}"><f>1+1</f>\n<v/></c>': "C{n}: =1+1",
+        '<c r="C{n}"><f t="shared" si="0"/></c>': "C{n}: =",
+        "<c r='C{n}' t='e'><f>NA()</f><v>#N/A</v></c>": "C{n}: #N/A",
+        '<c r="C{n}" t="str"><f>A1&amp;B1</f></c>': "C{n}: =A1&B1",
+        '<c r="C{n}" t="str"><f>""</f><v></v></c>': None,  # its value is the empty text
+        '<c r="C{n}"><f>1-1</f><v>0</v></c>': None,
+        '<c r="C{n}" t="str"><v> t="e" &lt;f/></v></c>': None,
+    }
+    rows = [named.format(n=n, cell=cell.format(n=n)) for n, cell in enumerate(cells, 2)]
+    places = [(n, "price", "row", text.format(n=n)) for n, text in enumerate(cells.values(), 2) if text]
+    kept = [f"S{n}" for n, text in enumerate(cells.values(), 2) if not text]
+    assert lost(tmp_path, "f.xlsx", sheet_of(header + "".join(rows))) == (kept, places)
+    for row, place in zip(rows, places, strict=False):  # alone, so that no other cell leads to it
+        assert lost(tmp_path, "f.xlsx", sheet_of(header + re.sub(r"\br=(['\"])([A-C]?)\d", r"r=\1\g<2>2", row)))[1], (
+            place
+        )
+    # Without references, and with a prefix.
+    bare = re.sub(r" r=(['\"])\w+['\"]", "", header + "".join(rows))
+    assert lost(tmp_path, "f.xlsx", sheet_of(bare)) == (kept, places)
+    prefixed = re.sub(r"(</?)(?=[a-z])", r"\1x:", bare)
+    assert lost(tmp_path, "f.xlsx", sheet_of(prefixed, "x:")) == (kept, places)
+    # XlsxWriter stores 0 for each formula, and has the workbook computed when it is opened.
+    zero = header + named.format(n=2, cell='<c r="C2"><f>1+1</f><v>0</v></c>')
+    assert lost(tmp_path, "f.xlsx", sheet_of(zero)) == (["S2"], [])
+    assert lost(tmp_path, "f.xlsx", sheet_of(zero, stale=True)) == ([], [(2, "price", "row", "C2: =1+1")])
+    disordered = header + rows[1] + rows[0]
+    with pytest.raises(LoadRefused, match="has row 2 behind row 3: open it in a spreadsheet program, save it"):
+        lost(tmp_path, "f.xlsx", sheet_of(disordered))
+
+
+def test_cells_without_a_value_are_those_of_the_sheet_that_is_read(tmp_path: Path) -> None:
+    content = workbook([["sku", "title", "price"], ["S1", "x", "=1+1"]], "Other")
+    book = openpyxl.load_workbook(io.BytesIO(content))
+    for row in ([5, 6], ["sku", "title", "price"], ["S2", "y", 3], ["S3", "y", "#N/A"]):
+        book["Other"].append(row)
+    saved = io.BytesIO()
+    book.save(saved)
+    path = put(tmp_path, saved.getvalue(), "f.xlsx")
+    found = rows_of(path, a_mapping(tmp_path, PRICED, HEAD + 'sheet = "Other"\nskip_rows = 3\n'))
+    assert ([row for row, *_ in found[0]], [line for line, _ in found[1]]) == ([5], [6])
+
+
+def test_cells_of_opendocument_without_a_value_are_rejects(tmp_path: Path) -> None:
+    """As LibreOffice writes an error, OpenOffice did, and programs that cannot compute write a formula."""
+    cells = {
+        'table:formula="of:=NA()" office:value-type="string" office:string-value="" calcext:value-type="error"><text:p>#N/A</text:p>': "C{n}: #N/A",
+        'table:formula="of:=1/0" office:value-type="float" office:value="0"><text:p>#DIV/0!</text:p>': "C{n}: #DIV/0!",
+        'table:formula="of:=[.A2]&gt;1">': "C{n}: of:=[.A2]>1",
+        'table:formula="of:=1+1" office:value-type="float" office:value="2"><text:p>2</text:p>': None,
+        'table:formula="of:=&quot;#1&quot;" office:value-type="string"><text:p>#1</text:p>': None,
+    }
+    rows = [
+        ["string||sku", "string||title", "string||price"],
+        *([f"string||S{n}", "string||x", f"string||CELL{n}"] for n in range(2, 7)),
+    ]
+    files = unpacked(opendocument(rows))
+    text = str(files["content.xml"], "utf-8").replace("xmlns:text=", 'xmlns:calcext="urn:x" xmlns:text=')
+    for n, cell in enumerate(cells, 2):
+        text = text.replace(f' office:value-type="string"><text:p>CELL{n}</text:p>', f" {cell}")
+    places = [(n, "price", "row", shown.format(n=n)) for n, shown in enumerate(cells.values(), 2) if shown]
+    assert lost(tmp_path, "f.ods", archive(files | {"content.xml": text})) == (["S5", "S6"], places)
+    # Rows and cells that are repeated count, and so does one that calamine leaves out, below the last value.
+    last = '<table:table-row table:number-rows-repeated="2"><table:table-cell table:number-columns-repeated="3" {}/></table:table-row>'
+    more = last.format("") + last.format('table:formula="of:=1"') + "</table:table>"
+    _, rejects = lost(tmp_path, "f.ods", archive(files | {"content.xml": text.replace("</table:table>", more)}))
+    assert rejects[3:] == [(9, "sku", "row", "A9: of:=1"), (10, "sku", "row", "A9: of:=1")]
+
+
+def test_a_cell_that_is_merged_over_several_rows_holds_for_each_of_them(tmp_path: Path) -> None:
+    """The judge is openpyxl, which says which cells are merged; those of the header hold for no row below it."""
+    rows = [
+        ["Prices"],
+        ["", "a", "b"],
+        ["", "", "further"],
+        ["", "1", "Milk"],
+        ["", "2"],
+        ["", "3"],
+        [],
+        ["", "4", "=1"],
+    ]
+    book = openpyxl.Workbook()
+    for row in [*rows, ["", "5"], ["", "6", "Bread"], ["", "", "Egg"]]:
+        book.active.append([cell or None for cell in row])
+    for cells in ("A1:C1", "B2:B3", "C4:C7", "C8:C9", "B10:B11"):
+        book.active.merge_cells(cells)
+    written = io.BytesIO()
+    book.save(written)
+    sheet = openpyxl.load_workbook(io.BytesIO(written.getvalue())).active
+    shown = {
+        (row, column): str(sheet.cell(area.min_row, area.min_col).value)
+        for area in sheet.merged_cells.ranges
+        for row, column in area.cells
+        if area.min_row > 2
+    }
+    path = put(tmp_path, written.getvalue(), "f.xlsx")
+    found, rejects = rows_of(path, a_mapping(tmp_path, TWO, HEAD + "skip_rows = 1\n"))
+    judged = [
+        (row, *(shown.get((row, column)) or str(sheet.cell(row, column).value or "") for column in (2, 3)))
+        for row in (3, 4, 5, 6, 10, 11)
+    ]
+    assert (found, [line for line, _ in rejects]) == (judged, [8, 9])
+    assert found[3] == (6, "3", "Milk") and found[-1] == (11, "6", "Egg")
 
 
 OLD_SHEET = Path(__file__).parents[2] / "data/files/70_excel97.xls"

@@ -1,0 +1,174 @@
+"""Files that operators upload in the dashboard: guessed, previewed, loaded, undone, as the row of each demands."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from shared.db.connect import Connection, connect
+from shared.db.queries import load_queries
+from shared.errors import ItemIndexError, LoadRefused, ResultGone
+from shared.objects.directory import FILES_KEPT_DAYS, ResultStore, upload_key
+from shared.settings.settings import Settings
+from workers.ingest.accounting import Summary, accounts, sentences
+from workers.ingest.guess import guess
+from workers.ingest.load import load
+from workers.ingest.mapping import parse
+from workers.ingest.preview import Preview, Previewer
+from workers.provenance import standing
+from workers.provenance.undo import UndoneBefore, undo
+
+SQL = load_queries(__file__, "uploads.sql")
+
+ROWS_SHOWN = 10
+_BLOCK_BYTES = 1 << 20
+_PROGRESS_SECONDS = 1.0
+
+
+class Cancelled(Exception):
+    """The operator wants no more of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file with what is wanted of it."""
+
+    id: str
+    person: str
+    file_name: str
+    step: str
+    mapping: str | None
+    attempt: int
+    load_id: str | None
+    resumed: bool  # an attempt before this one has not noted its end
+
+
+class UploadRunner:
+    """Does what is wanted of one upload. `check` raises where the process is to end."""
+
+    def __init__(self, settings: Settings, store: ResultStore, check: Callable[[], None]) -> None:
+        self._settings = settings
+        self._store = store
+        self._check = check
+
+    def serve(self, upload_id: str, folder: Path) -> str | None:
+        """Do it with the file in a folder of its own; return its new state, None where nothing was wanted any more."""
+        with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
+            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
+            if row is None:
+                return None
+            upload = Upload(*row)
+            try:
+                state, outcome, load_id = self._done(connection, upload, folder)
+                values: tuple[Any, ...] = (state, outcome and Jsonb(outcome), None, load_id)
+            except Cancelled:
+                values = ("cancelled", None, None, None)
+            except ItemIndexError as error:
+                values = _refused(upload, str(error))
+            connection.execute(SQL.finish, (upload.id, upload.attempt, *values))
+            if values[0] == "loaded":  # only now: a load whose end could not be noted is tried again with the file
+                self._store.remove(upload_key(upload.id))
+            return str(values[0])
+
+    def fail(self, upload_id: str, reason: str) -> None:
+        """Note an error of ours: the file would meet it again."""
+        with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
+            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
+            if row is not None:
+                upload = Upload(*row)
+                connection.execute(SQL.finish, (upload.id, upload.attempt, *_refused(upload, reason)))
+
+    def _done(
+        self, connection: Connection, upload: Upload, folder: Path
+    ) -> tuple[str, dict[str, Any] | None, str | None]:
+        if upload.step == "undo":
+            self._undo(upload)
+            return "undone", None, None
+        report = _Progress(connection, upload, self._check)
+        path = self._fetched(upload, folder, report)
+        bytes_max = self._settings.ingest_unpacked_bytes_max
+        if upload.mapping is None:
+            upload = replace(upload, mapping=guess(path, unpacked_bytes_max=bytes_max).text)
+            connection.execute(SQL.keep_mapping, (upload.id, upload.attempt, upload.mapping))
+        mapping = parse(upload.mapping or "")
+        mapping.refuse_second_file()
+        if upload.step == "load":
+            summary = load(self._settings, mapping, [path], report)
+            committed = [(summary.load_id,)] if summary.state == "committed" else []
+            if upload.resumed and not committed:
+                committed = connection.execute(SQL.committed, (upload.id, mapping.digest)).fetchall()
+            return "loaded", _account(summary, dry_run=False), committed[0][0] if committed else None
+        previewer = Previewer(mapping, shown=ROWS_SHOWN, unpacked_bytes_max=bytes_max, report_progress=report)
+        if mapping.factors:
+            previewer.of_factors([path])
+        try:
+            summary = load(self._settings, mapping, [path], report, dry_run=True, see=previewer.see)
+        except LoadRefused:
+            shown = {"rows": _rows(previewer.preview())}
+            connection.execute(SQL.finish, (upload.id, upload.attempt, "running", Jsonb(shown), None, None))
+            raise
+        return "previewed", {"rows": _rows(previewer.preview()), **_account(summary, dry_run=True)}, None
+
+    def _fetched(self, upload: Upload, folder: Path, report: Callable[[int], None]) -> Path:
+        path = folder / upload.file_name
+        try:
+            reader = self._store.open(upload_key(upload.id))
+        except ResultGone:
+            raise LoadRefused(
+                f"the file is no longer kept: after {FILES_KEPT_DAYS} days, or a load; upload it again"
+            ) from None
+        try:
+            with path.open("xb") as file:
+                for offset in range(0, reader.size, _BLOCK_BYTES):
+                    file.write(reader.read(offset, _BLOCK_BYTES))
+                    report(0)
+        finally:
+            reader.close()
+        return path
+
+    def _undo(self, upload: Upload) -> None:
+        if upload.load_id is None:
+            raise LoadRefused("nothing was loaded of this file")
+        with connect(self._settings.database_url, application="undo") as connection:
+            standing.lock(connection)
+            with suppress(UndoneBefore):  # by the command, or by an attempt whose end could not be noted
+                undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
+
+
+def _refused(upload: Upload, reason: str) -> tuple[Any, ...]:
+    """Return the end of an attempt that failed; what could not be undone stays loaded."""
+    state = "loaded" if upload.step == "undo" and upload.load_id else "refused"
+    return state, None, reason.replace("\0", "\ufffd"), None
+
+
+class _Progress:
+    """Writes how far an attempt is, about once a second; raises where it is no longer wanted."""
+
+    def __init__(self, connection: Connection, upload: Upload, check: Callable[[], None]) -> None:
+        self._connection = connection
+        self._upload = upload
+        self._check = check
+        self._next = 0.0
+
+    def __call__(self, done: int) -> None:
+        self._check()
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PROGRESS_SECONDS
+        values = (self._upload.id, self._upload.attempt, done)
+        if self._connection.execute(SQL.progress, values).fetchone() != (False,):
+            raise Cancelled
+
+
+def _rows(preview: Preview) -> dict[str, Any]:
+    kinds = ("items", "observations", "impacts", "factors", "rejects")
+    return {kind: getattr(preview, kind)[:ROWS_SHOWN] for kind in kinds}
+
+
+def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:
+    listed = [] if not summary.counts["rows"] else [asdict(account) for account in accounts(summary.counts)]
+    return {"state": summary.state, "sentences": sentences(summary, dry_run=dry_run), "accounts": listed}
