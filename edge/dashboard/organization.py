@@ -5,19 +5,31 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from aiohttp import web
+from multidict import MultiDict
 
 from edge.composition import Services
+from edge.dashboard.forms import Form, FormFaults
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.sessions import Sessions
 from edge.dashboard.usage import plot_by_day
 from edge.organizations.handlers import invitation_link
+from edge.organizations.schemas import NewInvitation, NewOrganization
 from edge.organizations.service import Actor, AuditFilter, usage_range
 from edge.quota.page import windows_of
 from edge.storage.database import Transaction
-from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, INVITABLE, ROLES, Plan, may
+from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, ROLES, Plan, may
 from shared.organizations.credentials import KEY_PREFIX
 
 _AUDIT_ROWS = 100
+_EMAIL = {
+    "label": "Email address",
+    "sentence": "For example `name@example.org`.",
+    "missing": "Enter an email address.",
+    "attributes": {"autocomplete": "off"},
+}
+INVITATION = Form.over(NewInvitation(), ("email", "role"), {"email": _EMAIL})
+_NAME = {"missing": "Enter a name.", "attributes": {"autocomplete": "organization"}, "wide": True}
+NEW_ORGANIZATION = Form.over(NewOrganization(), ("name", "plan"), {"name": _NAME})
 HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"
 
 
@@ -112,24 +124,24 @@ class OrganizationPages:
 
     async def members(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The people, and open invitations; the link of a new one is shown once."""
-        return await self._members(request, visitor, await self._secret.take(visitor, _MEMBERS_PAGE), {}, None)
+        return await self._members(
+            request, visitor, await self._secret.take(visitor, _MEMBERS_PAGE), INVITATION.sent(MultiDict(role="member"))
+        )
 
     async def _members(
-        self, request: web.Request, visitor: SignedIn, link: str | None, given: dict[str, str], fault: str | None
+        self, request: web.Request, visitor: SignedIn, link: str | None, form: Form
     ) -> web.StreamResponse:
-        """Show the page, with the invitation's form as it was filled in and its fault."""
+        """Show the page with the form of an invitation."""
         actor = visitor.acting
         return render(
             request,
             "members.html",
             visitor,
-            400 if fault else 200,
-            given=given,
-            fault=fault,
+            400 if form.faults else 200,
+            form=form,
             members=await self._acts.members(actor),
             link=link,
             roles=ROLES,
-            invitable=INVITABLE,
             invitations=await self._acts.invitations(actor),
             may_manage=may(actor.membership.role, "manage-members"),
             may_manage_owners=may(actor.membership.role, "manage-owners"),
@@ -137,14 +149,14 @@ class OrganizationPages:
 
     async def invite(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Invite an address; the next page shows the link, once."""
-        form = await form_of(request)
-        email, role = form.get("email", "").strip(), form.get("role", "")
-        if role not in INVITABLE or not 3 <= len(email) <= 254 or "@" not in email or not email.isprintable():
-            fault = "Enter an email address, such as name@example.org, and choose a role."
-            return await self._members(request, visitor, None, form, fault)
+        form = INVITATION.sent(await form_of(request))
+        try:
+            wanted = form.load(form.body())
+        except FormFaults as error:
+            return await self._members(request, visitor, None, form.refused(error))
 
         async def invite(transaction: Transaction) -> str:
-            secret, _ = await self._acts.within(transaction).invite(visitor.acting, email, role)
+            secret, _ = await self._acts.within(transaction).invite(visitor.acting, wanted["email"], wanted["role"])
             return invitation_link(self._origin, secret)
 
         return await self._secret.once(request, visitor, _MEMBERS_PAGE, invite)
@@ -249,24 +261,22 @@ class PersonPages:
 
     async def new_organization(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The form for a new organization, with the plans."""
-        return await self._form(request, visitor, {}, None)
+        return await self._form(request, visitor, NEW_ORGANIZATION)
 
-    async def _form(
-        self, request: web.Request, visitor: SignedIn, given: dict[str, str], fault: str | None
-    ) -> web.StreamResponse:
-        """Show the form as it was filled in, and the fault of the name."""
+    async def _form(self, request: web.Request, visitor: SignedIn, form: Form) -> web.StreamResponse:
         await self._credentials.plan("free")  # the plans are read together
         plans = [plan for plan in self._credentials.plans.values() if plan.counted_by == "organization"]
-        values = {"plans": plans, "plans_at_once": self._plans_at_once, "given": given, "fault": fault}
-        return render(request, "new_organization.html", visitor, 400 if fault else 200, **values)
+        values = {"plans": plans, "plans_at_once": self._plans_at_once, "form": form}
+        return render(request, "new_organization.html", visitor, 400 if form.faults else 200, **values)
 
     async def create_organization(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Create it, and work in it from now on."""
-        form = await form_of(request)
-        name = form.get("name", "").strip()
-        if not 1 <= len(name) <= 200 or not name.isprintable():
-            return await self._form(request, visitor, form, "Enter a name of 1 to 200 printable characters.")
-        plan = form.get("plan", "")
+        form = NEW_ORGANIZATION.sent(await form_of(request))
+        try:
+            wanted = form.load(form.body())
+        except FormFaults as error:
+            return await self._form(request, visitor, form.refused(error))
+        name, plan = wanted["name"], wanted["plan"]
 
         async def make(transaction: Transaction) -> None:
             made = await self._acts.within(transaction).create(visitor.person, name, plan)

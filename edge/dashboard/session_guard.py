@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from aiohttp import BodyPartReader, MultipartReader, web
 from markupsafe import Markup, escape
+from multidict import MultiDict
 
 from edge.composition import Services
 from edge.dashboard.sessions import Cookies, Sessions
@@ -81,7 +82,7 @@ class SignedIn:
     def acting(self) -> Actor:
         """The visitor as a member of an organization. Raises PageError if there is none."""
         if self.actor is None:
-            raise PageError(404, "You are not a member of an organization yet. Create one, or ask for an invitation.")
+            raise PageError(404, NO_ORGANIZATION)
         return self.actor
 
     @property
@@ -92,10 +93,14 @@ class SignedIn:
     @property
     def barred(self) -> str | None:
         """Why the visitor makes no calls for the organization, whatever its plan includes; None for one who may."""
+        return self.barred_from("call")
+
+    def barred_from(self, right: str) -> str | None:
+        """Return why the visitor has no right in the organization, whatever its plan includes; None for one who has."""
         membership = self.actor.membership if self.actor else None
         if membership and membership.state != "active":
             return SUSPENDED
-        return read_only(membership.role) if membership and not may(membership.role, "call") else None
+        return read_only(membership.role) if membership and not may(membership.role, right) else None
 
     @property
     def form_token(self) -> str:
@@ -104,6 +109,7 @@ class SignedIn:
 
 
 SUSPENDED = "This organization is suspended."
+NO_ORGANIZATION = "You are not a member of an organization yet. Create one, or ask for an invitation."
 
 
 def read_only(role: str) -> str:
@@ -243,7 +249,7 @@ async def _first_field(request: web.Request) -> tuple[MultipartReader, str]:
         raise PageError(400, "The form cannot be read.") from None
 
 
-async def form_of(request: web.Request) -> dict[str, str]:
+async def form_of(request: web.Request) -> MultiDict[str]:
     """Return a form's fields. Raises PageError for anything but a small url-encoded form."""
     if request.content_type != "application/x-www-form-urlencoded":
         raise PageError(415, "Submit this form from a browser.")
@@ -257,7 +263,7 @@ async def form_of(request: web.Request) -> dict[str, str]:
         raise PageError(413, "The form is too large (64 kB at most). Shorten its fields and submit it again.") from None
     if len(fields) > _FORM_FIELDS_MAX or "\0" in text:
         raise PageError(400, "The form could not be read. Go back and try again.")
-    return dict(fields)
+    return MultiDict(fields)
 
 
 def id_in(request: web.Request, name: str) -> str | None:
@@ -379,7 +385,15 @@ def _title(status: int) -> str:
 
 
 Make = Callable[[Transaction], Awaitable[str | None]]
-FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+_FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+
+
+def form_id_in(form: Mapping[str, str]) -> str:
+    """Return the id that a form got with its page. Raises PageError where it has none."""
+    form_id = form.get("once", "")
+    if not _FORM_ID.fullmatch(form_id):
+        raise PageError(400, "This form has expired. Open its page again.")
+    return form_id
 
 
 class OneTimeSecrets:
@@ -394,12 +408,7 @@ class OneTimeSecrets:
 
         The page shows the text that `make` returns, once; None is no text.
         """
-        form = await form_of(request)
-        form_id = form.get("once", "")
-        if not FORM_ID.fullmatch(form_id):
-            raise PageError(400, "This form has expired. Open its page again.")
-
-        key = f"form {form_id}"
+        key = f"form {form_id_in(await form_of(request))}"
 
         async def act(transaction: Transaction) -> Outcome:
             text = await make(transaction)
