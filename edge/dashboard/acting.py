@@ -6,16 +6,9 @@ from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
 from edge.dashboard.session_guard import NO_ORGANIZATION, PageError, SignedIn
-from edge.events.watches import Actor
 from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
 from shared.organizations.accounts import Plan, Principal
-
-
-def acting_of(visitor: SignedIn) -> Actor:
-    """Return the organization that the visitor works in, with the person's name for its audit log."""
-    actor = visitor.acting
-    return Actor(actor.membership.organization_id, actor.person.name, actor.person.id)
 
 
 class PageBilling:
@@ -27,8 +20,8 @@ class PageBilling:
 
     async def plan(self, visitor: SignedIn) -> Plan:
         """Return the plan that counts for a person: the organization's if their role may call the API, else `free`."""
-        if visitor.actor and not visitor.barred:
-            return await self._credentials.plan(visitor.actor.membership.plan)
+        if visitor.membership and not visitor.barred:
+            return await self._credentials.plan(visitor.membership.plan)
         return await self._credentials.plan("free")
 
     async def includes(self, visitor: SignedIn, rank: int) -> bool:
@@ -42,15 +35,14 @@ class PageBilling:
         if barred or plan.rank >= rank_min:
             return barred
         upgrade = f"The {plan.title} plan does not include this. Upgrade the plan of your organization."
-        return upgrade if visitor.actor else NO_ORGANIZATION
+        return upgrade if visitor.membership else NO_ORGANIZATION
 
     async def principal(self, visitor: SignedIn, rank_min: int = 0, right: str = "call") -> Principal:
         """Return the person as a caller. Raises PageError (403) where the role or the plan does not allow the act."""
         refusal = await self.refusal(visitor, rank_min, right) if rank_min else None
         if refusal is not None:
             raise PageError(403, refusal)
-        plan, actor = await self.plan(visitor), visitor.actor
-        return Principal("bearer", visitor.person.id, plan, actor.membership.organization_id if actor else None)
+        return Principal("bearer", visitor.person.id, await self.plan(visitor), visitor.organization or None)
 
     async def charge(self, request: web.Request, principal: Principal, units: int) -> Charge:
         """Charge units, or count a call that costs none. Raises the problem `rate-limited` where a limit is reached."""

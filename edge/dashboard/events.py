@@ -8,7 +8,7 @@ from aiohttp import web
 
 from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.composition import Services
-from edge.dashboard.acting import PageBilling, acting_of
+from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import Choice, Form, FormFaults, FormPages
 from edge.dashboard.reports import names_in
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
@@ -96,13 +96,13 @@ class WatchPages(FormPages):
         wanted = form.load(form.body())
 
         async def make(transaction: Transaction) -> None:
-            await self._watches.within(transaction).add(acting_of(visitor), wanted)
+            await self._watches.within(transaction).add(visitor.acting, wanted)
 
         return await self._once.once(request, visitor, _PAGE, make)
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's watches, the newest first, a page at a time."""
-        rows, total = await self._watches.page(acting_of(visitor), _LISTED, id_in(request, "after"))
+        rows, total = await self._watches.page(visitor.acting, _LISTED, id_in(request, "after"))
         watches = [rendered(row) for row in rows[:_LISTED]]
         subjects = [("iid" if watch.target == "article" else watch.target, watch.code) for watch in watches]
         names = await names_in(self._database, [dict([subject]) for subject in subjects])
@@ -121,13 +121,13 @@ class WatchPages(FormPages):
         """Pause a watch, or have it evaluated again."""
         await self._billing.principal(visitor, BRAND)
         paused = (await form_of(request)).get("paused") == "true"
-        await self._watches.pause(acting_of(visitor), request.match_info["id"], paused=paused)
+        await self._watches.pause(visitor.acting, request.match_info["id"], paused=paused)
         return see(_PAGE)
 
     async def delete(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Delete a watch; its events stay in the log for their time."""
         await self._billing.principal(visitor, BRAND)
-        await self._watches.delete(acting_of(visitor), request.match_info["id"])
+        await self._watches.delete(visitor.acting, request.match_info["id"])
         return see(_PAGE)
 
 
@@ -193,7 +193,7 @@ class WebhookPages:
             wanted = form.load(form.body())
 
             async def make(transaction: Transaction) -> str:
-                made = await self._webhooks.within(transaction).add(acting_of(visitor), wanted["url"], wanted["types"])
+                made = await self._webhooks.within(transaction).add(visitor.acting, wanted["url"], wanted["types"])
                 return str(made.secret)
 
             return await self._secret.once(request, visitor, _WEBHOOKS, make)
@@ -210,20 +210,20 @@ class WebhookPages:
         endpoint = request.match_info["id"]
 
         async def make(transaction: Transaction) -> str:
-            return str((await self._webhooks.within(transaction).rotate(acting_of(visitor), endpoint)).secret)
+            return str((await self._webhooks.within(transaction).rotate(visitor.acting, endpoint)).secret)
 
         return await self._secret.once(request, visitor, f"{_WEBHOOKS}/{endpoint}", make)
 
     async def enable(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Send to it again, at once."""
         await self._billing.principal(visitor, BRAND, _RIGHT)
-        await self._webhooks.enable(acting_of(visitor), request.match_info["id"])
+        await self._webhooks.enable(visitor.acting, request.match_info["id"])
         return see(f"{_WEBHOOKS}/{request.match_info['id']}")
 
     async def disable(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Send nothing to it for now; events wait."""
         await self._billing.principal(visitor, BRAND, _RIGHT)
-        await self._webhooks.disable(acting_of(visitor), request.match_info["id"])
+        await self._webhooks.disable(visitor.acting, request.match_info["id"])
         return see(f"{_WEBHOOKS}/{request.match_info['id']}")
 
     async def replay(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -235,15 +235,13 @@ class WebhookPages:
             wanted = form.load({"event": given["event"]} if "event" in given else form.body())
         except FormFaults as error:
             return await self._one(request, visitor, form.refused(error))
-        count = await self._webhooks.replay(
-            acting_of(visitor), endpoint, wanted["event"], wanted["after"], wanted["to"]
-        )
+        count = await self._webhooks.replay(visitor.acting, endpoint, wanted["event"], wanted["after"], wanted["to"])
         return see(f"{_WEBHOOKS}/{endpoint}?replayed={count}")
 
     async def test(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Have the newest event of its types sent again: a receiver is tried with what it will really get."""
         await self._billing.principal(visitor, BRAND, _RIGHT)
-        acting, endpoint = acting_of(visitor), request.match_info["id"]
+        acting, endpoint = visitor.acting, request.match_info["id"]
         webhook = await self._webhooks.one(acting, endpoint)
         newest = await self._feed.newest(acting.organization, None, 1, webhook.types)
         if not newest:
@@ -254,7 +252,7 @@ class WebhookPages:
     async def delete(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Delete it with its attempts."""
         await self._billing.principal(visitor, BRAND, _RIGHT)
-        await self._webhooks.delete(acting_of(visitor), request.match_info["id"])
+        await self._webhooks.delete(visitor.acting, request.match_info["id"])
         return see(_WEBHOOKS)
 
     async def _list(self, request: web.Request, visitor: SignedIn, form: Form) -> web.StreamResponse:
@@ -263,7 +261,7 @@ class WebhookPages:
             "webhooks.html",
             visitor,
             400 if form.faults else 200,
-            webhooks=await self._webhooks.listed(acting_of(visitor)),
+            webhooks=await self._webhooks.listed(visitor.acting),
             new_secret=None if form.faults else await self._secret.take(visitor, _WEBHOOKS),
             form=form,
             most=ENDPOINTS_MAX,
@@ -271,7 +269,7 @@ class WebhookPages:
         )
 
     async def _one(self, request: web.Request, visitor: SignedIn, form: Form) -> web.StreamResponse:
-        acting, endpoint = acting_of(visitor), request.match_info["id"]
+        acting, endpoint = visitor.acting, request.match_info["id"]
         webhook = await self._webhooks.one(acting, endpoint)
         replayed = request.query.get("replayed", "")
         return render(
@@ -379,7 +377,7 @@ class EventPages:
         chosen = request.query.get("type", "")
         if chosen and chosen not in TYPES:
             raise PageError(400, "There is no such event type.")
-        organization = visitor.acting.membership.organization_id
+        organization = visitor.acting.organization
         types = [chosen] if chosen else None
         events = await self._feed.newest(organization, _cursor(request), _EVENTS_LISTED + 1, types)
         listed = [(event, words_of(event.type, event.data)) for event in events[:_EVENTS_LISTED]]

@@ -86,7 +86,7 @@ class ExportPages(FormPages):
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
-        orders, total = await self._exports.listed(_organization(visitor), None, _LISTED, None)
+        orders, total = await self._exports.listed(visitor.acting.organization, None, _LISTED, None)
         requests = [(order, _request_of(order)) for order in orders[:_LISTED]]
         names = await names_in(self._database, [asked for _, asked in requests])
         exports = [(order, asked, export_question(asked, names)) for order, asked in requests]
@@ -99,7 +99,7 @@ class ExportPages(FormPages):
 
     async def state(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The progress of an export, asked for again and again; once it has ended, its whole part of the page."""
-        order = await self._exports.find(_organization(visitor), request.match_info["id"])
+        order = await self._exports.find(visitor.acting.organization, request.match_info["id"])
         if not order.ended:
             return render(request, "progress.html", visitor, order=order)
         response = await self._shown(request, visitor, "export_state.html")
@@ -109,17 +109,17 @@ class ExportPages(FormPages):
     async def end(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Cancel it, or delete its files."""
         await self._billing.principal(visitor, INSTITUTIONAL)
-        await self._exports.end(_organization(visitor), request.match_info["id"])
+        await self._exports.end(visitor.acting.organization, request.match_info["id"])
         return see(f"/dashboard/exports/{request.match_info['id']}")
 
     async def file(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
         await self._billing.principal(visitor, INSTITUTIONAL)
         path = request.match_info
-        return await self._exports.send(request, _organization(visitor), path["id"], path["file"])
+        return await self._exports.send(request, visitor.acting.organization, path["id"], path["file"])
 
     async def _shown(self, request: web.Request, visitor: SignedIn, template: str) -> web.StreamResponse:
-        organization = _organization(visitor)
+        organization = visitor.acting.organization
         order = await self._exports.find(organization, request.match_info["id"])
         asked = _request_of(order)
         names = await names_in(self._database, [asked])
@@ -139,10 +139,6 @@ class ExportPages(FormPages):
     ) -> web.StreamResponse:
         submitting = self._exports.submit(principal, order, charge, request[CONTEXT].span.traceparent)
         return see(f"/dashboard/exports/{(await charge.pay_for(submitting)).order_id}")
-
-
-def _organization(visitor: SignedIn) -> str:
-    return visitor.acting.membership.organization_id
 
 
 def _request_of(order: Order) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 from multidict import MultiDict
 
+from edge.auth.actor import Actor
 from edge.composition import Services
 from edge.dashboard.forms import Form, FormFaults
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
@@ -14,10 +15,10 @@ from edge.dashboard.sessions import Sessions
 from edge.dashboard.usage import plot_by_day
 from edge.organizations.handlers import invitation_link
 from edge.organizations.schemas import NewInvitation, NewOrganization
-from edge.organizations.service import Actor, AuditFilter, usage_range
+from edge.organizations.service import AuditFilter, usage_range
 from edge.quota.page import windows_of
 from edge.storage.database import Transaction
-from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, ROLES, Plan, may
+from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, ROLES, Plan
 from shared.organizations.credentials import KEY_PREFIX
 
 _AUDIT_ROWS = 100
@@ -53,17 +54,17 @@ class OrganizationPages:
 
     async def overview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Plan, remaining units of today, calls of the last 30 days."""
-        if visitor.actor is None:
+        if visitor.membership is None:
             free = await self._credentials.plan("free")
             return render(request, "welcome.html", visitor, token=await self._acts.token(visitor.person), free=free)
-        membership = visitor.actor.membership
+        membership, actor = visitor.member, visitor.acting
         plan = await self._credentials.plan(membership.plan)
         decision = await self._limiter.usage(f"org:{membership.organization_id}", plan)
         first, last = usage_range(None, None)
-        rows = await self._acts.usage(visitor.actor, first, last)
-        keys = await self._acts.keys(visitor.actor)
+        rows = await self._acts.usage(actor, first, last)
+        keys = await self._acts.keys(actor)
         called = any(row["credential"].startswith("api-key:") for row in rows)
-        colleagues = len(await self._acts.members(visitor.actor)) + len(await self._acts.invitations(visitor.actor)) - 1
+        colleagues = len(await self._acts.members(actor)) + len(await self._acts.invitations(actor)) - 1
         return render(
             request,
             "overview.html",
@@ -75,7 +76,7 @@ class OrganizationPages:
             calls=sum(r["calls"] for r in rows),
             keys=keys,
             steps=_first_steps(bool(keys), called, colleagues == 0),
-            requested_plan=await self._requested_plan(visitor.actor),
+            requested_plan=await self._requested_plan(actor),
         )
 
     async def _requested_plan(self, actor: Actor) -> Plan | None:
@@ -94,8 +95,8 @@ class OrganizationPages:
             prefix=KEY_PREFIX,
             base_url=self._base_url,
             graces=GRACE_SECONDS,
-            may_manage=may(actor.membership.role, "manage-key"),
-            bulk_data=(await self._credentials.plan(actor.membership.plan)).rank >= INSTITUTIONAL,
+            may_manage=actor.may("manage-key"),
+            bulk_data=(await self._credentials.plan(visitor.member.plan)).rank >= INSTITUTIONAL,
         )
 
     async def issue_key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -143,8 +144,8 @@ class OrganizationPages:
             link=link,
             roles=ROLES,
             invitations=await self._acts.invitations(actor),
-            may_manage=may(actor.membership.role, "manage-members"),
-            may_manage_owners=may(actor.membership.role, "manage-owners"),
+            may_manage=actor.may("manage-members"),
+            may_manage_owners=actor.may("manage-owners"),
         )
 
     async def invite(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:

@@ -122,7 +122,7 @@ class ReportPages(FormPages):
 
     async def jobs(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's jobs, the newest first."""
-        organization = visitor.acting.membership.organization_id
+        organization = visitor.acting.organization
         listed, total = await self._orders.list(organization, None, None, _LISTED, None)
         orders = listed[:_LISTED]
         names = await names_in(self._database, [_parameters(order) for order in orders])
@@ -188,7 +188,7 @@ class ReportPages(FormPages):
 
     async def cancel(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Cancel a job; it costs nothing then."""
-        organization = visitor.acting.membership.organization_id
+        organization = visitor.acting.organization
         await self._billing.principal(visitor, BRAND)
         await self._orders.cancel(organization, request.match_info["id"])
         return see(f"/dashboard/jobs/{request.match_info['id']}")
@@ -201,10 +201,10 @@ class ReportPages(FormPages):
         return stream.answer(request, manifest, await ResultBody.open(self._store, manifest))
 
     async def _order(self, request: web.Request, visitor: SignedIn) -> Order:
-        membership = visitor.acting.membership
-        if membership.state != "active":  # as the API refuses its key
+        organization = visitor.acting.organization
+        if visitor.suspended:  # as the API refuses its key
             raise PageError(403, SUSPENDED)
-        return await self._orders.find(membership.organization_id, request.match_info["id"])
+        return await self._orders.find(organization, request.match_info["id"])
 
     async def _quote(self, principal: Principal, asked: AskedReport) -> Quote:
         return await self._reports.quote(principal.organization_id, asked.report.kind, asked.parameters, asked.format)

@@ -14,18 +14,18 @@ from aiohttp import BodyPartReader, MultipartReader, web
 from markupsafe import Markup, escape
 from multidict import MultiDict
 
+from edge.auth.actor import Actor
 from edge.composition import Services
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.tables import amount, estimate, figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
-from edge.organizations.service import Actor
 from edge.storage.database import Scope, Transaction
 from edge.storage.idempotency import IdempotentActs, Outcome
 from shared.errors import ItemIndexError, RollupsOutdated, StoreUnavailable
 from shared.index.iid import require_uuid
-from shared.organizations.accounts import Person, Session, may
+from shared.organizations.accounts import Membership, Person, Session, may
 
 _SPAN = re.compile(r"`([^`]+)`")
 _DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b", re.ASCII)
@@ -70,25 +70,35 @@ class SessionEnded(PageError):
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A signed-in visitor. `actor` is None for a person of no organization; `staff` reviews matches."""
+    """A signed-in visitor. `membership` is None for a person of no organization; `staff` reviews matches."""
 
     cookie: str
     session: Session
     person: Person
-    actor: Actor | None
+    membership: Membership | None
     staff: bool = False
+
+    @property
+    def member(self) -> Membership:
+        """The visitor's membership. Raises PageError if there is none."""
+        if self.membership is None:
+            raise PageError(404, NO_ORGANIZATION)
+        return self.membership
 
     @property
     def acting(self) -> Actor:
         """The visitor as a member of an organization. Raises PageError if there is none."""
-        if self.actor is None:
-            raise PageError(404, NO_ORGANIZATION)
-        return self.actor
+        return Actor.of(self.person, self.member)
 
     @property
     def organization(self) -> str:
         """The id of the organization that the visitor works in; empty without one."""
-        return self.actor.membership.organization_id if self.actor else ""
+        return self.membership.organization_id if self.membership else ""
+
+    @property
+    def suspended(self) -> bool:
+        """Whether the organization is refused every call."""
+        return self.membership is not None and self.membership.state != "active"
 
     @property
     def barred(self) -> str | None:
@@ -97,10 +107,9 @@ class SignedIn:
 
     def barred_from(self, right: str) -> str | None:
         """Return why the visitor has no right in the organization, whatever its plan includes; None for one who has."""
-        membership = self.actor.membership if self.actor else None
-        if membership and membership.state != "active":
-            return SUSPENDED
-        return read_only(membership.role) if membership and not may(membership.role, right) else None
+        if self.membership is None or (not self.suspended and may(self.membership.role, right)):
+            return None
+        return SUSPENDED if self.suspended else read_only(self.membership.role)
 
     @property
     def form_token(self) -> str:
@@ -205,7 +214,7 @@ class SessionGuard:
         membership = person.membership(session.organization) or person.membership(None)
         request[CONTEXT].person = person
         staff = person.email_verified and (person.email or "").lower() in self._staff
-        return SignedIn(cookie, session, person, Actor(person, membership) if membership else None, staff)
+        return SignedIn(cookie, session, person, membership, staff)
 
     async def _admit(self, request: web.Request, visitor: SignedIn, token: str, *, personal: bool) -> None:
         """Raise PageError unless a form came from a page of the visitor's; count it against the person's limits.
@@ -218,9 +227,8 @@ class SessionGuard:
         if (origin is not None and origin != self._origin) or not own:
             raise PageError(403, "This form could not be verified. Go back and try again.")
         if not personal and organization != visitor.organization:
-            now = (
-                f"You now work in {visitor.actor.membership.name}." if visitor.actor else "You left this organization."
-            )
+            member = visitor.membership
+            now = f"You now work in {member.name}." if member else "You left this organization."
             raise PageError(409, f"{now} Open this page again.")
         context = request[CONTEXT]
         await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
