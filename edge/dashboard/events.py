@@ -9,14 +9,14 @@ from aiohttp import web
 from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.composition import Services
 from edge.dashboard.acting import PageBilling
-from edge.dashboard.forms import Choice, Form, FormFaults, FormPages
+from edge.dashboard.forms import Choice, Form, FormPages
 from edge.dashboard.reports import names_in
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.tables import named
 from edge.events.feed import EventFeed
 from edge.events.schemas import MEMBERS, NewWatch, NewWebhook, Replay
 from edge.events.watches import WatchService, rendered
-from edge.http.parameters import whole_number
+from edge.http.parameters import load, whole_number
 from edge.http.problems import Problem
 from edge.storage.database import Database, Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, KEPT_DAYS, NEW_LOW_DAYS, TARGETS, TYPES, Condition
@@ -25,16 +25,9 @@ from shared.organizations.accounts import BRAND, Principal
 from shared.printable import isolated
 
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
-    "code": {
-        "label": "Target",
-        "sentence": "The IID of an item, the slug of a brand, or the code of a category.",
-        "completes": "watched",
-    },
-    "amount": {"sentence": "For example `12.50`."},
-    "currency": {"sentence": "Three letters, for example `HKD`."},
+    "code": {"label": "Target", "completes": "watched"},
     "percent": {"sentence": "How much prices must change from one month to the next."},
-    "kind": {"choices": (("listing", "listings"), ("sale", "sales")), "default": "", "sentence": ""},
-    "label": {"sentence": "Optional. Included in every event."},
+    "kind": {"choices": (("listing", "listings"), ("sale", "sales")), "default": ""},
 }
 _LOWEST_OF = {
     "label": "Lowest of",
@@ -93,7 +86,7 @@ class WatchPages(FormPages):
     async def _act(
         self, request: web.Request, visitor: SignedIn, principal: Principal, form: Form
     ) -> web.StreamResponse:
-        wanted = form.load(form.body())
+        wanted = form.load()
 
         async def make(transaction: Transaction) -> None:
             await self._watches.within(transaction).add(visitor.acting, wanted)
@@ -135,41 +128,26 @@ _WEBHOOKS = "/dashboard/webhooks"
 _ATTEMPTS = 100
 # Webhooks have secrets and send an organization's events elsewhere: the right is that of its key.
 _RIGHT = "manage-key"
-NEW_WEBHOOK = Form.over(
-    NewWebhook(),
-    ("url", "types"),
-    {
-        "url": {
-            "label": "URL",
-            "sentence": "A public HTTPS address.",
-            "missing": "Enter the address that receives the events.",
-            "attributes": {"type": "url", "placeholder": "https://example.org/hook", "autocomplete": "off"},
-            "wide": True,
-        },
-        "types": {
-            "label": "Event types",
-            "sentence": "If none is selected, all events are sent, including future types.",
-            "control": "boxes",
-            "choices": tuple(TYPES.items()),
-        },
-    },
-)
-REDELIVERY = Form.over(
-    Replay(),
-    ("after", "to"),
-    {
-        "after": {
-            "label": "After cursor",
-            "sentence": "The cursors are listed in Events.",
-            "missing": "Enter the cursor to redeliver from; 0 redelivers all events in the log.",
-        },
-        "to": {
-            "label": "Up to cursor",
-            "sentence": f"{REPLAYED_MAX:,} events at most.",
-            "attributes": {"placeholder": "newest"},
-        },
-    },
-)
+_URL = {
+    "label": "URL",
+    "missing": "Enter the address that receives the events.",
+    "attributes": {"type": "url", "maxlength": 2_000, "placeholder": "https://example.org/hook", "autocomplete": "off"},
+    "wide": True,
+}
+_EVENT_TYPES = {
+    "label": "Event types",
+    "sentence": "If none is selected, all events are sent, including future types.",
+    "control": "boxes",
+    "choices": tuple(TYPES.items()),
+}
+NEW_WEBHOOK = Form.over(NewWebhook(), ("url", "types"), {"url": _URL, "types": _EVENT_TYPES})
+_AFTER = {
+    "label": "After cursor",
+    "sentence": "The cursors are listed in Events.",
+    "missing": "Enter the cursor to redeliver from; 0 redelivers all events in the log.",
+}
+_TO = {"label": "Up to cursor", "sentence": f"{REPLAYED_MAX:,} events at most; the newest if empty."}
+REDELIVERY = Form.over(Replay(), ("after", "to"), {"after": _AFTER, "to": _TO})
 
 
 class WebhookPages:
@@ -190,15 +168,15 @@ class WebhookPages:
         await self._billing.principal(visitor, BRAND, _RIGHT)
         form = NEW_WEBHOOK.sent(await form_of(request))
         try:
-            wanted = form.load(form.body())
+            wanted = form.load()
 
             async def make(transaction: Transaction) -> str:
                 made = await self._webhooks.within(transaction).add(visitor.acting, wanted["url"], wanted["types"])
                 return str(made.secret)
 
             return await self._secret.once(request, visitor, _WEBHOOKS, make)
-        except (FormFaults, Problem) as error:
-            return await self._list(request, visitor, form.refused(error))
+        except Problem as problem:
+            return await self._list(request, visitor, form.refused(problem))
 
     async def one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One webhook with its newest attempts; a new secret is shown once, as is what was done on this page."""
@@ -232,9 +210,9 @@ class WebhookPages:
         given, endpoint = await form_of(request), request.match_info["id"]
         form = REDELIVERY.sent(given)
         try:
-            wanted = form.load({"event": given["event"]} if "event" in given else form.body())
-        except FormFaults as error:
-            return await self._one(request, visitor, form.refused(error))
+            wanted = load(form.schema, {"event": given["event"]}) if "event" in given else form.load()
+        except Problem as problem:
+            return await self._one(request, visitor, form.refused(problem))
         count = await self._webhooks.replay(visitor.acting, endpoint, wanted["event"], wanted["after"], wanted["to"])
         return see(f"{_WEBHOOKS}/{endpoint}?replayed={count}")
 

@@ -68,7 +68,7 @@ class ExportPages(FormPages):
     async def _offer(self, request: web.Request, principal: Principal, form: Form) -> Offer:
         body = form.body()
         await self._billing.count(request, principal)
-        order = await self._exports.prepare(principal, form.load(body), None)
+        order = await self._exports.prepare(principal, form.load(), None)
         estimate = await self._exports.estimate(order, with_rows=True)
         sent = f' -H "Content-Type: application/json" -d {shlex.quote(json.dumps(body, ensure_ascii=False))}'
         return Offer(estimate["cost_units"], f"{self._base_url}/index/exports", sent=sent, estimate=estimate)
@@ -78,7 +78,7 @@ class ExportPages(FormPages):
     ) -> web.StreamResponse:
         """Order the export. The form's id makes a second click the same order."""
         key = f"dashboard-{form_id_in(form.given)}"
-        order = await self._exports.prepare(principal, form.load(form.body()), key)
+        order = await self._exports.prepare(principal, form.load(), key)
         if order.replayed:
             return see(f"/dashboard/exports/{order.replayed}")
         charge = await self._billing.charge(request, principal, EXPORT.units)

@@ -1,6 +1,5 @@
 """Forms over request schemas: their fields, what a filled-in form orders, its faults by field, and their pages."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,19 +9,20 @@ from urllib.parse import urlencode
 
 import msgspec
 from aiohttp import web
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import Schema, fields, validate
 from multidict import MultiDict, MultiMapping
 
 from edge.analytics.envelope import Day
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
-from edge.http.parameters import CurrencyCode, JsonInteger, JsonNumber, WholeNumber, fields_by_name, in_our_words
-from edge.http.problems import Problem
+from edge.http.parameters import CurrencyCode, JsonInteger, JsonNumber, WholeNumber, fields_by_name, load
+from edge.http.problems import Fault, Problem, invalid_parameters
 from shared.organizations.accounts import Principal
 
 _TEXT_MAX = 400
 _SEVERAL = "; repeat to select several"
-# What the page says of a parameter in place of what the API's document says, whichever form it is in.
+_NONE: Mapping[str, Any] = {}
+# What pages say of a parameter in place of what the API's document says, whichever form it is in.
 _WORDS: Mapping[str, Mapping[str, Any]] = {
     "code": {"label": "Category", "completes": "category"},
     "slug": {"label": "Brand", "completes": "brand"},
@@ -38,16 +38,7 @@ _INPUTS: tuple[tuple[Any, Mapping[str, str]], ...] = (
     (fields.Email, {"type": "email"}),
     (WholeNumber | JsonInteger, {"inputmode": "numeric"}),
 )
-_NONE: Mapping[str, Any] = {}
 _NOT_FOUND = {"brand-not-found": "slug", "category-not-found": "code"}
-
-
-class FormFaults(PageError):
-    """The faults of a form by the names of parameters."""
-
-    def __init__(self, faults: Mapping[str, str]) -> None:
-        self.faults = dict(faults)
-        super().__init__(400, " ".join(f"{name}: {text}" if name else text for name, text in faults.items()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,20 +56,18 @@ class Field:
     parameter: str
     declared: fields.Field[Any]
     label: str
-    sentence: str = ""
-    control: Literal["text", "choice", "boxes"] = "text"
-    choices: tuple[tuple[str, str], ...] = ()
-    default: str = ""
+    sentence: str
+    control: Literal["text", "choice", "boxes"]
+    choices: tuple[tuple[str, str], ...]
+    default: str
+    attributes: Mapping[str, Any]
     first: tuple[str, ...] = ()
     missing: str = ""
     completes: str = ""
-    attributes: Mapping[str, Any] = field(default_factory=dict)
     wide: bool = False
 
     def value(self, texts: list[str]) -> Any:
-        """Return what a program would send for these texts, None for nothing. Raises FormFaults."""
-        if self.missing and not any(text.strip() for text in texts):
-            raise FormFaults({self.parameter: self.missing})
+        """Return what a program would send for these texts, None for nothing."""
         if self.control == "boxes":
             return texts if tuple(texts) != self.first else None
         if isinstance(self.declared, fields.List):
@@ -125,140 +114,112 @@ class Form:
         fixed: Mapping[str, Any] = _NONE,
     ) -> "Form":
         """Return the form of these parameters, each by its path in the request; `words` are members of their fields."""
-        made = (_field(path, _declared(schema, path), words.get(path, {})) for path in parameters)
-        return cls(schema, tuple(made), hidden, fixed)
+        return cls(schema, tuple(_field(schema, path, words.get(path, _NONE)) for path in parameters), hidden, fixed)
 
     def begun(self, given: MultiMapping[str]) -> "Form":
         """Return the form as an address fills it in; what the address leaves out is as it is at first."""
         texts = MultiDict((name, text) for name, text in given.items() if len(text) <= _TEXT_MAX)
-        for one in self.fields:
-            if one.name not in texts:
-                texts.extend((one.name, text) for text in one.first)
-        return replace(self, given=texts)
+        texts.extend((one.name, text) for one in self.fields if one.name not in texts for text in one.first)
+        return self.sent(texts)
 
     def sent(self, given: MultiMapping[str]) -> "Form":
         """Return the form as a person has submitted it."""
         return replace(self, given=given)
 
     @property
-    def foreign(self) -> list[str]:
-        """The names of what was typed for other forms."""
-        known = {one.name for one in self.fields} | {*self.hidden, "csrf", "once"}
-        return sorted({name for name, text in self.given.items() if text.strip()} - known)
+    def typed(self) -> dict[str, str]:
+        """The texts that a person has typed or chosen, also those that this form has no field for."""
+        first = {(one.name, text) for one in self.fields for text in one.first}
+        left_out = {*self.hidden, "csrf", "once", *(one.name for one in self.fields if one.control == "boxes")}
+        given = ((name, text) for name, text in self.given.items() if text.strip() and name not in left_out)
+        return {name: text for name, text in given if (name, text) not in first}
 
     @property
     def kept(self) -> str:
-        """What was typed as the query of another form's address, also what this form has no field for."""
-        unchanged = {one.name for one in self.fields if one.control == "boxes" or self._texts(one) == one.first}
-        left_out = unchanged | {*self.hidden, "csrf", "once"}
-        return urlencode([(name, text) for name, text in self.given.items() if text.strip() and name not in left_out])
+        """What was typed, as the query of another form's address."""
+        return urlencode(self.typed)
 
-    def _texts(self, one: Field) -> tuple[str, ...]:
-        return tuple(text for text in self.given.getall(one.name, []) if text.strip())
+    @property
+    def foreign(self) -> list[str]:
+        """The names of what was typed for other forms."""
+        return sorted(self.typed.keys() - {one.name for one in self.fields})
 
     @property
     def untouched(self) -> bool:
-        """Whether the form is as it is at first."""
-        texts = ((one, self._texts(one)) for one in self.fields)
-        return all(given == one.first or (one.control != "boxes" and not given) for one, given in texts)
+        """Whether nothing was typed or chosen; what is checked says nothing of that."""
+        return not self.typed and all(one.control != "boxes" for one in self.fields)
 
     def body(self) -> dict[str, Any]:
-        """Return what a program would send for this form: only what was filled in. Raises FormFaults."""
-        body: dict[str, Any] = dict(self.fixed)
-        faults: dict[str, str] = {}
-        if self.foreign:
-            # Left out in silence, another question would be asked and charged than the one that was typed.
-            faults[""] = f"This form has no field {', '.join(self.foreign)}."
+        """Return what a program would send for this form: only what was filled in.
+
+        Raises `invalid-parameter` where a field may not be empty, and for a field that the form lacks.
+        """
+        body = dict(self.fixed)
+        # Left out in silence, another question would be asked and charged than the one that was typed.
+        faults = [Fault("form", f"This form has no field {', '.join(self.foreign)}.")] * bool(self.foreign)
         for one in self.fields:
-            *outer, last = one.parameter.split(".")
-            try:
-                value = one.value(self.given.getall(one.name, []))
-            except FormFaults as error:
-                faults |= error.faults
-                continue
-            if value is not None:
-                inside = body
-                for name in outer:
-                    inside = inside.setdefault(name, {})
-                inside[last] = value
+            texts = self.given.getall(one.name, [])
+            if one.missing and not any(text.strip() for text in texts):
+                faults.append(Fault(one.parameter, one.missing))
+            elif (value := one.value(texts)) is not None:
+                outer, _, last = one.parameter.rpartition(".")
+                (body.setdefault(outer, {}) if outer else body)[last] = value
         if faults:
-            raise FormFaults(faults)
+            raise invalid_parameters(faults)
         return body
 
-    def load(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a body as its schema reads it. Raises FormFaults with a sentence for each parameter."""
-        try:
-            loaded: dict[str, Any] = self.schema.load(body)
-        except ValidationError as error:
-            raise FormFaults(dict(_sentences(error.messages))) from None
-        return loaded
+    def load(self) -> dict[str, Any]:
+        """Return the body as its schema reads it. Raises the problems of parameters."""
+        return load(self.schema, self.body())
 
-    def refused(self, error: PageError | Problem) -> "Form":
-        """Return the form with the faults that an error names, without a name where it has no such field.
+    def refused(self, problem: Problem) -> "Form":
+        """Return the form with the faults that a problem names, without a name where it has no such field.
 
-        Raises the error itself where it is of something else than what was typed.
+        Raises the problem itself where it is of something else than what was typed.
         """
-        if isinstance(error, FormFaults):
-            listed = error.faults
-        elif isinstance(error, Problem) and (error.type.status in (400, 404) or error.type.slug == "state-conflict"):
-            listed = {entry["parameter"]: entry["detail"] for entry in error.extra.get("errors") or []}
-            listed = listed or {_NOT_FOUND.get(error.type.slug, ""): error.detail}
-        else:
-            raise error
+        if problem.type.status not in (400, 404) and problem.type.slug != "state-conflict":
+            raise problem
         names = {one.parameter: one.name for one in self.fields}
         faults: dict[str, str] = {}
-        for parameter, text in listed.items():
-            name = names.get(parameter, "")
-            faults[name] = f"{faults[name]} {text}" if name in faults else text
+        for fault in problem.faults or [Fault(_NOT_FOUND.get(problem.type.slug, ""), problem.detail)]:
+            faults.setdefault(names.get(fault.parameter, ""), fault.detail)
         return replace(self, faults=faults)
 
 
-def _sentences(messages: Any, path: str = "") -> Iterable[tuple[str, str]]:
-    """Yield the first sentence of each parameter that a schema refused, by its path; entries of lists are one."""
-    for name, inner in messages.items():
-        nested = isinstance(inner, dict) and all(isinstance(key, str) for key in inner)
-        if nested:
-            yield from _sentences(inner, f"{path}{name}.")
-            continue
-        text = inner
-        while not isinstance(text, str):
-            text = next(iter(text.values() if isinstance(text, dict) else text))
-        yield f"{path}{name}", in_our_words(text)
-
-
-def _declared(schema: Schema, path: str) -> fields.Field[Any]:
-    name, _, rest = path.partition(".")
-    found = fields_by_name(schema)[name]
-    return _declared(found.schema, rest) if isinstance(found, fields.Nested) else found
-
-
-def _field(path: str, declared: fields.Field[Any], words: Mapping[str, Any]) -> Field:
+def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> Field:
     """Return the field of a parameter as its schema and the words of the page describe it."""
-    name = path.rpartition(".")[2]
-    several = isinstance(declared, fields.List)
+    outer, _, name = path.rpartition(".")
+    nested: Any = fields_by_name(schema)[outer] if outer else None
+    declared = fields_by_name(nested.schema if nested else schema)[name]
     inner = declared.inner if isinstance(declared, fields.List) else declared
     allowed = next((list(map(str, one.choices)) for one in inner.validators if isinstance(one, validate.OneOf)), [])
     # A list of choices also offers every pair.
-    pairs = [",".join(pair) for pair in combinations(allowed, 2)] if several else []
-    usual = declared.load_default
-    sentence = str(declared.metadata.get("description", "")).removesuffix(_SEVERAL)
+    pairs = [",".join(pair) for pair in combinations(allowed, 2)] if inner is not declared else []
+    usual, example = declared.load_default, declared.metadata.get("example")
     described: dict[str, Any] = {
-        "label": re.sub("_", " ", name).capitalize(),
-        "sentence": sentence,
+        "label": name.replace("_", " ").capitalize(),
+        "sentence": declared.metadata.get("description") or (f"For example `{example}`." if example else ""),
         "choices": tuple((value, value.replace(",", " and ")) for value in (*allowed, *pairs)),
         "default": f"Default ({usual})" if isinstance(usual, str) else "" if declared.required else "Default",
+        "attributes": next((given for kind, given in _INPUTS if isinstance(inner, kind)), _NONE),
         **_WORDS.get(name, {}),
         **words,
     }
-    attributes = next((given for kind, given in _INPUTS if isinstance(inner, kind)), _NONE)
-    longest = [declared.metadata.get("maxLength"), *(getattr(one, "max", None) for one in declared.validators)]
-    limit = {"maxlength": max(filter(None, longest))} if isinstance(declared, fields.String) and any(longest) else {}
-    described["attributes"] = {**attributes, **limit, **described.get("attributes", {})}
-    if described.setdefault("control", "choice" if described["choices"] else "text") == "text" and several:
-        described["sentence"] += "; separate several with commas"
-    if described["control"] == "choice" and not described["default"]:
+    control = described.setdefault("control", "choice" if described["choices"] else "text")
+    if control == "text" and inner is not declared:
+        described["sentence"] = f"{described['sentence'].removesuffix(_SEVERAL)}; separate several with commas"
+    if control == "choice" and not described["default"]:
         described["first"] = (described["choices"][0][0],)
     return Field(**{"name": name, "parameter": path, "declared": declared, **described})
+
+
+class Choice(NamedTuple):
+    """One of several forms on a page: its title and sentence, the least rank of plan that may order it, the form."""
+
+    title: str
+    sentence: str
+    rank_min: int
+    form: Form
 
 
 class Offer(NamedTuple):
@@ -272,15 +233,6 @@ class Offer(NamedTuple):
     stored: bool = False
     sent: str = ""
     estimate: Mapping[str, Any] | None = None
-
-
-class Choice(NamedTuple):
-    """One of several forms on a page: its title and sentence, the least rank of plan that may order it, the form."""
-
-    title: str
-    sentence: str
-    rank_min: int
-    form: Form
 
 
 class FormPages(ABC):
@@ -305,7 +257,7 @@ class FormPages(ABC):
     async def _act(
         self, request: web.Request, visitor: SignedIn, principal: Principal, form: Form
     ) -> web.StreamResponse:
-        """Order what the form asks, and show it. Raises FormFaults, and problems that name its parameters."""
+        """Order what the form asks, and show it. Raises problems that name its parameters."""
 
     async def _offer(self, request: web.Request, principal: Principal, form: Form) -> Offer:
         """Return what the form costs as it is. Raises as `_act`."""
@@ -323,8 +275,8 @@ class FormPages(ABC):
         principal = await self._billing.principal(visitor, self.choices[choice].rank_min)
         try:
             offer = await self._offer(request, principal, form)
-        except (FormFaults, Problem) as error:
-            form = form.refused(error)
+        except Problem as problem:
+            form = form.refused(problem)
         return render(request, "preview.html", visitor, form=form, offer=offer)
 
     async def submit(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -332,11 +284,10 @@ class FormPages(ABC):
         choice, form = self._sent(await form_of(request))
         if await self._billing.refusal(visitor, self.choices[choice].rank_min):
             return await self._show(request, visitor, choice, form, 403)
-        principal = await self._billing.principal(visitor)
         try:
-            return await self._act(request, visitor, principal, form)
-        except (FormFaults, Problem) as error:
-            return await self._show(request, visitor, choice, form.refused(error), 400)
+            return await self._act(request, visitor, await self._billing.principal(visitor), form)
+        except Problem as problem:
+            return await self._show(request, visitor, choice, form.refused(problem), 400)
 
     def _sent(self, given: MultiMapping[str]) -> tuple[str, Form]:
         choice = given.get(self.chooses, "")

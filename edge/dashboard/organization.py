@@ -9,10 +9,11 @@ from multidict import MultiDict
 
 from edge.auth.actor import Actor
 from edge.composition import Services
-from edge.dashboard.forms import Form, FormFaults
+from edge.dashboard.forms import Form
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.sessions import Sessions
 from edge.dashboard.usage import plot_by_day
+from edge.http.problems import Problem
 from edge.organizations.handlers import invitation_link
 from edge.organizations.schemas import NewInvitation, NewOrganization
 from edge.organizations.service import AuditFilter, usage_range
@@ -26,10 +27,10 @@ _EMAIL = {
     "label": "Email address",
     "sentence": "For example `name@example.org`.",
     "missing": "Enter an email address.",
-    "attributes": {"autocomplete": "off"},
+    "attributes": {"type": "email", "maxlength": 254, "autocomplete": "off"},
 }
 INVITATION = Form.over(NewInvitation(), ("email", "role"), {"email": _EMAIL})
-_NAME = {"missing": "Enter a name.", "attributes": {"autocomplete": "organization"}, "wide": True}
+_NAME = {"missing": "Enter a name.", "attributes": {"maxlength": 200, "autocomplete": "organization"}, "wide": True}
 NEW_ORGANIZATION = Form.over(NewOrganization(), ("name", "plan"), {"name": _NAME})
 HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"
 
@@ -152,9 +153,9 @@ class OrganizationPages:
         """Invite an address; the next page shows the link, once."""
         form = INVITATION.sent(await form_of(request))
         try:
-            wanted = form.load(form.body())
-        except FormFaults as error:
-            return await self._members(request, visitor, None, form.refused(error))
+            wanted = form.load()
+        except Problem as problem:
+            return await self._members(request, visitor, None, form.refused(problem))
 
         async def invite(transaction: Transaction) -> str:
             secret, _ = await self._acts.within(transaction).invite(visitor.acting, wanted["email"], wanted["role"])
@@ -274,9 +275,9 @@ class PersonPages:
         """Create it, and work in it from now on."""
         form = NEW_ORGANIZATION.sent(await form_of(request))
         try:
-            wanted = form.load(form.body())
-        except FormFaults as error:
-            return await self._form(request, visitor, form.refused(error))
+            wanted = form.load()
+        except Problem as problem:
+            return await self._form(request, visitor, form.refused(problem))
         name, plan = wanted["name"], wanted["plan"]
 
         async def make(transaction: Transaction) -> None:

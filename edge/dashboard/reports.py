@@ -81,10 +81,10 @@ class AskedReport(NamedTuple):
 
 
 def asked_report(form: Form, base_url: str) -> AskedReport:
-    """Return what a filled-in form asks. Raises FormFaults with a sentence for each parameter that is not valid."""
+    """Return what a filled-in form asks. Raises the problems of parameters."""
     report, body = REPORTS_BY_KIND[form.hidden["kind"]], form.body()
     name = report.path_parameter
-    loaded = form.load(body)
+    loaded = form.load()
     parameters, path = question_of(report.form.query, loaded), f"/index{report.base_path}"
     if name:
         parameters = {name: loaded.get(name), **parameters}
