@@ -28,6 +28,7 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "code": {"label": "Target", "completes": "watched"},
     "percent": {"sentence": "How much prices must change from one month to the next."},
     "kind": {"choices": (("listing", "listings"), ("sale", "sales")), "default": ""},
+    "label": {"sentence": "Optional. Included in every event."},
 }
 _LOWEST_OF = {
     "label": "Lowest of",
@@ -143,7 +144,6 @@ _EVENT_TYPES = {
 NEW_WEBHOOK = Form.over(NewWebhook(), ("url", "types"), {"url": _URL, "types": _EVENT_TYPES})
 _AFTER = {
     "label": "After cursor",
-    "sentence": "The cursors are listed in Events.",
     "missing": "Enter the cursor to redeliver from; 0 redelivers all events in the log.",
 }
 _TO = {"label": "Up to cursor", "sentence": f"{REPLAYED_MAX:,} events at most; the newest if empty."}
