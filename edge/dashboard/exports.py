@@ -12,19 +12,18 @@ from edge.bulk.exports import ExportRequest
 from edge.composition import Services
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import Choice, Form, FormPages, Offer
-from edge.dashboard.reports import names_in
+from edge.dashboard.reports import LISTED, names_in, parameters_of, show_orders
 from edge.dashboard.session_guard import SignedIn, form_id_in, render, see
-from edge.dashboard.tables import called, export_question
+from edge.dashboard.tables import called
 from edge.http.context import CONTEXT
 from edge.http.parameters import fields_by_name
-from edge.jobs.service import Order, failure
+from edge.jobs.service import failure
 from edge.quota.billing import Charge
 from shared.bulk.request import QUERIED
 from shared.bulk.schema import DATASETS
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import INSTITUTIONAL, Principal
 
-_LISTED = 50
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     **{f"filter.{name}": {"sentence": "All if empty"} for name in ("brand", "category", "channel")},
     "since": {"label": "Changes since data version"},
@@ -86,12 +85,9 @@ class ExportPages(FormPages):
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
-        orders, total = await self._exports.listed(visitor.acting.organization, None, _LISTED, None)
-        requests = [(order, _request_of(order)) for order in orders[:_LISTED]]
-        names = await names_in(self._database, [asked for _, asked in requests])
-        exports = [(order, asked, export_question(asked, names)) for order, asked in requests]
+        listed = await self._exports.listed(visitor.acting.organization, None, LISTED, None)
         allowed = await self._billing.includes(visitor, INSTITUTIONAL)
-        return render(request, "exports.html", visitor, exports=exports, total=total, allowed=allowed)
+        return await show_orders(request, visitor, self._database, *listed, allowed=allowed)
 
     async def show(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One export: its progress, and its files."""
@@ -121,7 +117,7 @@ class ExportPages(FormPages):
     async def _shown(self, request: web.Request, visitor: SignedIn, template: str) -> web.StreamResponse:
         organization = visitor.acting.organization
         order = await self._exports.find(organization, request.match_info["id"])
-        asked = _request_of(order)
+        asked = parameters_of(order)
         names = await names_in(self._database, [asked])
         return render(
             request,
@@ -139,8 +135,3 @@ class ExportPages(FormPages):
     ) -> web.StreamResponse:
         submitting = self._exports.submit(principal, order, charge, request[CONTEXT].span.traceparent)
         return see(f"/dashboard/exports/{(await charge.pay_for(submitting)).order_id}")
-
-
-def _request_of(order: Order) -> dict[str, Any]:
-    requested: dict[str, Any] = json.loads(order.row["parameters"])
-    return requested

@@ -42,7 +42,7 @@ from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import BRAND, Principal
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
-_LISTED = 50
+LISTED = 50
 
 
 _FIELDS = {
@@ -122,12 +122,8 @@ class ReportPages(FormPages):
 
     async def jobs(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's jobs, the newest first."""
-        organization = visitor.acting.organization
-        listed, total = await self._orders.list(organization, None, None, _LISTED, None)
-        orders = listed[:_LISTED]
-        names = await names_in(self._database, [_parameters(order) for order in orders])
-        jobs = [(order, _question(order, names)) for order in orders]
-        return render(request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND)
+        listed = await self._orders.list(visitor.acting.organization, None, None, LISTED, None)
+        return await show_orders(request, visitor, self._database, *listed, allowed=None)
 
     async def job(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One job: its progress, and its result as pictures and a table."""
@@ -144,7 +140,7 @@ class ReportPages(FormPages):
         if not 1 <= number <= len(rows):
             raise PageError(404, "This result has no such row.")
         row, report = rows[number - 1], REPORTS_BY_KIND.get(order.row["kind"])
-        parameters = _parameters(order)
+        parameters = parameters_of(order)
         reading = Reading(
             Periods.of(parameters, meta), meta["units"], await names_in(self._database, [parameters, row])
         )
@@ -217,7 +213,7 @@ class ReportPages(FormPages):
 
     async def _shown(self, order: Order, columns: list[str]) -> dict[str, Any]:
         rows, meta = await self._rows(order)
-        kind, parameters = order.row["kind"], _parameters(order)
+        kind, parameters = order.row["kind"], parameters_of(order)
         report = REPORTS_BY_KIND.get(kind)
         listed = rows[: charts.ROWS_MAX]
         # Pictures have groups of all rows; of the other fields only those in the table are named.
@@ -256,6 +252,25 @@ class ReportPages(FormPages):
         return answer["data"], answer["meta"]
 
 
+async def show_orders(
+    request: web.Request,
+    visitor: SignedIn,
+    database: Database,
+    orders: list[Order],
+    total: int,
+    *,
+    allowed: bool | None,
+) -> web.StreamResponse:
+    """Show a list of jobs, the newest first, each with its question.
+
+    `allowed` is None where jobs of every kind are listed; of exports, whether the plan includes them.
+    """
+    asked = [(order, parameters_of(order)) for order in orders[:LISTED]]
+    names = await names_in(database, [parameters for _, parameters in asked])
+    jobs = [(order, parameters, _question(order, names)) for order, parameters in asked]
+    return render(request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND, allowed=allowed)
+
+
 async def names_in(database: Database, values: list[Any]) -> Names:
     """Return the names of all brands, categories and items that parameters or rows hold, by kind and key."""
     keys = keys_in(values, {})
@@ -285,14 +300,15 @@ def _sentences(report: Report) -> dict[str, str]:
     return said | {"period": "Days of the period that have data"} | dict.fromkeys(("brand", "category", "channel"), "")
 
 
-def _parameters(order: Order) -> dict[str, Any]:
+def parameters_of(order: Order) -> dict[str, Any]:
+    """Return what an order asks."""
     parameters: dict[str, Any] = msgspec.json.decode(order.row["parameters"])
     return parameters
 
 
 def _question(order: Order, names: Names) -> str:
     """Return the question of a job in words, so that two jobs of one report can be distinguished."""
-    parameters = _parameters(order)
+    parameters = parameters_of(order)
     if order.row["kind"] == EXPORT.name:
         return export_question(parameters, names)
     report = REPORTS_BY_KIND.get(order.row["kind"])
