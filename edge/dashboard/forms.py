@@ -16,7 +16,8 @@ from edge.analytics.envelope import Day
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
 from edge.http.parameters import CurrencyCode, JsonInteger, JsonNumber, WholeNumber, fields_by_name, load
-from edge.http.problems import Fault, Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters, problem_of
+from shared.errors import ItemIndexError
 from shared.organizations.accounts import Principal
 
 _TEXT_MAX = 400
@@ -172,17 +173,23 @@ class Form:
         """Return the body as its schema reads it. Raises the problems of parameters."""
         return load(self.schema, self.body())
 
-    def refused(self, problem: Problem) -> "Form":
-        """Return the form with the faults that a problem names, without a name where it has no such field.
+    def refused(self, error: Problem | ItemIndexError) -> "Form":
+        """Return the form with the faults that an error names, without a name where it has no such field.
 
-        Raises the problem itself where it is of something else than what was typed.
+        Raises the error itself where it is of something else than what was typed.
         """
-        if problem.type.status not in (400, 404) and problem.type.slug != "state-conflict":
-            raise problem
-        names = {one.parameter: one.name for one in self.fields}
+        problem = problem_of(error)
+        if problem is None or (problem.type.status not in (400, 404) and problem.type.slug != "state-conflict"):
+            raise error
+        known = {one.parameter: one for one in self.fields}
         faults: dict[str, str] = {}
         for fault in problem.faults or [Fault(_NOT_FOUND.get(problem.type.slug, ""), problem.detail)]:
-            faults.setdefault(names.get(fault.parameter, ""), fault.detail)
+            one, text = known.get(fault.parameter), fault.detail
+            if one is not None and isinstance(one.declared, fields.List):
+                text = fault.sentence  # which says of which value it is
+            name = one.name if one else ""
+            text = text.removeprefix(f"`{fault.parameter}`").removeprefix(":").strip()
+            faults[name] = f"{faults[name]}. {text}" if name in faults else text
         return replace(self, faults=faults)
 
 
@@ -275,8 +282,8 @@ class FormPages(ABC):
         principal = await self._billing.principal(visitor, self.choices[choice].rank_min)
         try:
             offer = await self._offer(request, principal, form)
-        except Problem as problem:
-            form = form.refused(problem)
+        except (Problem, ItemIndexError) as error:
+            form = form.refused(error)
         return render(request, "preview.html", visitor, form=form, offer=offer)
 
     async def submit(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -286,8 +293,8 @@ class FormPages(ABC):
             return await self._show(request, visitor, choice, form, 403)
         try:
             return await self._act(request, visitor, await self._billing.principal(visitor), form)
-        except Problem as problem:
-            return await self._show(request, visitor, choice, form.refused(problem), 400)
+        except (Problem, ItemIndexError) as error:
+            return await self._show(request, visitor, choice, form.refused(error), 400)
 
     def _sent(self, given: MultiMapping[str]) -> tuple[str, Form]:
         choice = given.get(self.chooses, "")

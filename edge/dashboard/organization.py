@@ -31,7 +31,9 @@ _EMAIL = {
 }
 INVITATION = Form.over(NewInvitation(), ("email", "role"), {"email": _EMAIL})
 _NAME = {"missing": "Enter a name.", "attributes": {"maxlength": 200, "autocomplete": "organization"}, "wide": True}
-NEW_ORGANIZATION = Form.over(NewOrganization(), ("name", "plan"), {"name": _NAME})
+NEW_ORGANIZATION = Form.over(
+    NewOrganization(), ("name", "plan"), {"name": _NAME, "plan": {"missing": "Choose a plan."}}
+)
 HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"
 
 
@@ -154,14 +156,14 @@ class OrganizationPages:
         form = INVITATION.sent(await form_of(request))
         try:
             wanted = form.load()
+
+            async def invite(transaction: Transaction) -> str:
+                secret, _ = await self._acts.within(transaction).invite(visitor.acting, wanted["email"], wanted["role"])
+                return invitation_link(self._origin, secret)
+
+            return await self._secret.once(request, visitor, _MEMBERS_PAGE, invite)
         except Problem as problem:
             return await self._members(request, visitor, None, form.refused(problem))
-
-        async def invite(transaction: Transaction) -> str:
-            secret, _ = await self._acts.within(transaction).invite(visitor.acting, wanted["email"], wanted["role"])
-            return invitation_link(self._origin, secret)
-
-        return await self._secret.once(request, visitor, _MEMBERS_PAGE, invite)
 
     async def change_role(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Give a member another role."""
@@ -276,16 +278,15 @@ class PersonPages:
         form = NEW_ORGANIZATION.sent(await form_of(request))
         try:
             wanted = form.load()
+
+            async def make(transaction: Transaction) -> None:
+                made = await self._acts.within(transaction).create(visitor.person, wanted["name"], wanted["plan"])
+                await self._sessions.choose(visitor.cookie, visitor.session, made.id)
+
+            page = _KEY_PAGE if self._plans_at_once or wanted["plan"] == "free" else HOME_PAGE
+            response = await self._secret.once(request, visitor, page, make)
         except Problem as problem:
             return await self._form(request, visitor, form.refused(problem))
-        name, plan = wanted["name"], wanted["plan"]
-
-        async def make(transaction: Transaction) -> None:
-            made = await self._acts.within(transaction).create(visitor.person, name, plan)
-            await self._sessions.choose(visitor.cookie, visitor.session, made.id)
-
-        page = _KEY_PAGE if self._plans_at_once or plan == "free" else HOME_PAGE
-        response = await self._secret.once(request, visitor, page, make)
         self._notices.wake()
         return response
 

@@ -4,6 +4,7 @@ import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -210,7 +211,7 @@ async def test_no_browser_keeps_the_redirection_of_a_merge_that_can_be_undone(
 
 
 def fault(browser: Browser, name: str) -> str:
-    found = re.search(rf'id="fault-{name}"[^>]*>([^<]*)<', browser.text)
+    found = re.search(rf'id="fault-{name}"[^>]*>(.*?)</p>', browser.text)
     assert found is not None, name
     return found[1]
 
@@ -293,6 +294,25 @@ async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(
     assert fault(browser, "brand") == "" and "Choose a brand" in browser.text
 
 
+async def test_an_unknown_table_of_rates_is_named_beside_its_field(browser: Browser) -> None:
+    await member(browser)
+    await browser.ask("GET", "/dashboard/reports?kind=cohorts")
+    form = browser.form(kind="cohorts", brand="vita", convert="usd", rates="none")
+    for asked in (("POST", "/dashboard/reports", form), ("GET", f"/dashboard/reports/preview?{urlencode(form)}")):
+        await browser.ask(*asked)
+        assert "is not a known table of exchange rates" in fault(browser, "rates"), asked[0]
+
+
+async def test_an_organization_that_cannot_be_made_leaves_the_form_as_it_was_filled_in(browser: Browser) -> None:
+    await browser.sign_in()
+    page = "/dashboard/organizations"
+    for plan, name, text in (("", "plan", "Choose a plan."), ("nope", "form", "There is no such plan")):
+        await browser.ask("GET", f"{page}/new")
+        assert await browser.ask("POST", page, browser.form(name="Kept", plan=plan)) == 400
+        assert text in fault(browser, name) and 'value="Kept"' in browser.text
+    assert execute(browser.edge.settings, "SELECT FROM organizations") == []
+
+
 async def test_the_faults_of_an_exports_filter_stand_beside_their_fields(browser: Browser, settings: Settings) -> None:
     await member(browser)
     execute(settings, "UPDATE organizations SET plan = 'institutional'")
@@ -301,7 +321,8 @@ async def test_the_faults_of_an_exports_filter_stand_beside_their_fields(browser
     for query, name, text in (
         ("columns=iid&from=2026-07-02&to=2026-07-01", "to", "must not be before"),
         ("columns=iid&from=01.07.2026", "from", "YYYY-MM-DD"),
-        ("columns=iid&brand=none", "brand", "is not a known brand"),
+        ("columns=iid&brand=vita,none,nope", "brand", "nope</code> is not a known brand"),
+        ("columns=iid&brand=vita,none,nope", "brand", "none</code> is not a known brand"),
         ("format=csv", "columns", "Choose at least one column."),
         ("columns=iid&format=xls", "format", "must be one of"),
     ):
