@@ -84,7 +84,12 @@ async def test_a_percentage_may_have_every_decimal_that_json_may_have(browser: B
 
 async def test_a_form_of_an_unknown_condition_is_refused(browser: Browser, settings: Settings) -> None:
     await member(browser)
-    assert await browser.ask("POST", PAGE, await form(browser, condition="none", target="brand", code="vita")) == 400
+    assert (
+        await browser.ask(
+            "POST", PAGE, await form(browser, condition="none", target="brand", code="vita", amount="1", currency="HKD")
+        )
+        == 400
+    )
     assert execute(settings, "SELECT FROM watches") == []
 
 
