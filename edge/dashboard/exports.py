@@ -26,6 +26,7 @@ from shared.organizations.accounts import INSTITUTIONAL, Principal
 
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     **{f"filter.{name}": {"sentence": "All if empty"} for name in ("brand", "category", "channel")},
+    "filter.from": {"sentence": "First day"},
     "since": {"label": "Changes since data version"},
     "format": {"default": ""},
 }
