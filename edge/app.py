@@ -184,7 +184,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
 
 def _organization_routes(services: Services) -> tuple[Route, ...]:
     acts, idempotent, notices = services.organizations, services.idempotent_acts, services.resources.plan_notices
-    org = OrganizationApi(acts, idempotent, notices, services.cursors, services.data_version, services.origin)
+    org = OrganizationApi(acts, idempotent, notices, services.lists, services.data_version, services.origin)
     return organizations.routes(org)
 
 

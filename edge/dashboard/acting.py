@@ -1,46 +1,14 @@
-"""For which organization a person acts on a page, and which account is charged for the page."""
+"""For which organization a person acts on a page, what they may do there, and which account is charged."""
 
 from dataclasses import replace
 
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
-from edge.dashboard.session_guard import SUSPENDED, PageError, SignedIn, read_only
-from edge.events.watches import Actor
+from edge.dashboard.session_guard import NO_ORGANIZATION, PageError, SignedIn
 from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
-from shared.organizations.accounts import BRAND, Plan, Principal, may
-
-
-def acting_of(visitor: SignedIn) -> Actor:
-    """Return the organization that the visitor works in, with the person's name for its audit log."""
-    actor = visitor.acting
-    return Actor(actor.membership.organization_id, actor.person.name, actor.person.id)
-
-
-class PlanRights:
-    """The acts that the plan of the visitor's organization and the visitor's role allow together."""
-
-    def __init__(self, credentials: CredentialStore) -> None:
-        self._credentials = credentials
-
-    async def refusal(self, visitor: SignedIn, right: str) -> str | None:
-        """Return in a sentence why the visitor may not act, None where the visitor may."""
-        membership = visitor.acting.membership
-        if membership.state != "active":
-            return SUSPENDED
-        plan = await self._credentials.plan(membership.plan)
-        if plan.rank < BRAND:
-            return f"The {plan.title} plan does not include this. Upgrade the organization's plan."
-        if not may(membership.role, right):
-            return read_only(membership.role)
-        return None
-
-    async def require(self, visitor: SignedIn, right: str) -> None:
-        """Raise PageError (403) where the visitor may not act."""
-        text = await self.refusal(visitor, right)
-        if text is not None:
-            raise PageError(403, text)
+from shared.organizations.accounts import Plan, Principal
 
 
 class PageBilling:
@@ -52,21 +20,29 @@ class PageBilling:
 
     async def plan(self, visitor: SignedIn) -> Plan:
         """Return the plan that counts for a person: the organization's if their role may call the API, else `free`."""
-        if visitor.actor and not visitor.barred:
-            return await self._credentials.plan(visitor.actor.membership.plan)
+        if visitor.membership and not visitor.barred:
+            return await self._credentials.plan(visitor.membership.plan)
         return await self._credentials.plan("free")
 
     async def includes(self, visitor: SignedIn, rank: int) -> bool:
         """Return whether the plan that counts for a person includes what asks for this rank."""
         return (await self.plan(visitor)).rank >= rank
 
-    async def principal(self, visitor: SignedIn, rank_min: int = 0) -> Principal:
-        """Return the person as a caller. Raises PageError where the plan's rank is below `rank_min`."""
-        plan, actor = await self.plan(visitor), visitor.actor
-        if plan.rank < rank_min:
-            lacking = f"The {plan.title} plan does not include this. Use an organization on a higher plan."
-            raise PageError(403, visitor.barred or lacking)
-        return Principal("bearer", visitor.person.id, plan, actor.membership.organization_id if actor else None)
+    async def refusal(self, visitor: SignedIn, rank_min: int, right: str = "call") -> str | None:
+        """Return in a sentence why the visitor's role or plan does not allow an act, None where they do."""
+        plan = await self.plan(visitor)
+        barred = visitor.barred_from(right)
+        if barred or plan.rank >= rank_min:
+            return barred
+        upgrade = f"The {plan.title} plan does not include this. Upgrade the plan of your organization."
+        return upgrade if visitor.membership else NO_ORGANIZATION
+
+    async def principal(self, visitor: SignedIn, rank_min: int = 0, right: str = "call") -> Principal:
+        """Return the person as a caller. Raises PageError (403) where the role or the plan does not allow the act."""
+        refusal = await self.refusal(visitor, rank_min, right) if rank_min else None
+        if refusal is not None:
+            raise PageError(403, refusal)
+        return Principal("bearer", visitor.person.id, await self.plan(visitor), visitor.organization or None)
 
     async def charge(self, request: web.Request, principal: Principal, units: int) -> Charge:
         """Charge units, or count a call that costs none. Raises the problem `rate-limited` where a limit is reached."""

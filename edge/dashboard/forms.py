@@ -1,195 +1,311 @@
-"""The report builder's form: its fields, the question that a filled-in form asks, and its faults by field."""
+"""Forms over request schemas: their fields, what a filled-in form orders, its faults by field, and their pages."""
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlencode
 
-from marshmallow import ValidationError, fields, validate
+import msgspec
+from aiohttp import web
+from marshmallow import Schema, fields, validate
+from multidict import MultiDict, MultiMapping
 
 from edge.analytics.envelope import Day
-from edge.analytics.report_declarations import REPORTS_BY_KIND, Report
-from edge.analytics.report_schemas import question_names, question_of
-from edge.dashboard.session_guard import PageError
-from edge.http.parameters import CurrencyCode, WholeNumber, fields_by_name, in_our_words
-from edge.http.problems import Problem
-from shared.analytics.results import MEDIA_TYPES
+from edge.dashboard.acting import PageBilling
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
+from edge.http.parameters import CurrencyCode, JsonInteger, JsonNumber, WholeNumber, fields_by_name, load
+from edge.http.problems import Fault, Problem, invalid_parameters, problem_of
+from shared.errors import ItemIndexError
+from shared.organizations.accounts import Principal
 
-
-class FormFaults(PageError):
-    """The faults of a form by the names of its fields; the empty name holds a fault of no single field."""
-
-    def __init__(self, faults: Mapping[str, str]) -> None:
-        self.faults = dict(faults)
-        super().__init__(400, " ".join(f"{name}: {text}" if name else text for name, text in faults.items()))
-
-    @classmethod
-    def of(cls, error: ValidationError, renamed: Mapping[str, str]) -> "FormFaults":
-        """Return the faults that a schema found; `renamed` gives the form's own name of a parameter."""
-        messages: Any = error.messages
-        return cls({renamed.get(name, name): in_our_words(_first(text)) for name, text in messages.items()})
-
-    @classmethod
-    def of_failure(cls, error: PageError | Problem, renamed: Mapping[str, str], known: frozenset[str]) -> "FormFaults":
-        """Return the faults that a failure names; a fault of a field that the form lacks has no name."""
-        if isinstance(error, cls):
-            return error
-        if isinstance(error, PageError):
-            return cls({"": error.text})
-        by_slug = {"category-not-found": {"code": error.detail}, "brand-not-found": {"slug": error.detail}}
-        listed = {fault["parameter"]: fault["detail"] for fault in error.extra.get("errors") or []}
-        faults = listed or by_slug.get(error.type.slug) or {"": error.detail}
-        named = {renamed.get(name, name): text for name, text in faults.items()}
-        return cls({name if name in known else "": text for name, text in named.items()})
-
-
-def _first(text: Any) -> str:
-    while not isinstance(text, str):
-        text = next(iter(text.values())) if isinstance(text, dict) else text[0]
-    return text
-
-
-Control = Literal["text", "date", "number", "choice"]
-# Parameters that the form names otherwise: its own `kind` is the report's.
-_FIELDS = {"kind": "observed"}
-_LABELS = {
-    "code": "Category",
-    "slug": "Brand",
-    "brand": "Brands",
-    "category": "Categories",
-    "channel": "Channels",
-    "granularity": "Periods",
-    "group_by": "Grouped by",
-    "kind": "Prices of",
-}
-# Sentences of the form where the API's document speaks of parameters.
-_SENTENCES = {
-    "kind": "Which prices to include: listings, sales, or both. Default: listings where there are any.",
-    "outliers": "Whether to include outliers (implausible prices).",
-    "convert": "Convert amounts to this currency (ISO 4217).",
-    "rates": "Table of exchange rates for the conversion.",
-}
-# The list that completes a field: its name below /dashboard/completions.
-_COMPLETED = {"brand": "brand", "slug": "brand", "category": "category", "code": "category", "channel": "channel"}
+_TEXT_MAX = 400
 _SEVERAL = "; repeat to select several"
-_OWN_FIELDS = frozenset({"kind", "format", "csrf"})
+_NONE: Mapping[str, Any] = {}
+# What pages say of a parameter in place of what the API's document says, whichever form it is in.
+_WORDS: Mapping[str, Mapping[str, Any]] = {
+    "code": {"label": "Category", "completes": "category"},
+    "slug": {"label": "Brand", "completes": "brand"},
+    "brand": {"label": "Brands", "completes": "brand"},
+    "category": {"label": "Categories", "completes": "category"},
+    "channel": {"label": "Channels", "completes": "channel"},
+    "granularity": {"label": "Periods"},
+    "group_by": {"label": "Grouped by", "sentence": "Group by one or two of these", "default": "No grouping"},
+    "kind": {"label": "Prices of"},
+}
+_INPUTS: tuple[tuple[Any, Mapping[str, str]], ...] = (
+    (Day, {"type": "date"}),
+    (fields.Email, {"type": "email"}),
+    (WholeNumber | JsonInteger, {"inputmode": "numeric"}),
+)
+_NOT_FOUND = {"brand-not-found": "slug", "category-not-found": "code"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field of a form, with the sentence under it; `choices` are values with their texts, empty for other controls.
+    """A field of a form, with the sentence under it.
 
-    `completes` names the list that completes the text. `default` is what a choice says that is left empty; one without
-    it always has a value. `parameter` is the name that the API has for the field, where the form has another.
+    `parameter` is its path in the request, `declared` its schema there. `choices` are values with their texts;
+    `default` is the text of a choice that is left empty. `first` are the texts of a new form; boxes that are checked as
+    at first order what an absent parameter does. `missing` is the fault of a field that may not be empty, and
+    `completes` names the list below /dashboard/completions that completes the text. `attributes` are more attributes of
+    the input, and a `wide` one has a row of its own.
     """
 
     name: str
+    parameter: str
+    declared: fields.Field[Any]
     label: str
     sentence: str
-    control: Control = "text"
-    choices: tuple[tuple[str, str], ...] = ()
-    completes: str | None = None
-    default: str = ""
-    parameter: str = ""
+    control: Literal["text", "choice", "boxes"]
+    choices: tuple[tuple[str, str], ...]
+    default: str
+    attributes: Mapping[str, Any]
+    first: tuple[str, ...] = ()
+    missing: str = ""
+    completes: str = ""
+    wide: bool = False
+
+    def value(self, texts: list[str]) -> Any:
+        """Return what a program would send for these texts, None for nothing."""
+        if self.control == "boxes":
+            return texts if tuple(texts) != self.first else None
+        if isinstance(self.declared, fields.List):
+            parts = (part.strip() for text in texts for part in text.split(","))
+            return [_typed(part, self.declared.inner) for part in parts if part] or None
+        text = texts[0].strip() if texts else ""
+        return _typed(text, self.declared) if text else None
+
+
+def _typed(text: str, declared: fields.Field[Any]) -> Any:
+    """Return a text as JSON has it for this parameter; text that is no number stays, so that the schema refuses it."""
+    if isinstance(declared, CurrencyCode):
+        return text.upper()
+    if isinstance(declared, JsonInteger | JsonNumber):
+        try:
+            return msgspec.json.decode(text, type=int | float)
+        except msgspec.DecodeError:
+            return text
+    return text
 
 
 @dataclass(frozen=True, slots=True)
-class ReportForm:
-    """A filled-in form: the report, its canonical parameters, its format, and the URL that asks the API the same."""
+class Form:
+    """A form over a request schema, as it is filled in: its texts and their faults by the names of its fields.
 
-    report: Report
-    parameters: dict[str, Any]
-    format: str
-    url: str
-
-
-def fields_of(report: Report) -> tuple[Field, ...]:
-    """Return the fields of a report's form in the order of its declaration, the one in the path first."""
-    endpoint = report.form
-    declared = fields_by_name(endpoint.query())
-    if endpoint.path_schema:
-        declared |= fields_by_name(endpoint.path_schema())
-    names = (*([report.path_parameter] if report.path_parameter else ()), *question_names(endpoint.query))
-    return tuple(_field(name, declared[name]) for name in names)
-
-
-@cache
-def defaults_of(report: Report) -> dict[str, Any]:
-    """Return the value of each parameter of a report's endpoints that holds where none is given."""
-    queries = [fields_by_name(endpoint.query()) for endpoint in report.endpoints]
-    return {name: field.load_default for query in queries for name, field in query.items()}
-
-
-def read_form(form: dict[str, str], base_url: str) -> ReportForm:
-    """Return what a filled-in form asks.
-
-    Raises FormFaults with a sentence for each field that is not valid, also where it is no field of the chosen report;
-    PageError for an unknown report or format.
+    `hidden` are fields that nobody fills in, and `fixed` the members of the request that no field has. The empty name
+    holds a fault of no single field.
     """
-    report, format = REPORTS_BY_KIND.get(form.get("kind", "")), form.get("format") or "json"
-    if report is None or format not in MEDIA_TYPES:
-        raise PageError(400, "Choose a report and a format.")
-    listed = fields_of(report)
-    foreign = {name for name, value in form.items() if value.strip()} - _OWN_FIELDS - {field.name for field in listed}
-    if foreign:
+
+    schema: Schema
+    fields: tuple[Field, ...]
+    hidden: Mapping[str, str]
+    fixed: Mapping[str, Any]
+    given: MultiMapping[str] = field(default_factory=MultiDict)
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def over(
+        cls,
+        schema: Schema,
+        parameters: Iterable[str],
+        words: Mapping[str, Mapping[str, Any]] = _NONE,
+        hidden: Mapping[str, str] = _NONE,
+        fixed: Mapping[str, Any] = _NONE,
+    ) -> "Form":
+        """Return the form of these parameters, each by its path in the request; `words` are members of their fields."""
+        return cls(schema, tuple(_field(schema, path, words.get(path, _NONE)) for path in parameters), hidden, fixed)
+
+    def begun(self, given: MultiMapping[str]) -> "Form":
+        """Return the form as an address fills it in; what the address leaves out is as it is at first."""
+        texts = MultiDict((name, text) for name, text in given.items() if len(text) <= _TEXT_MAX)
+        texts.extend((one.name, text) for one in self.fields if one.name not in texts for text in one.first)
+        return self.sent(texts)
+
+    def sent(self, given: MultiMapping[str]) -> "Form":
+        """Return the form as a person has submitted it."""
+        return replace(self, given=given)
+
+    @property
+    def typed(self) -> dict[str, str]:
+        """The texts that a person has typed or chosen, also those that this form has no field for."""
+        first = {(one.name, text) for one in self.fields for text in one.first}
+        left_out = {*self.hidden, "csrf", "once", *(one.name for one in self.fields if one.control == "boxes")}
+        given = ((name, text) for name, text in self.given.items() if text.strip() and name not in left_out)
+        return {name: text for name, text in given if (name, text) not in first}
+
+    @property
+    def kept(self) -> str:
+        """What was typed, as the query of another form's address."""
+        return urlencode(self.typed)
+
+    @property
+    def foreign(self) -> list[str]:
+        """The names of what was typed for other forms."""
+        return sorted(self.typed.keys() - {one.name for one in self.fields})
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nothing was typed or chosen; what is checked says nothing of that."""
+        return not self.typed and all(one.control != "boxes" for one in self.fields)
+
+    def body(self) -> dict[str, Any]:
+        """Return what a program would send for this form: only what was filled in.
+
+        Raises `invalid-parameter` where a field may not be empty, and for a field that the form lacks.
+        """
+        body = dict(self.fixed)
         # Left out in silence, another question would be asked and charged than the one that was typed.
-        raise FormFaults({"": f"The {report.title} report has no field {', '.join(sorted(foreign))}."})
-    given = _given(form, report)
-    try:
-        loaded: dict[str, Any] = report.form.query().load(given)
-    except ValidationError as error:
-        raise FormFaults.of(error, _FIELDS) from None
-    parameters, path = question_of(report.form.query, loaded), f"/index{report.base_path}"
-    if report.path_parameter:
-        value = form.get(report.path_parameter, "").strip()
-        parameters = {report.path_parameter: value or None, **parameters}
-        path += f"/{value}" if value else ""
-    query = urlencode({**given, **({"format": format} if format != "json" else {})}, doseq=True)
-    return ReportForm(report, parameters, format, f"{base_url}{path}{'?' + query if query else ''}")
+        faults = [Fault("form", f"This form has no field {', '.join(self.foreign)}.")] * bool(self.foreign)
+        for one in self.fields:
+            texts = self.given.getall(one.name, [])
+            if one.missing and not any(text.strip() for text in texts):
+                faults.append(Fault(one.parameter, one.missing))
+            elif (value := one.value(texts)) is not None:
+                outer, _, last = one.parameter.rpartition(".")
+                (body.setdefault(outer, {}) if outer else body)[last] = value
+        if faults:
+            raise invalid_parameters(faults)
+        return body
+
+    def load(self) -> dict[str, Any]:
+        """Return the body as its schema reads it. Raises the problems of parameters."""
+        return load(self.schema, self.body())
+
+    def refused(self, error: Problem | ItemIndexError) -> "Form":
+        """Return the form with the faults that an error names, without a name where it has no such field.
+
+        Raises the error itself where it is of something else than what was typed.
+        """
+        problem = problem_of(error)
+        if problem is None or (problem.type.status not in (400, 404) and problem.type.slug != "state-conflict"):
+            raise error
+        known = {one.parameter: one for one in self.fields}
+        faults: dict[str, str] = {}
+        for fault in problem.faults or [Fault(_NOT_FOUND.get(problem.type.slug, ""), problem.detail)]:
+            one, text = known.get(fault.parameter), fault.detail
+            if one is not None and isinstance(one.declared, fields.List):
+                text = fault.sentence  # which says of which value it is
+            name = one.name if one else ""
+            text = text.removeprefix(f"`{fault.parameter}`").removeprefix(":").strip()
+            faults[name] = f"{faults[name]}. {text}" if name in faults else text
+        return replace(self, faults=faults)
 
 
-def _given(form: dict[str, str], report: Report) -> dict[str, Any]:
-    """Return the parameters that were filled in; several values of a list come with commas."""
-    known = fields_by_name(report.form.query())
-    given: dict[str, Any] = {}
-    for name in question_names(report.form.query):
-        values = [part.strip() for part in form.get(_FIELDS.get(name, name), "").split(",") if part.strip()]
-        if isinstance(known[name], CurrencyCode):
-            values = [value.upper() for value in values]
-        if values:
-            given[name] = values if isinstance(known[name], fields.List) else values[0]
-    return given
+def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> Field:
+    """Return the field of a parameter as its schema and the words of the page describe it."""
+    outer, _, name = path.rpartition(".")
+    nested: Any = fields_by_name(schema)[outer] if outer else None
+    declared = fields_by_name(nested.schema if nested else schema)[name]
+    inner = declared.inner if isinstance(declared, fields.List) else declared
+    allowed = next((list(map(str, one.choices)) for one in inner.validators if isinstance(one, validate.OneOf)), [])
+    # A list of choices also offers every pair.
+    pairs = [",".join(pair) for pair in combinations(allowed, 2)] if inner is not declared else []
+    usual, example = declared.load_default, declared.metadata.get("example")
+    described: dict[str, Any] = {
+        "label": name.replace("_", " ").capitalize(),
+        "sentence": declared.metadata.get("description") or (f"For example `{example}`." if example else ""),
+        "choices": tuple((value, value.replace(",", " and ")) for value in (*allowed, *pairs)),
+        "default": f"Default ({usual})" if isinstance(usual, str) else "" if declared.required else "Default",
+        "attributes": next((given for kind, given in _INPUTS if isinstance(inner, kind)), _NONE),
+        **_WORDS.get(name, {}),
+        **words,
+    }
+    control = described.setdefault("control", "choice" if described["choices"] else "text")
+    if control == "text" and inner is not declared:
+        described["sentence"] = f"{described['sentence'].removesuffix(_SEVERAL)}; separate several with commas"
+    if control == "choice" and not described["default"]:
+        described["first"] = (described["choices"][0][0],)
+    return Field(**{"name": name, "parameter": path, "declared": declared, **described})
 
 
-def _field(name: str, field: fields.Field[Any]) -> Field:
-    several = isinstance(field, fields.List)
-    inner = field.inner if isinstance(field, fields.List) else field
-    allowed = next((one.choices for one in inner.validators if isinstance(one, validate.OneOf)), ())
-    choices = tuple(_choices(tuple(map(str, allowed)), several))
-    control: Control = "choice" if choices else "text"
-    if isinstance(inner, Day):
-        control = "date"
-    elif isinstance(inner, WholeNumber):
-        control = "number"
-    sentence = _SENTENCES.get(name) or str(field.metadata.get("description", "")).removesuffix(_SEVERAL)
-    several, default = several and not choices, field.load_default
-    return Field(
-        _FIELDS.get(name, name),
-        _LABELS.get(name) or re.sub("_", " ", name).capitalize(),
-        ("Group by one or two of these" if name == "group_by" else sentence)
-        + ("; separate several with commas" if several else ""),
-        control,
-        choices,
-        _COMPLETED.get(name),
-        "No grouping" if name == "group_by" else f"Default ({default})" if isinstance(default, str) else "Default",
-        name,
-    )
+class Choice(NamedTuple):
+    """One of several forms on a page: its title and sentence, the least rank of plan that may order it, the form."""
+
+    title: str
+    sentence: str
+    rank_min: int
+    form: Form
 
 
-def _choices(allowed: tuple[str, ...], several: bool) -> list[tuple[str, str]]:
-    """Return the choices of a field; a list of them also offers every pair."""
-    pairs = [",".join(pair) for pair in combinations(allowed, 2)] if several else []
-    return [(value, value.replace(",", " and ")) for value in (*allowed, *pairs)]
+class Offer(NamedTuple):
+    """What a filled-in form costs: units, whether its result is stored, and the call of the API that asks the same.
+
+    `sent` are the arguments with which curl sends a body; `estimate` says how many rows it is, and holds the first.
+    """
+
+    units: int
+    url: str
+    stored: bool = False
+    sent: str = ""
+    estimate: Mapping[str, Any] | None = None
+
+
+class FormPages(ABC):
+    """The pages of a form for several choices: new, previewed, and shown again with its faults until it is ordered.
+
+    The hidden field `chooses` holds the choice. `crumb` is the title of the list at `path`; without it, the form is
+    there.
+    """
+
+    path: ClassVar[str]
+    title: ClassVar[str]
+    button: ClassVar[str]
+    chooses: ClassVar[str]
+    choices: ClassVar[Mapping[str, Choice]]
+    crumb: ClassVar[str] = ""
+    previews: ClassVar[bool] = True
+
+    def __init__(self, billing: PageBilling) -> None:
+        self._billing = billing
+
+    @abstractmethod
+    async def _act(
+        self, request: web.Request, visitor: SignedIn, principal: Principal, form: Form
+    ) -> web.StreamResponse:
+        """Order what the form asks, and show it. Raises problems that name its parameters."""
+
+    async def _offer(self, request: web.Request, principal: Principal, form: Form) -> Offer:
+        """Return what the form costs as it is. Raises as `_act`."""
+        raise NotImplementedError
+
+    async def new(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The form of the choice in the address, which can also fill in its fields."""
+        asked = request.query.get(self.chooses, "")
+        choice = asked if asked in self.choices else next(iter(self.choices))
+        return await self._show(request, visitor, choice, self.choices[choice].form.begun(request.query))
+
+    async def preview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """What the filled-in form costs, or the fault of each field beside it; charges nothing."""
+        choice, form, offer = *self._sent(request.query), None
+        principal = await self._billing.principal(visitor, self.choices[choice].rank_min)
+        try:
+            offer = await self._offer(request, principal, form)
+        except (Problem, ItemIndexError) as error:
+            form = form.refused(error)
+        return render(request, "preview.html", visitor, form=form, offer=offer)
+
+    async def submit(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """Order what the form asks. A form that is not valid, or not allowed, is shown again as it was filled in."""
+        choice, form = self._sent(await form_of(request))
+        if await self._billing.refusal(visitor, self.choices[choice].rank_min):
+            return await self._show(request, visitor, choice, form, 403)
+        try:
+            return await self._act(request, visitor, await self._billing.principal(visitor), form)
+        except (Problem, ItemIndexError) as error:
+            return await self._show(request, visitor, choice, form.refused(error), 400)
+
+    def _sent(self, given: MultiMapping[str]) -> tuple[str, Form]:
+        choice = given.get(self.chooses, "")
+        if choice not in self.choices:
+            raise PageError(400, "The form is incomplete. Open its page again.")
+        return choice, self.choices[choice].form.sent(given)
+
+    async def _show(
+        self, request: web.Request, visitor: SignedIn, choice: str, form: Form, status: int = 200
+    ) -> web.StreamResponse:
+        plan = await self._billing.plan(visitor)
+        refusal = await self._billing.refusal(visitor, self.choices[choice].rank_min)
+        values = {"page": self, "chosen": choice, "form": form, "plan": plan, "refusal": refusal}
+        return render(request, "form.html", visitor, status, **values)

@@ -5,19 +5,35 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from aiohttp import web
+from multidict import MultiDict
 
+from edge.auth.actor import Actor
 from edge.composition import Services
+from edge.dashboard.forms import Form
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.sessions import Sessions
 from edge.dashboard.usage import plot_by_day
+from edge.http.problems import Problem
 from edge.organizations.handlers import invitation_link
-from edge.organizations.service import Actor, AuditFilter, usage_range
+from edge.organizations.schemas import NewInvitation, NewOrganization
+from edge.organizations.service import AuditFilter, usage_range
 from edge.quota.page import windows_of
 from edge.storage.database import Transaction
-from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, INVITABLE, ROLES, Plan, may
+from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, ROLES, Plan
 from shared.organizations.credentials import KEY_PREFIX
 
 _AUDIT_ROWS = 100
+_EMAIL = {
+    "label": "Email address",
+    "sentence": "For example `name@example.org`.",
+    "missing": "Enter an email address.",
+    "attributes": {"type": "email", "maxlength": 254, "autocomplete": "off"},
+}
+INVITATION = Form.over(NewInvitation(), ("email", "role"), {"email": _EMAIL})
+_NAME = {"missing": "Enter a name.", "attributes": {"maxlength": 200, "autocomplete": "organization"}, "wide": True}
+NEW_ORGANIZATION = Form.over(
+    NewOrganization(), ("name", "plan"), {"name": _NAME, "plan": {"missing": "Choose a plan."}}
+)
 HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"
 
 
@@ -41,17 +57,17 @@ class OrganizationPages:
 
     async def overview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Plan, remaining units of today, calls of the last 30 days."""
-        if visitor.actor is None:
+        if visitor.membership is None:
             free = await self._credentials.plan("free")
             return render(request, "welcome.html", visitor, token=await self._acts.token(visitor.person), free=free)
-        membership = visitor.actor.membership
+        membership, actor = visitor.member, visitor.acting
         plan = await self._credentials.plan(membership.plan)
         decision = await self._limiter.usage(f"org:{membership.organization_id}", plan)
         first, last = usage_range(None, None)
-        rows = await self._acts.usage(visitor.actor, first, last)
-        keys = await self._acts.keys(visitor.actor)
+        rows = await self._acts.usage(actor, first, last)
+        keys = await self._acts.keys(actor)
         called = any(row["credential"].startswith("api-key:") for row in rows)
-        colleagues = len(await self._acts.members(visitor.actor)) + len(await self._acts.invitations(visitor.actor)) - 1
+        colleagues = len(await self._acts.members(actor)) + len(await self._acts.invitations(actor)) - 1
         return render(
             request,
             "overview.html",
@@ -63,7 +79,7 @@ class OrganizationPages:
             calls=sum(r["calls"] for r in rows),
             keys=keys,
             steps=_first_steps(bool(keys), called, colleagues == 0),
-            requested_plan=await self._requested_plan(visitor.actor),
+            requested_plan=await self._requested_plan(actor),
         )
 
     async def _requested_plan(self, actor: Actor) -> Plan | None:
@@ -82,8 +98,8 @@ class OrganizationPages:
             prefix=KEY_PREFIX,
             base_url=self._base_url,
             graces=GRACE_SECONDS,
-            may_manage=may(actor.membership.role, "manage-key"),
-            bulk_data=(await self._credentials.plan(actor.membership.plan)).rank >= INSTITUTIONAL,
+            may_manage=actor.may("manage-key"),
+            bulk_data=(await self._credentials.plan(visitor.member.plan)).rank >= INSTITUTIONAL,
         )
 
     async def issue_key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -112,42 +128,42 @@ class OrganizationPages:
 
     async def members(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The people, and open invitations; the link of a new one is shown once."""
-        return await self._members(request, visitor, await self._secret.take(visitor, _MEMBERS_PAGE), {}, None)
+        return await self._members(
+            request, visitor, await self._secret.take(visitor, _MEMBERS_PAGE), INVITATION.sent(MultiDict(role="member"))
+        )
 
     async def _members(
-        self, request: web.Request, visitor: SignedIn, link: str | None, given: dict[str, str], fault: str | None
+        self, request: web.Request, visitor: SignedIn, link: str | None, form: Form
     ) -> web.StreamResponse:
-        """Show the page, with the invitation's form as it was filled in and its fault."""
+        """Show the page with the form of an invitation."""
         actor = visitor.acting
         return render(
             request,
             "members.html",
             visitor,
-            400 if fault else 200,
-            given=given,
-            fault=fault,
+            400 if form.faults else 200,
+            form=form,
             members=await self._acts.members(actor),
             link=link,
             roles=ROLES,
-            invitable=INVITABLE,
             invitations=await self._acts.invitations(actor),
-            may_manage=may(actor.membership.role, "manage-members"),
-            may_manage_owners=may(actor.membership.role, "manage-owners"),
+            may_manage=actor.may("manage-members"),
+            may_manage_owners=actor.may("manage-owners"),
         )
 
     async def invite(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Invite an address; the next page shows the link, once."""
-        form = await form_of(request)
-        email, role = form.get("email", "").strip(), form.get("role", "")
-        if role not in INVITABLE or not 3 <= len(email) <= 254 or "@" not in email or not email.isprintable():
-            fault = "Enter an email address, such as name@example.org, and choose a role."
-            return await self._members(request, visitor, None, form, fault)
+        form = INVITATION.sent(await form_of(request))
+        try:
+            wanted = form.load()
 
-        async def invite(transaction: Transaction) -> str:
-            secret, _ = await self._acts.within(transaction).invite(visitor.acting, email, role)
-            return invitation_link(self._origin, secret)
+            async def invite(transaction: Transaction) -> str:
+                secret, _ = await self._acts.within(transaction).invite(visitor.acting, wanted["email"], wanted["role"])
+                return invitation_link(self._origin, secret)
 
-        return await self._secret.once(request, visitor, _MEMBERS_PAGE, invite)
+            return await self._secret.once(request, visitor, _MEMBERS_PAGE, invite)
+        except Problem as problem:
+            return await self._members(request, visitor, None, form.refused(problem))
 
     async def change_role(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Give a member another role."""
@@ -249,31 +265,28 @@ class PersonPages:
 
     async def new_organization(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The form for a new organization, with the plans."""
-        return await self._form(request, visitor, {}, None)
+        return await self._form(request, visitor, NEW_ORGANIZATION)
 
-    async def _form(
-        self, request: web.Request, visitor: SignedIn, given: dict[str, str], fault: str | None
-    ) -> web.StreamResponse:
-        """Show the form as it was filled in, and the fault of the name."""
+    async def _form(self, request: web.Request, visitor: SignedIn, form: Form) -> web.StreamResponse:
         await self._credentials.plan("free")  # the plans are read together
         plans = [plan for plan in self._credentials.plans.values() if plan.counted_by == "organization"]
-        values = {"plans": plans, "plans_at_once": self._plans_at_once, "given": given, "fault": fault}
-        return render(request, "new_organization.html", visitor, 400 if fault else 200, **values)
+        values = {"plans": plans, "plans_at_once": self._plans_at_once, "form": form}
+        return render(request, "new_organization.html", visitor, 400 if form.faults else 200, **values)
 
     async def create_organization(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Create it, and work in it from now on."""
-        form = await form_of(request)
-        name = form.get("name", "").strip()
-        if not 1 <= len(name) <= 200 or not name.isprintable():
-            return await self._form(request, visitor, form, "Enter a name of 1 to 200 printable characters.")
-        plan = form.get("plan", "")
+        form = NEW_ORGANIZATION.sent(await form_of(request))
+        try:
+            wanted = form.load()
 
-        async def make(transaction: Transaction) -> None:
-            made = await self._acts.within(transaction).create(visitor.person, name, plan)
-            await self._sessions.choose(visitor.cookie, visitor.session, made.id)
+            async def make(transaction: Transaction) -> None:
+                made = await self._acts.within(transaction).create(visitor.person, wanted["name"], wanted["plan"])
+                await self._sessions.choose(visitor.cookie, visitor.session, made.id)
 
-        page = _KEY_PAGE if self._plans_at_once or plan == "free" else HOME_PAGE
-        response = await self._secret.once(request, visitor, page, make)
+            page = _KEY_PAGE if self._plans_at_once or wanted["plan"] == "free" else HOME_PAGE
+            response = await self._secret.once(request, visitor, page, make)
+        except Problem as problem:
+            return await self._form(request, visitor, form.refused(problem))
         self._notices.wake()
         return response
 

@@ -2,21 +2,23 @@
 
 import asyncio
 from contextlib import suppress
-from typing import Any
-from urllib.parse import urlencode
+from functools import cache
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import in_thread_if_large
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Picture, Report
+from edge.analytics.report_schemas import question_names, question_of
 from edge.analytics.reports import SQL, Quote
 from edge.composition import Services
 from edge.dashboard import charts
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.answers import answer_of
-from edge.dashboard.forms import Field, FormFaults, ReportForm, defaults_of, fields_of, read_form
-from edge.dashboard.session_guard import SUSPENDED, PageError, SignedIn, form_of, render, see
+from edge.dashboard.forms import Choice, Form, FormPages, Offer
+from edge.dashboard.session_guard import SUSPENDED, PageError, SignedIn, render, see
 from edge.dashboard.tables import (
     PLAIN,
     Names,
@@ -31,97 +33,97 @@ from edge.dashboard.tables import (
     table_of,
 )
 from edge.http import stream
-from edge.http.parameters import whole_number
-from edge.http.problems import Problem
+from edge.http.parameters import fields_by_name, whole_number
 from edge.http.stream import ResultBody
 from edge.jobs.service import JoinedOrderEnded, Order, failure
 from edge.quota.billing import Charge
 from edge.storage.database import Database
-from shared.analytics.results import MEDIA_TYPES
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import BRAND, Principal
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
-_LISTED = 50
+LISTED = 50
 
 
-class ReportPages:
+_FIELDS = {
+    "kind": {"name": "observed"},  # the form's own `kind` is the report's
+    "format": {"sentence": "Charts and tables are available for JSON only.", "default": ""},
+}
+
+
+def _form(report: Report) -> Form:
+    """Return the form of a report: the parameter in its path, then those of its question, and the format."""
+    endpoint = report.form
+    path = (endpoint.path_parameter,) if endpoint.path_parameter else ()
+    schema = type("ReportForm", (endpoint.query, *((endpoint.path_schema,) if endpoint.path_schema else ())), {})
+    names = (*path, *question_names(endpoint.query), "format")
+    # Without the parameter of its path, the report is of the whole list.
+    return Form.over(schema(partial=path), names, _FIELDS, {"kind": report.kind.name})
+
+
+FORMS = {one.kind.name: Choice(one.title, one.description, one.rank_min, _form(one)) for one in REPORTS}
+
+
+@cache
+def defaults_of(report: Report) -> dict[str, Any]:
+    """Return the value of each parameter of a report's endpoints that holds where none is given."""
+    queries = [fields_by_name(endpoint.query()) for endpoint in report.endpoints]
+    return {name: field.load_default for query in queries for name, field in query.items()}
+
+
+class AskedReport(NamedTuple):
+    """What a filled-in form asks: the report, its canonical parameters and format, and the URL that asks the API."""
+
+    report: Report
+    parameters: dict[str, Any]
+    format: str
+    url: str
+
+
+def asked_report(form: Form, base_url: str) -> AskedReport:
+    """Return what a filled-in form asks. Raises the problems of parameters."""
+    report, body = REPORTS_BY_KIND[form.hidden["kind"]], form.body()
+    name = report.path_parameter
+    loaded = form.load()
+    parameters, path = question_of(report.form.query, loaded), f"/index{report.base_path}"
+    if name:
+        parameters = {name: loaded.get(name), **parameters}
+        path += f"/{quote(body.pop(name), safe='')}" if name in body else ""
+    return AskedReport(
+        report, parameters, loaded["format"] or "json", f"{base_url}{path}?{urlencode(body, doseq=True)}".rstrip("?")
+    )
+
+
+class ReportPages(FormPages):
+    path, title, button, chooses, choices = "/dashboard/reports", "New report", "Run report", "kind", FORMS
+
     def __init__(self, services: Services, billing: PageBilling) -> None:
+        super().__init__(billing)
         self._database = services.resources.database
         self._reports = services.reports
         self._orders = services.orders
         self._store = services.resources.results
-        self._billing = billing
         self._base_url = services.settings.base_url
 
-    async def builder(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """The form of the report that the address chooses; its fields can be filled in by the address."""
-        given = {name: value for name, value in request.query.items() if len(value) <= 400}
-        return await self._form(request, visitor, given, FormFaults({}))
+    async def _offer(self, request: web.Request, principal: Principal, form: Form) -> Offer:
+        asked = asked_report(form, self._base_url)
+        priced = await self._quote(principal, asked)
+        return Offer(priced.units, asked.url, stored=priced.result is not None)
 
-    async def price(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """The cost of the filled-in form, or the fault of each field beside it; charges nothing."""
-        given = dict(request.query)
-        fields = _fields(given)
-        values: dict[str, Any] = {"fields": fields, "faults": {}, "quote": None, "form": None, "empty": False}
-        try:
-            form = read_form(given, self._base_url)
-            principal = await self._billing.principal(visitor, form.report.rank_min)
-            quote = await self._quote(principal, form)
-        except (PageError, Problem) as error:
-            empty = not any(given.get(field.name, "").strip() for field in fields)
-            return render(request, "price.html", visitor, **values | {"faults": _faults(error, fields), "empty": empty})
-        return render(request, "price.html", visitor, **values | {"quote": quote, "form": form})
-
-    async def run(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """Prepare, charge and submit the report, then show its job; a form that is not valid is shown again."""
-        given = await form_of(request)
-        try:
-            form = read_form(given, self._base_url)
-            principal = await self._billing.principal(visitor, form.report.rank_min)
-            quote = await self._quote(principal, form)
-        except (PageError, Problem) as error:
-            if isinstance(error, Problem) and error.type.status not in (400, 404):
-                raise
-            faults = FormFaults(_faults(error, _fields(given)))
-            return await self._form(request, visitor, given, faults, 403 if _refused(error) else 400)
-        while True:
-            charge = await self._billing.charge(request, principal, quote.units)
-            with suppress(JoinedOrderEnded):
-                return await charge.settle(self._submit(request, principal, quote, charge))
-            quote = await self._quote(principal, form)
-
-    async def _form(
-        self, request: web.Request, visitor: SignedIn, given: dict[str, str], faults: FormFaults, status: int = 200
+    async def _act(
+        self, request: web.Request, visitor: SignedIn, principal: Principal, form: Form
     ) -> web.StreamResponse:
-        kind = given.get("kind", "")
-        chosen = kind if kind in REPORTS_BY_KIND else REPORTS[0].kind.name
-        fields = fields_of(REPORTS_BY_KIND[chosen])
-        names = {field.name for field in fields} | {"kind", "format", "csrf"}
-        return render(
-            request,
-            "reports.html",
-            visitor,
-            status,
-            reports=REPORTS_BY_KIND,
-            chosen=chosen,
-            links=_links(given),
-            fields=fields,
-            given=given,
-            foreign=sorted(name for name, value in given.items() if value.strip() and name not in names),
-            faults=faults.faults,
-            formats=list(MEDIA_TYPES),
-            plan=await self._billing.plan(visitor),
-        )
+        asked = asked_report(form, self._base_url)
+        while True:
+            priced = await self._quote(principal, asked)
+            charge = await self._billing.charge(request, principal, priced.units)
+            with suppress(JoinedOrderEnded):
+                return await charge.settle(self._submit(request, principal, priced, charge))
 
     async def jobs(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's jobs, the newest first."""
-        organization = visitor.acting.membership.organization_id
-        listed, total = await self._orders.list(organization, None, None, _LISTED, None)
-        orders = listed[:_LISTED]
-        names = await names_in(self._database, [_parameters(order) for order in orders])
-        jobs = [(order, _question(order, names)) for order in orders]
-        return render(request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND)
+        listed = await self._orders.list(visitor.acting.organization, None, None, LISTED, None)
+        return await show_orders(request, visitor, self._database, *listed, allowed=None)
 
     async def job(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One job: its progress, and its result as pictures and a table."""
@@ -138,7 +140,7 @@ class ReportPages:
         if not 1 <= number <= len(rows):
             raise PageError(404, "This result has no such row.")
         row, report = rows[number - 1], REPORTS_BY_KIND.get(order.row["kind"])
-        parameters = _parameters(order)
+        parameters = parameters_of(order)
         reading = Reading(
             Periods.of(parameters, meta), meta["units"], await names_in(self._database, [parameters, row])
         )
@@ -182,7 +184,7 @@ class ReportPages:
 
     async def cancel(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Cancel a job; it costs nothing then."""
-        organization = visitor.acting.membership.organization_id
+        organization = visitor.acting.organization
         await self._billing.principal(visitor, BRAND)
         await self._orders.cancel(organization, request.match_info["id"])
         return see(f"/dashboard/jobs/{request.match_info['id']}")
@@ -195,13 +197,13 @@ class ReportPages:
         return stream.answer(request, manifest, await ResultBody.open(self._store, manifest))
 
     async def _order(self, request: web.Request, visitor: SignedIn) -> Order:
-        membership = visitor.acting.membership
-        if membership.state != "active":  # as the API refuses its key
+        organization = visitor.acting.organization
+        if visitor.suspended:  # as the API refuses its key
             raise PageError(403, SUSPENDED)
-        return await self._orders.find(membership.organization_id, request.match_info["id"])
+        return await self._orders.find(organization, request.match_info["id"])
 
-    async def _quote(self, principal: Principal, form: ReportForm) -> Quote:
-        return await self._reports.quote(principal.organization_id, form.report.kind, form.parameters, form.format)
+    async def _quote(self, principal: Principal, asked: AskedReport) -> Quote:
+        return await self._reports.quote(principal.organization_id, asked.report.kind, asked.parameters, asked.format)
 
     async def _submit(
         self, request: web.Request, principal: Principal, quote: Quote, charge: Charge
@@ -211,7 +213,7 @@ class ReportPages:
 
     async def _shown(self, order: Order, columns: list[str]) -> dict[str, Any]:
         rows, meta = await self._rows(order)
-        kind, parameters = order.row["kind"], _parameters(order)
+        kind, parameters = order.row["kind"], parameters_of(order)
         report = REPORTS_BY_KIND.get(kind)
         listed = rows[: charts.ROWS_MAX]
         # Pictures have groups of all rows; of the other fields only those in the table are named.
@@ -250,6 +252,25 @@ class ReportPages:
         return answer["data"], answer["meta"]
 
 
+async def show_orders(
+    request: web.Request,
+    visitor: SignedIn,
+    database: Database,
+    orders: list[Order],
+    total: int,
+    *,
+    allowed: bool | None,
+) -> web.StreamResponse:
+    """Show a list of jobs, the newest first, each with its question.
+
+    `allowed` is None where jobs of every kind are listed; of exports, whether the plan includes them.
+    """
+    asked = [(order, parameters_of(order)) for order in orders[:LISTED]]
+    names = await names_in(database, [parameters for _, parameters in asked])
+    jobs = [(order, parameters, _question(order, names)) for order, parameters in asked]
+    return render(request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND, allowed=allowed)
+
+
 async def names_in(database: Database, values: list[Any]) -> Names:
     """Return the names of all brands, categories and items that parameters or rows hold, by kind and key."""
     keys = keys_in(values, {})
@@ -279,35 +300,16 @@ def _sentences(report: Report) -> dict[str, str]:
     return said | {"period": "Days of the period that have data"} | dict.fromkeys(("brand", "category", "channel"), "")
 
 
-def _links(given: dict[str, str]) -> dict[str, str]:
-    """Return the query that opens each report's form with what was typed; also what the chosen one has no field for."""
-    kept = {name: value for name, value in given.items() if value.strip() and name not in ("kind", "csrf")}
-    return {kind: urlencode({"kind": kind, **kept}) for kind in REPORTS_BY_KIND}
-
-
-def _parameters(order: Order) -> dict[str, Any]:
+def parameters_of(order: Order) -> dict[str, Any]:
+    """Return what an order asks."""
     parameters: dict[str, Any] = msgspec.json.decode(order.row["parameters"])
     return parameters
 
 
 def _question(order: Order, names: Names) -> str:
     """Return the question of a job in words, so that two jobs of one report can be distinguished."""
-    parameters = _parameters(order)
+    parameters = parameters_of(order)
     if order.row["kind"] == EXPORT.name:
         return export_question(parameters, names)
     report = REPORTS_BY_KIND.get(order.row["kind"])
     return question(parameters, defaults_of(report) if report else {}, names)
-
-
-def _fields(given: dict[str, str]) -> tuple[Field, ...]:
-    report = REPORTS_BY_KIND.get(given.get("kind", ""))
-    return fields_of(report) if report else ()
-
-
-def _faults(error: PageError | Problem, fields: tuple[Field, ...]) -> dict[str, str]:
-    renamed = {field.parameter: field.name for field in fields}
-    return FormFaults.of_failure(error, renamed, frozenset(field.name for field in fields)).faults
-
-
-def _refused(error: PageError | Problem) -> bool:
-    return isinstance(error, PageError) and error.status == 403

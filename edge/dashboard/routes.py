@@ -1,7 +1,7 @@
 """The dashboard's part of the map: its pages and forms, each open or guarded by the session."""
 
 from edge.composition import Services
-from edge.dashboard.acting import PageBilling, PlanRights
+from edge.dashboard.acting import PageBilling
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.events import EventPages, WatchPages, WebhookPages
 from edge.dashboard.explorer import CompletionPages, ExplorerPages
@@ -33,9 +33,8 @@ def routes(services: Services) -> tuple[Route, ...]:
     explorer, reports = ExplorerPages(services, billing), ReportPages(services, billing)
     completions = CompletionPages(resources.database)
     datasets, exports = DatasetPages(services, billing), ExportPages(services, billing)
-    rights = PlanRights(resources.credentials)
-    watches = WatchPages(resources.database, services.watches, secret, rights)
-    webhooks = WebhookPages(services, secret, rights)
+    watches = WatchPages(resources.database, services.watches, secret, billing)
+    webhooks = WebhookPages(services, secret, billing)
     events, matches = EventPages(services.events), MatchPages(resources.database, secret)
     uploads = UploadPages(resources.database, resources.results, settings.upload_bytes_max)
     searches = "dashboard-explorer"
@@ -66,9 +65,9 @@ def routes(services: Services) -> tuple[Route, ...]:
         _get("/explorer/suggestions", guard.page(explorer.suggestions)),
         _get("/explorer/{iid}", guard.page(explorer.record), searches),
         _get("/explorer/{iid}/history", guard.page(explorer.history), searches),
-        _get("/reports", guard.page(reports.builder)),
-        _get("/reports/price", guard.page(reports.price)),
-        _post("/reports", guard.form(reports.run), "dashboard-reports"),
+        _get("/reports", guard.page(reports.new)),
+        _get("/reports/preview", guard.page(reports.preview)),
+        _post("/reports", guard.form(reports.submit), "dashboard-reports"),
         _get("/completions/{list}", guard.page(completions.show)),
         _get("/jobs", guard.page(reports.jobs)),
         _get("/jobs/{id}", guard.page(reports.job)),
@@ -82,8 +81,8 @@ def routes(services: Services) -> tuple[Route, ...]:
         _get("/datasets/{name}", guard.page(datasets.one)),
         _get("/datasets/{name}/{release}/{file}", guard.page(datasets.file)),
         _get("/exports", guard.page(exports.list)),
-        _post("/exports", guard.form(exports.order), "dashboard-exports"),
-        _get("/exports/new", guard.page(exports.builder)),
+        _post("/exports", guard.form(exports.submit), "dashboard-exports"),
+        _get("/exports/new", guard.page(exports.new)),
         _get("/exports/preview", guard.page(exports.preview)),
         _get("/exports/{id}", guard.page(exports.show)),
         _get("/exports/{id}/state", guard.page(exports.state)),
@@ -91,7 +90,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         _post("/exports/{id}/end", guard.form(exports.end)),
         _get("/events", guard.page(events.list)),
         _get("/watches", guard.page(watches.list)),
-        _post("/watches", guard.form(watches.create)),
+        _post("/watches", guard.form(watches.submit)),
         _get("/watches/new", guard.page(watches.new)),
         _post("/watches/{id}", guard.form(watches.pause)),
         _post("/watches/{id}/removal", guard.form(watches.delete)),

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,19 +12,20 @@ from urllib.parse import quote
 
 from aiohttp import BodyPartReader, MultipartReader, web
 from markupsafe import Markup, escape
+from multidict import MultiDict
 
+from edge.auth.actor import Actor
 from edge.composition import Services
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.tables import amount, estimate, figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
-from edge.organizations.service import Actor
 from edge.storage.database import Scope, Transaction
 from edge.storage.idempotency import IdempotentActs, Outcome
 from shared.errors import ItemIndexError, RollupsOutdated, StoreUnavailable
 from shared.index.iid import require_uuid
-from shared.organizations.accounts import Person, Session, may
+from shared.organizations.accounts import Membership, Person, Session, may
 
 _SPAN = re.compile(r"`([^`]+)`")
 _DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b", re.ASCII)
@@ -69,33 +70,46 @@ class SessionEnded(PageError):
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A signed-in visitor. `actor` is None for a person of no organization; `staff` reviews matches."""
+    """A signed-in visitor. `membership` is None for a person of no organization; `staff` reviews matches."""
 
     cookie: str
     session: Session
     person: Person
-    actor: Actor | None
+    membership: Membership | None
     staff: bool = False
+
+    @property
+    def member(self) -> Membership:
+        """The visitor's membership. Raises PageError if there is none."""
+        if self.membership is None:
+            raise PageError(404, NO_ORGANIZATION)
+        return self.membership
 
     @property
     def acting(self) -> Actor:
         """The visitor as a member of an organization. Raises PageError if there is none."""
-        if self.actor is None:
-            raise PageError(404, "You are not a member of an organization yet. Create one, or ask for an invitation.")
-        return self.actor
+        return Actor.of(self.person, self.member)
 
     @property
     def organization(self) -> str:
         """The id of the organization that the visitor works in; empty without one."""
-        return self.actor.membership.organization_id if self.actor else ""
+        return self.membership.organization_id if self.membership else ""
+
+    @property
+    def suspended(self) -> bool:
+        """Whether the organization is refused every call."""
+        return self.membership is not None and self.membership.state != "active"
 
     @property
     def barred(self) -> str | None:
         """Why the visitor makes no calls for the organization, whatever its plan includes; None for one who may."""
-        membership = self.actor.membership if self.actor else None
-        if membership and membership.state != "active":
-            return SUSPENDED
-        return read_only(membership.role) if membership and not may(membership.role, "call") else None
+        return self.barred_from("call")
+
+    def barred_from(self, right: str) -> str | None:
+        """Return why the visitor has no right in the organization, whatever its plan includes; None for one who has."""
+        if self.membership is None or (not self.suspended and may(self.membership.role, right)):
+            return None
+        return SUSPENDED if self.suspended else read_only(self.membership.role)
 
     @property
     def form_token(self) -> str:
@@ -104,6 +118,7 @@ class SignedIn:
 
 
 SUSPENDED = "This organization is suspended."
+NO_ORGANIZATION = "You are not a member of an organization yet. Create one, or ask for an invitation."
 
 
 def read_only(role: str) -> str:
@@ -199,7 +214,7 @@ class SessionGuard:
         membership = person.membership(session.organization) or person.membership(None)
         request[CONTEXT].person = person
         staff = person.email_verified and (person.email or "").lower() in self._staff
-        return SignedIn(cookie, session, person, Actor(person, membership) if membership else None, staff)
+        return SignedIn(cookie, session, person, membership, staff)
 
     async def _admit(self, request: web.Request, visitor: SignedIn, token: str, *, personal: bool) -> None:
         """Raise PageError unless a form came from a page of the visitor's; count it against the person's limits.
@@ -212,9 +227,8 @@ class SessionGuard:
         if (origin is not None and origin != self._origin) or not own:
             raise PageError(403, "This form could not be verified. Go back and try again.")
         if not personal and organization != visitor.organization:
-            now = (
-                f"You now work in {visitor.actor.membership.name}." if visitor.actor else "You left this organization."
-            )
+            member = visitor.membership
+            now = f"You now work in {member.name}." if member else "You left this organization."
             raise PageError(409, f"{now} Open this page again.")
         context = request[CONTEXT]
         await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
@@ -243,7 +257,7 @@ async def _first_field(request: web.Request) -> tuple[MultipartReader, str]:
         raise PageError(400, "The form cannot be read.") from None
 
 
-async def form_of(request: web.Request) -> dict[str, str]:
+async def form_of(request: web.Request) -> MultiDict[str]:
     """Return a form's fields. Raises PageError for anything but a small url-encoded form."""
     if request.content_type != "application/x-www-form-urlencoded":
         raise PageError(415, "Submit this form from a browser.")
@@ -257,7 +271,7 @@ async def form_of(request: web.Request) -> dict[str, str]:
         raise PageError(413, "The form is too large (64 kB at most). Shorten its fields and submit it again.") from None
     if len(fields) > _FORM_FIELDS_MAX or "\0" in text:
         raise PageError(400, "The form could not be read. Go back and try again.")
-    return dict(fields)
+    return MultiDict(fields)
 
 
 def id_in(request: web.Request, name: str) -> str | None:
@@ -379,7 +393,15 @@ def _title(status: int) -> str:
 
 
 Make = Callable[[Transaction], Awaitable[str | None]]
-FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+_FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+
+
+def form_id_in(form: Mapping[str, str]) -> str:
+    """Return the id that a form got with its page. Raises PageError where it has none."""
+    form_id = form.get("once", "")
+    if not _FORM_ID.fullmatch(form_id):
+        raise PageError(400, "This form has expired. Open its page again.")
+    return form_id
 
 
 class OneTimeSecrets:
@@ -394,12 +416,7 @@ class OneTimeSecrets:
 
         The page shows the text that `make` returns, once; None is no text.
         """
-        form = await form_of(request)
-        form_id = form.get("once", "")
-        if not FORM_ID.fullmatch(form_id):
-            raise PageError(400, "This form has expired. Open its page again.")
-
-        key = f"form {form_id}"
+        key = f"form {form_id_in(await form_of(request))}"
 
         async def act(transaction: Transaction) -> Outcome:
             text = await make(transaction)

@@ -8,8 +8,9 @@ from typing import Any
 from aiohttp import web
 from asyncpg import Record
 
+from edge.auth.actor import Actor
 from edge.dashboard.session_guard import SignedIn, render
-from edge.organizations.service import Actor, OrganizationService, usage_csv, usage_range
+from edge.organizations.service import OrganizationService, usage_csv, usage_range
 from edge.quota.usage import KEPT_DAYS, LoggedCall, RequestLog
 from shared.clock import utc_now
 from shared.errors import InvalidParameter, StoreUnavailable
@@ -58,7 +59,7 @@ class UsagePages:
         entries: list[dict[str, Any]] | None = None
         try:
             names = await self._names(visitor.acting)
-            calls = await self._log.read(visitor.acting.membership.organization_id)
+            calls = await self._log.read(visitor.acting.organization)
             entries = [_entry(call, names) for call in calls]
         except StoreUnavailable:  # the page says so: an empty list would be wrong
             pass

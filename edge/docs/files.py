@@ -60,9 +60,9 @@ class Clients:
         entries = [self._entry(name, language) for name, language in _LANGUAGES.items()]
         text = PAGES.text("clients.md", entries=entries, base_url=self._base.removesuffix("/clients"))
         return DocumentPage(
-            Representation.of(msgspec.json.encode({"data": entries, "count": len(entries)}), "application/json"),
             Representation.of(PAGES.text("clients.html", page=render(text)), HTML),
             Representation.of(text, MARKDOWN),
+            Representation.of(msgspec.json.encode({"data": entries, "count": len(entries)}), "application/json"),
         )
 
     def _entry(self, name: str, language: str) -> dict[str, str | int]:

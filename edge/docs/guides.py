@@ -10,6 +10,7 @@ from aiohttp import web
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, wants_html
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
@@ -103,30 +104,30 @@ READERS = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentPage:
-    """A document in each of its forms, for people and for programs."""
+    """A document in each of its forms, for people and for programs; without JSON, people are its only readers."""
 
-    json: Representation
     html: Representation
     markdown: Representation
+    json: Representation | None = None
 
-    def respond(self, request: web.Request) -> web.StreamResponse:
-        """Answer in the form that the caller prefers; JSON without a preference."""
-        if best_format(request.headers.get("Accept"), _FORMS) == "markdown":
-            return self.markdown.respond(request)
-        if wants_html(request):
-            return self.html.respond(request, PAGE_FIELDS)
+    def respond(self, request: web.Request, until: float = UNTIL_THE_DATA_CHANGES) -> web.StreamResponse:
+        """Answer in the form that the caller prefers; JSON without a preference, where there is any."""
+        forms = FORMS if self.json is None else _FORMS
+        if best_format(request.headers.get("Accept"), forms) == "markdown":
+            return self.markdown.respond(request, until=until)
+        if self.json is None or wants_html(request):
+            return self.html.respond(request, PAGE_FIELDS, until=until)
         return self.json.respond(request)
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """One guide in both of its forms. Its summary is its first paragraph: one sentence about what the guide is for."""
+    """One guide. Its summary is its first paragraph: one sentence about what the guide is for."""
 
     name: str
     title: str
     summary: str
-    page: Representation
-    markdown: Representation
+    page: DocumentPage
 
 
 class Guides:
@@ -159,9 +160,7 @@ class Guides:
         guide = (await self.all()).get(name.removesuffix(".md"))
         if guide is None:
             raise Problem("not-found", f"There is no guide with this name; {_HERE} lists them.")
-        if name.endswith(".md") or best_format(request.headers.get("Accept"), FORMS) == "markdown":
-            return guide.markdown.respond(request)
-        return guide.page.respond(request, PAGE_FIELDS)
+        return (guide.page.markdown if name.endswith(".md") else guide.page).respond(request)
 
     def _make(self) -> dict[str, Guide]:
         names = [name for listed in READERS.values() for name in listed]
@@ -177,7 +176,8 @@ class Guides:
         page = PAGES.text(
             "guide.html", here=name, guide=rendered, summary=summary, titles=titles, commands=commands.values()
         )
-        return Guide(name, rendered.title, summary, Representation.of(page, HTML), Representation.of(text, MARKDOWN))
+        forms = DocumentPage(Representation.of(page, HTML), Representation.of(text, MARKDOWN))
+        return Guide(name, rendered.title, summary, forms)
 
 
 def address_of(href: str, guides: set[str]) -> str | None:

@@ -3,27 +3,24 @@
 import asyncio
 import gzip
 import time
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from aiohttp import web
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from edge.auth.credentials import CredentialStore
 from edge.docs.document import Document
 from edge.docs.files import install_commands
-from edge.docs.guides import FORMS, MARKDOWN, Guide, Guides, render
+from edge.docs.guides import MARKDOWN, DocumentPage, Guide, Guides, render
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
-from edge.http.prefer import best_format
 from edge.http.representation import MadeOnce, Representation, accepts_gzip
 from edge.http.routing import API_PATH, operation
 from shared.errors import StoreUnavailable
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
 
-_TEMPLATES = Path(__file__).with_name("templates")
 _SCALAR = Path(__file__).parent / "static" / "vendor" / "scalar.js.gz"
 # How long the page may show plans as they were.
 _PLANS_SECONDS = 1.0
@@ -36,12 +33,6 @@ _REFERENCE_FIELDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    html: Representation
-    markdown: Representation
-
-
 class Docs:
     """The handlers of /docs and /docs/reference."""
 
@@ -50,7 +41,7 @@ class Docs:
         self._document = document
         self._credentials = credentials
         self._guides = guides
-        self._page: tuple[tuple[Any, ...], MadeOnce[_Page]] | None = None
+        self._page: tuple[tuple[Any, ...], MadeOnce[DocumentPage]] | None = None
         self._reference = MadeOnce(self._make_reference)
         compressed = _SCALAR.read_bytes()
         etag = f'W/"scalar-{SCALAR_VERSION}"'
@@ -71,11 +62,7 @@ class Docs:
         known = tuple(astuple(plan) for plan in plans)
         if self._page is None or self._page[0] != known:
             self._page = known, MadeOnce(partial(self._make, plans, guides))
-        page = await self._page[1].get()
-        until = time.time() + _PLANS_SECONDS
-        if best_format(request.headers.get("Accept"), FORMS) == "markdown":
-            return page.markdown.respond(request, until=until)
-        return page.html.respond(request, PAGE_FIELDS, until=until)
+        return (await self._page[1].get()).respond(request, until=time.time() + _PLANS_SECONDS)
 
     async def reference(self, request: web.Request) -> web.StreamResponse:
         """Answer with the list of all calls; its script loads the viewer once a call is opened."""
@@ -99,12 +86,10 @@ class Docs:
         groups = [(tag, [call for name, call in calls if name == tag["name"]]) for tag in document["tags"]]
         return Representation.of(PAGES.text("reference.html", version=SCALAR_VERSION, groups=groups), HTML)
 
-    def _make(self, plans: tuple[Plan, ...], guides: dict[str, list[Guide]]) -> _Page:
+    def _make(self, plans: tuple[Plan, ...], guides: dict[str, list[Guide]]) -> DocumentPage:
         """Write the page once as Markdown; its HTML is made of that."""
-        loader = FileSystemLoader(_TEMPLATES)
-        # Markdown, which knows no escaping of HTML: every inserted value is ours, an operator's or a setting's.
-        writer = Environment(loader=loader, autoescape=False, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
-        text = writer.get_template("docs.md").render(
+        text = PAGES.text(
+            "docs.md",
             base_url=self._settings.base_url,
             token=self._settings.anonymous_token,
             plans=plans,
@@ -113,7 +98,7 @@ class Docs:
             commands=install_commands(self._settings.base_url).values(),
         )
         page = PAGES.text("docs.html", page=render(text), token=self._settings.anonymous_token)
-        return _Page(Representation.of(page, HTML), Representation.of(text, MARKDOWN))
+        return DocumentPage(Representation.of(page, HTML), Representation.of(text, MARKDOWN))
 
 
 class Call(NamedTuple):

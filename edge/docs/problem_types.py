@@ -89,9 +89,9 @@ class Errors:
     ) -> DocumentPage:
         page = PAGES.text("errors.html", entries=[*map(_shown, entries)], one=one, example=render(example).html)
         return DocumentPage(
-            Representation.of(msgspec.json.encode(document), "application/json"),
             Representation.of(page, HTML),
             Representation.of(text, MARKDOWN),
+            Representation.of(msgspec.json.encode(document), "application/json"),
         )
 
     def _example(self, entry: ProblemType) -> str:

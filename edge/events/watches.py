@@ -1,7 +1,6 @@
 """/watches: an organization's watches, and the acts on them, each of them in its audit log."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -9,16 +8,16 @@ import asyncpg
 import msgspec
 from aiohttp import web
 
+from edge.auth.actor import Actor, acting_of
 from edge.events import schemas
 from edge.events.feed import EventFeed
 from edge.events.schemas import EventList, Watch
-from edge.http.context import organization_of, principal_of
 from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.http.problems import Fault, Problem, invalid_parameters
 from edge.http.routing import operation
-from edge.storage.database import Database, Scope, Transaction
+from edge.storage.database import Database, Transaction
 from edge.storage.idempotency import PARAMETER, IdempotentActs
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
@@ -27,20 +26,6 @@ from shared.index.iid import require_uuid
 from shared.money import to_minor, to_text
 
 SQL = load_queries(__file__, "watches.sql")
-
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """An organization, and the key or person that acts for it, as the audit log names it."""
-
-    organization: str
-    name: str
-    person: str | None = None
-
-    @property
-    def scope(self) -> Scope:
-        """The scope of the database for the principal."""
-        return Scope(self.person, self.organization)
 
 
 class WatchService:
@@ -200,8 +185,3 @@ def created(request: web.Request, response: web.Response) -> web.Response:
     assert isinstance(response.body, bytes)
     response.headers["Location"] = f"{request.path}/{msgspec.json.decode(response.body)['id']}"
     return response
-
-
-def acting_of(request: web.Request) -> Actor:
-    """Return the organization of the caller's key."""
-    return Actor(organization_of(request), f"key {principal_of(request).credential_id}")

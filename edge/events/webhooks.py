@@ -8,9 +8,10 @@ from uuid import UUID
 import asyncpg
 from aiohttp import web
 
+from edge.auth.actor import Actor, acting_of
 from edge.events import schemas
 from edge.events.schemas import DeliveryAttempt, Webhook
-from edge.events.watches import Actor, acting_of, created
+from edge.events.watches import created
 from edge.http.context import uuid7
 from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import envelope

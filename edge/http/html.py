@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aiohttp import web
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -17,13 +17,14 @@ _FIELDS = {**PAGE_FIELDS, "Cache-Control": "public, max-age=300"}
 class Templates:
     """The templates of one folder, each compiled at its first use: make them once for a process.
 
-    Everything is escaped, an unknown name raises, and every template may use `names`.
+    Everything is escaped, but for Markdown, which knows no escaping of HTML: what is inserted there is ours, an
+    operator's or a setting's. An unknown name raises, and every template may use `names`.
     """
 
     def __init__(self, folder: Path, *, lstrip_blocks: bool = False, **names: object) -> None:
         self._environment = Environment(
             loader=FileSystemLoader(folder),
-            autoescape=True,
+            autoescape=select_autoescape(disabled_extensions=("md",), default=True),
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=lstrip_blocks,

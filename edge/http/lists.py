@@ -143,15 +143,17 @@ class Paginator:
         find: Callable[..., Awaitable[tuple[Sequence[Row], int]]],
         entry: Callable[[Row], Any],
         *key: Callable[[Row], Any],
+        bound: Mapping[str, Any] | None = None,
     ) -> web.Response:
-        """Answer with the page after the cursor. Raises InvalidCursor.
+        """Answer with the page after the cursor, which is bound to `bound`, else to the query. Raises InvalidCursor.
 
         `find` gets the values of `key` of the last row before the page, all None for the first page, and returns rows,
         one more than `query["limit"]` where there are more, and how many there are in all.
         """
         after: list[Any] = [None] * len(key)
+        bound = query if bound is None else bound
         if cursor is not None:
-            after = self._cursors.open(kind, query, cursor)
+            after = self._cursors.open(kind, bound, cursor)
             if len(after) != len(key):
                 raise InvalidCursor
         rows, total = await find(*after)
@@ -161,7 +163,7 @@ class Paginator:
             [entry(row) for row in page],
             total=total,
             exact=True,
-            next_cursor=self._cursors.seal(kind, query, [part(page[-1]) for part in key]) if more else None,
+            next_cursor=self._cursors.seal(kind, bound, [part(page[-1]) for part in key]) if more else None,
             query=query,
             data_version=self._data_version(),
         )

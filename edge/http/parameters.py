@@ -273,6 +273,15 @@ def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
     return invalid_parameters(faults)
 
 
+def load(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values as a schema reads them. Raises the problem that names each missing or invalid parameter."""
+    try:
+        loaded: dict[str, Any] = schema.load(values)
+    except ValidationError as error:
+        raise problem_of_validation(ValidationError({"json": error.messages}, data=values), schema) from None
+    return loaded
+
+
 def _faults(messages: Mapping[str, Any], schema: Schema, given: Any) -> list[Fault]:
     declared = fields_by_name(schema)
     of_names = {

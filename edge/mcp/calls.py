@@ -7,13 +7,12 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
-from marshmallow import Schema, ValidationError
 from multidict import MultiDict
 from yarl import URL
 
 from edge.auth.middleware import Authentication
 from edge.http.context import CONTEXT
-from edge.http.parameters import PARSER, PATH, QUERY, REQUIRED, problem_of_validation, shown_name
+from edge.http.parameters import PARSER, PATH, QUERY, REQUIRED, load, shown_name
 from edge.http.problems import Fault, Problem, detail_of, invalid_parameters, missing_parameters, problem_of
 from edge.http.routing import Route
 from edge.http.stream import Stream
@@ -70,17 +69,9 @@ async def _read_parameters(request: web.Request, route: Route, call: RestCall) -
         raise InvalidParameter(next(iter(call.query)), "is unknown; this call takes no such argument")
     for entry in declared:
         if entry["location"] == "match_info":
-            request[PATH] = _path_parameters(entry["schema"], call.path)
+            request[PATH] = load(entry["schema"], call.path)
         else:
             request[QUERY] = await PARSER.parse(entry["schema"], request, location="querystring", unknown=None)
-
-
-def _path_parameters(schema: Schema, values: Mapping[str, str]) -> dict[str, Any]:
-    try:
-        loaded: dict[str, Any] = schema.load(values)
-    except ValidationError as error:
-        raise problem_of_validation(ValidationError({"match_info": error.messages}, data=values), schema) from None
-    return loaded
 
 
 def _as_query(values: Mapping[str, Any]) -> MultiDict[str]:

@@ -1,6 +1,6 @@
 """/org: an organization's people, invitations, key, use and audit log, under an ID token."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -8,26 +8,26 @@ from typing import Any
 from aiohttp import web
 from asyncpg import Record
 
+from edge.auth.actor import Actor
 from edge.http.context import CONTEXT
 from edge.http.json import NO_STORE, unstored_json
-from edge.http.lists import CursorSigner, envelope
+from edge.http.lists import Paginator, envelope
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem
 from edge.http.routing import API_PATH, BEARER, Route, Rule, operation
 from edge.organizations import schemas
 from edge.organizations.plan_notices import PlanNotices
-from edge.organizations.service import Actor, OrganizationService, usage_csv, usage_range
+from edge.organizations.service import OrganizationService, usage_csv, usage_range
 from edge.storage.database import Scope
 from edge.storage.idempotency import PARAMETER, PROBLEMS, IdempotentActs, idempotency_key_of
 from shared.clock import rfc3339
-from shared.errors import InvalidCursor
-from shared.organizations.accounts import Person
+from shared.organizations.accounts import Membership, Person
 from shared.organizations.credentials import parse
 
 
-def _shown(rows: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return rows as answers show them: moments as RFC 3339 has them."""
-    return [{name: rfc3339(v) if isinstance(v, datetime) else v for name, v in row.items()} for row in rows]
+def _shown(row: Record) -> dict[str, Any]:
+    """Return a row as answers show it: moments as RFC 3339 has them."""
+    return {name: rfc3339(value) if isinstance(value, datetime) else value for name, value in row.items()}
 
 
 def person_of(request: web.Request) -> Person:
@@ -38,7 +38,11 @@ def person_of(request: web.Request) -> Person:
 
 
 def actor_of(request: web.Request) -> Actor:
-    """Return the acting member with the organization. Another is as absent as one that does not exist."""
+    """Return the acting member. An organization of others is as absent as one that does not exist."""
+    return Actor.of(person_of(request), _membership_of(request))
+
+
+def _membership_of(request: web.Request) -> Membership:
     person = person_of(request)
     chosen = request[QUERY].get("organization")
     membership = person.membership(str(chosen) if chosen else None)
@@ -47,7 +51,7 @@ def actor_of(request: web.Request) -> Actor:
             "not-found",
             "You are not a member of that organization; create one with POST /org, or ask for an invitation.",
         )
-    return Actor(person, membership)
+    return membership
 
 
 _operation = partial(operation, "organization")
@@ -60,22 +64,21 @@ class OrganizationApi:
         acts: OrganizationService,
         idempotent: IdempotentActs,
         notices: PlanNotices,
-        cursors: CursorSigner,
+        lists: Paginator,
         data_version: Callable[[], int],
         origin: str,
     ) -> None:
         self._acts = acts
         self._idempotent = idempotent
         self._notices = notices
-        self._cursors = cursors
+        self._lists = lists
         self._data_version = data_version
         self._origin = origin
 
     @_operation("getOrganization", schemas.OrganizationQuery, answers={200: (schemas.Organization, "The organization")})
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Your organization, your role and its keys."""
-        actor = actor_of(request)
-        m = actor.membership
+        actor, m = actor_of(request), _membership_of(request)
         organization = {
             "id": m.organization_id,
             "name": m.name,
@@ -83,7 +86,7 @@ class OrganizationApi:
             "requested_plan": await self._acts.requested_plan(actor),
             "state": m.state,
             "role": m.role,
-            "keys": _shown(await self._acts.keys(actor)),
+            "keys": [*map(_shown, await self._acts.keys(actor))],
         }
         return unstored_json(organization)
 
@@ -174,22 +177,21 @@ class OrganizationApi:
         rows = await self._acts.usage(actor, first, last)
         if request[QUERY]["format"] == "csv":
             return usage_csv(rows)
-        return self._list(actor, rows, {"from": first, "to": last})
+        return self._list(actor, rows, **{"from": first, "to": last})
 
     @_operation(
         "getAudit", schemas.AuditQuery, answers={200: (schemas.AuditList, "One page of the audit log, newest first")}
     )
     async def audit(self, request: web.Request) -> web.StreamResponse:
         """Audit log of the organization."""
-        actor, limit, cursor = actor_of(request), request[QUERY]["limit"], request[QUERY]["cursor"]
-        bound = {"organization": actor.membership.organization_id}
-        before = self._cursors.open("audit", bound, cursor) if cursor else [None]
-        if len(before) != 1:
-            raise InvalidCursor
-        rows = await self._acts.audit(actor, before[0], limit + 1)
-        more = len(rows) > limit
-        next_cursor = self._cursors.seal("audit", bound, [rows[limit - 1]["id"]]) if more else None
-        return self._list(actor, rows[:limit], {"limit": limit}, await self._acts.audit_count(actor), next_cursor)
+        actor, limit, cursor = actor_of(request), request[QUERY]["limit"], request[QUERY]["cursor"] or None
+        bound = {"organization": actor.organization}
+        find = partial(self._acts.audit_page, actor, limit)
+        response = await self._lists.answer(
+            "audit", {**bound, "limit": limit}, cursor, find, _shown, lambda row: row["id"], bound=bound
+        )
+        response.headers.update(NO_STORE)
+        return response
 
     @_operation("listMembers", schemas.OrganizationQuery, answers={200: (schemas.MemberList, "All members")})
     async def members(self, request: web.Request) -> web.StreamResponse:
@@ -231,7 +233,7 @@ class OrganizationApi:
 
         async def act(acts: OrganizationService) -> object:
             secret, row = await acts.invite(actor, body["email"], body["role"])
-            return {**_shown([row])[0], "link": invitation_link(self._origin, secret)}
+            return {**_shown(row), "link": invitation_link(self._origin, secret)}
 
         return await self._once(request, 201, act, actor)
 
@@ -248,24 +250,17 @@ class OrganizationApi:
         act: Callable[[OrganizationService], Awaitable[object]],
         actor: Actor | None = None,
     ) -> web.Response:
-        owner, organization = Scope(person=person_of(request).id), actor.membership.organization_id if actor else None
+        owner, organization = Scope(person=person_of(request).id), actor.organization if actor else None
         return await self._idempotent.respond(request, owner, self._acts, act, status, organization)
 
-    def _list(
-        self,
-        actor: Actor,
-        rows: Sequence[Record],
-        query: Mapping[str, Any] | None = None,
-        total: int | None = None,
-        next_cursor: str | None = None,
-    ) -> web.Response:
-        """Answer in the one envelope of lists; without `total` these rows are all that there are."""
+    def _list(self, actor: Actor, rows: Sequence[Record], **query: Any) -> web.Response:
+        """Answer in the one envelope of lists with these rows, which are all that there are."""
         response = envelope(
-            _shown(rows),
-            total=len(rows) if total is None else total,
+            [*map(_shown, rows)],
+            total=len(rows),
             exact=True,
-            next_cursor=next_cursor,
-            query={"organization": actor.membership.organization_id, **(query or {})},
+            next_cursor=None,
+            query={"organization": actor.organization, **query},
             data_version=self._data_version(),
         )
         response.headers.update(NO_STORE)
@@ -275,7 +270,7 @@ class OrganizationApi:
 async def _issued(acts: OrganizationService, actor: Actor, key: str) -> dict[str, Any]:
     form = parse(key)
     assert form is not None
-    return {"key": key, "key_id": form.credential_id, "keys": _shown(await acts.keys(actor))}
+    return {"key": key, "key_id": form.credential_id, "keys": [*map(_shown, await acts.keys(actor))]}
 
 
 def invitation_link(origin: str, secret: str) -> str:

@@ -12,13 +12,14 @@ from typing import Any, Self
 import asyncpg
 from aiohttp import web
 
+from edge.auth.actor import Actor
 from edge.http.problems import Problem
 from edge.storage.database import Database, Scope, Transaction
 from shared.clock import utc_now
 from shared.errors import InvalidParameter
 from shared.index.iid import require_uuid
 from shared.organizations import credentials
-from shared.organizations.accounts import GRACE_SECONDS, SQL, Membership, Person, may, right_for
+from shared.organizations.accounts import GRACE_SECONDS, SQL, Person, right_for
 from shared.settings.settings import Settings
 
 USAGE_COLUMNS = ("day", "endpoint", "outcome", "credential", "calls", "units")
@@ -46,26 +47,6 @@ def usage_csv(rows: Sequence[asyncpg.Record]) -> web.Response:
 
 
 Row = asyncpg.Record
-
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """A person acting in one organization."""
-
-    person: Person
-    membership: Membership
-
-    @property
-    def scope(self) -> Scope:
-        """The scope of the database when the actor acts."""
-        return Scope(self.person.id, self.membership.organization_id)
-
-    def require(self, right: str) -> None:
-        """Raise the problem `insufficient-role` unless the role has the right."""
-        if not may(self.membership.role, right):
-            raise Problem(
-                "insufficient-role", f"The role {self.membership.role} does not allow this; ask an owner or admin."
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,21 +98,20 @@ class OrganizationService:
     async def request_plan(self, actor: Actor, plan: str) -> CreatedOrganization:
         """Ask for another plan; it is given at once where no approval is needed."""
         actor.require("manage-plan")
-        organization = actor.membership.organization_id
-        values = (organization, plan, actor.person.id, actor.person.name, self._plans_at_once)
+        values = (actor.organization, plan, actor.person, actor.name, self._plans_at_once)
         row = await self._act(SQL.request_plan, *values, scope=actor.scope)
         assert row is not None
         _check_plan(row["refusal"])
-        return CreatedOrganization(organization, row["granted_plan"], plan if row["request_id"] else None)
+        return CreatedOrganization(actor.organization, row["granted_plan"], plan if row["request_id"] else None)
 
     async def requested_plan(self, actor: Actor) -> str | None:
         """Return the plan that waits for an operator's approval, or None."""
-        row = await self._database.fetch_row(SQL.plan_request, actor.membership.organization_id, scope=actor.scope)
+        row = await self._database.fetch_row(SQL.plan_request, actor.organization, scope=actor.scope)
         return str(row["plan"]) if row else None
 
     async def keys(self, actor: Actor) -> list[Row]:
         """Return the keys that work, the current one first; never their secrets."""
-        return await self._database.fetch(SQL.keys, actor.membership.organization_id, scope=actor.scope)
+        return await self._database.fetch(SQL.keys, actor.organization, scope=actor.scope)
 
     async def issue_key(self, actor: Actor) -> str:
         """Issue the organization's key and return it, once. A second current key is refused."""
@@ -174,7 +154,7 @@ class OrganizationService:
 
     async def members(self, actor: Actor) -> list[Row]:
         """Return the people of the organization."""
-        return await self._database.fetch(SQL.members, actor.membership.organization_id, scope=actor.scope)
+        return await self._database.fetch(SQL.members, actor.organization, scope=actor.scope)
 
     async def change_role(self, actor: Actor, person_id: str, role: str) -> None:
         """Change a member's role; the last owner stays one."""
@@ -188,7 +168,7 @@ class OrganizationService:
     async def remove_member(self, actor: Actor, person_id: str) -> None:
         """Remove a member; any member may leave, but the last owner cannot."""
         member = await self._member(actor, person_id)
-        if member["id"] != actor.person.id:
+        if member["id"] != actor.person:
             actor.require(right_for(member["role"]))
         done = await self._act_as(actor, SQL.remove_member, member["id"], member["role"])
         if not done:
@@ -205,7 +185,7 @@ class OrganizationService:
 
     async def invitations(self, actor: Actor) -> list[Row]:
         """Return the invitations that can still be accepted."""
-        return await self._database.fetch(SQL.invitations, actor.membership.organization_id, scope=actor.scope)
+        return await self._database.fetch(SQL.invitations, actor.organization, scope=actor.scope)
 
     async def withdraw_invitation(self, actor: Actor, invitation_id: str) -> None:
         """Make an invitation's link stop working."""
@@ -227,24 +207,22 @@ class OrganizationService:
 
     async def audit(self, actor: Actor, before: str | None, limit: int, wanted: AuditFilter = EVERY_ENTRY) -> list[Row]:
         """Return the entries of the organization's audit log, the newest first, before the entry of an id."""
-        values = (actor.membership.organization_id, before, limit, wanted.act, wanted.actor, wanted.day)
+        values = (actor.organization, before, limit, wanted.act, wanted.actor, wanted.day)
         return await self._database.fetch(SQL.audit, *values, scope=actor.scope)
+
+    async def audit_page(self, actor: Actor, limit: int, before: str | None) -> tuple[list[Row], int]:
+        """Return entries before that of an id, one more than the limit if there are more, and how many there are."""
+        [counted] = await self._database.fetch(SQL.audit_count, actor.organization, scope=actor.scope)
+        return await self.audit(actor, before, limit + 1), int(counted["total"])
 
     async def audit_choices(self, actor: Actor) -> tuple[list[str], list[str]]:
         """Return the acts and the actors that the organization's audit log has."""
-        [row] = await self._database.fetch(SQL.audit_choices, actor.membership.organization_id, scope=actor.scope)
+        [row] = await self._database.fetch(SQL.audit_choices, actor.organization, scope=actor.scope)
         return list(row["acts"]), list(row["actors"])
-
-    async def audit_count(self, actor: Actor) -> int:
-        """Return how many entries the organization's audit log has."""
-        [row] = await self._database.fetch(SQL.audit_count, actor.membership.organization_id, scope=actor.scope)
-        return int(row["total"])
 
     async def usage(self, actor: Actor, first: date, last: date) -> list[Row]:
         """Return the calls of the organization by day, endpoint, outcome and credential."""
-        return await self._database.fetch(
-            SQL.usage, f"org:{actor.membership.organization_id}", first, last, scope=actor.scope
-        )
+        return await self._database.fetch(SQL.usage, f"org:{actor.organization}", first, last, scope=actor.scope)
 
     async def usage_of_token(self, person: Person, token_id: str, first: date, last: date) -> list[Row]:
         """Return the calls made with the person's public token."""
@@ -283,8 +261,7 @@ class OrganizationService:
 
     async def _act_as(self, actor: Actor, query: str, *values: Any) -> Row | None:
         """Run an act of a member: its values stand between the organization, and the member's id and name."""
-        organization, person = actor.membership.organization_id, actor.person
-        return await self._act(query, organization, *values, person.id, person.name, scope=actor.scope)
+        return await self._act(query, actor.organization, *values, actor.person, actor.name, scope=actor.scope)
 
     async def _act(self, query: str, *values: Any, scope: Scope) -> Row | None:
         """Run an act; None where a unique index stops it: of two at the same moment the other one was first.

@@ -154,7 +154,7 @@ def test_without_the_plan_for_bulk_data_there_is_the_schema_but_no_file(member: 
     expect(member.page.get_by_role("rowheader", name="survivor_iid")).to_be_visible()
     assert member.page.get_by_role("link", name=re.compile(r"\.parquet$")).count() == 0
     member.go("/dashboard/exports/new")
-    expect(member.page.locator("#preview .notice")).to_contain_text("does not include")
+    expect(member.page.locator("main .notice")).to_contain_text("does not include")
     expect(member.page.get_by_role("button", name="Create export")).to_have_count(0)
     member.page.locator("form.stack").evaluate("form => form.requestSubmit()")
     expect(member.page.locator("main")).to_contain_text("does not include")

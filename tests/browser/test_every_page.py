@@ -85,7 +85,7 @@ NO_PAGES = {
     "/dashboard/exports/{id}/state",
     "/dashboard/jobs/{id}/result",
     "/dashboard/jobs/{id}/state",
-    "/dashboard/reports/price",
+    "/dashboard/reports/preview",
     "/dashboard/sign-in/callback",
     "/dashboard/usage.csv",
 }

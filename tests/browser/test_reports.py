@@ -37,9 +37,9 @@ def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
     member.page.get_by_role("combobox", name="Periods").select_option("week")
     expect(member.page.locator("[data-cost]")).to_have_text(re.compile("10|1"))
     # Each change prices the question anew, and a price that comes after the click would close what it has opened.
-    expect(member.page.locator("#price pre")).to_contain_text("week")
+    expect(member.page.locator("#preview pre")).to_contain_text("week")
     member.page.get_by_text("Show as curl").click()
-    assert "/index/cohorts?" in member.page.locator("#price pre").inner_text()
+    assert "/index/cohorts?" in member.page.locator("#preview pre").inner_text()
     member.shoot("reports-priced")
     member.check_accessibility()
     member.page.get_by_role("button", name="Run report").click()
@@ -116,7 +116,7 @@ def test_a_category_as_a_page(member: Visitor) -> None:
 
 def test_a_report_that_the_plan_does_not_include_says_so_before_anything_runs(member: Visitor) -> None:
     member.go("/dashboard/reports?kind=sustainability-rollup")
-    expect(member.page.locator("#price .notice")).to_contain_text("does not include")
+    expect(member.page.locator("main .notice")).to_contain_text("does not include")
 
 
 def test_a_report_of_all_brands_shows_its_data_at_first_look(member: Visitor) -> None:

@@ -8,18 +8,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from multidict import MultiDict
 
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names
 from edge.analytics.schemas import SustainabilityRow
 from edge.dashboard.answers import ANSWERS, answer_of
-from edge.dashboard.forms import FormFaults, fields_of, read_form
-from edge.dashboard.session_guard import PageError
+from edge.dashboard.reports import FORMS, asked_report
 from edge.dashboard.tables import Periods, Reading
 from edge.docs.document import EXAMPLES as EXAMPLES_REPORTS
 from edge.docs.files import SAMPLES
 from edge.docs.root import CAPABILITIES
-from edge.http.problems import CATALOGUE
+from edge.http.problems import CATALOGUE, Problem
 from shared.jobs import contract as jobs
 from shared.jobs.contract import JOB_KINDS
 from tests.support import openapi
@@ -359,35 +359,37 @@ def test_the_judge_of_all_figures_asks_each_call(report: Report) -> None:
 @every_report
 def test_the_dashboards_form_has_the_parameters_of_the_api(report: Report) -> None:
     typed = {"brand": "b,a", "category": "c", "slug": "b", "code": "c", "from": "2026-07-01", "channel": "z, y"}
-    names = {field.name for field in fields_of(report)}
-    form = read_form({"kind": report.kind.name, **{n: v for n, v in typed.items() if n in names}}, "https://host/v1")
-    assert form.report is report
-    assert form.parameters["channel"] == ["y", "z"]
-    assert form.parameters["from"] == "2026-07-01"
+    form = FORMS[report.kind.name].form
+    names = {field.name for field in form.fields}
+    asked = asked_report(form.sent(MultiDict((n, v) for n, v in typed.items() if n in names)), "https://host/v1")
+    assert asked.report is report
+    assert asked.parameters["channel"] == ["y", "z"]
+    assert asked.parameters["from"] == "2026-07-01"
     named = {report.path_parameter} if report.path_parameter else set()
-    assert form.parameters.keys() == {*question_names(report.form.query), *named}
-    assert form.url.startswith(f"https://host/v1/index{report.base_path}{'/' if named else '?'}")
+    assert asked.parameters.keys() == {*question_names(report.form.query), *named}
+    assert asked.url.startswith(f"https://host/v1/index{report.base_path}{'/' if named else '?'}")
+
+
+def test_a_name_in_the_path_of_a_call_is_escaped() -> None:
+    asked = asked_report(FORMS["category-insights"].form.sent(MultiDict(code="a/b c?")), "https://host/v1")
+    assert asked.url == "https://host/v1/index/insights/categories/a%2Fb%20c%3F"
 
 
 @every_report
 def test_the_form_has_a_field_for_each_parameter_of_the_report_and_refuses_every_other(report: Report) -> None:
-    parameters = [field.parameter for field in fields_of(report)]
+    form = FORMS[report.kind.name].form
     named = [report.path_parameter] if report.path_parameter else []
-    assert parameters == [*named, *question_names(report.form.query)]
-    others = {field.name for other in REPORTS for field in fields_of(other)} - {f.name for f in fields_of(report)}
-    for name in others:
-        with pytest.raises(FormFaults, match=name):
-            read_form({"kind": report.kind.name, "brand": "a", "slug": "a", name: "x"}, "https://host/v1")
-
-
-def test_a_form_without_a_known_report_is_refused() -> None:
-    with pytest.raises(PageError):
-        read_form({"kind": "export"}, "https://host/v1")
+    assert [field.parameter for field in form.fields] == [*named, *question_names(report.form.query), "format"]
+    others = {field.name for other in REPORTS for field in FORMS[other.kind.name].form.fields}
+    for name in others - {field.name for field in form.fields}:
+        with pytest.raises(Problem) as raised:
+            form.sent(MultiDict({name: "x"})).body()
+        assert name in raised.value.detail
 
 
 @every_report
 def test_each_field_has_a_sentence_and_its_own_name(report: Report) -> None:
-    listed = fields_of(report)
+    listed = FORMS[report.kind.name].form.fields
     assert all(field.sentence and field.label for field in listed)
     names = [field.name for field in listed]
     assert len(names) == len(set(names))

@@ -11,8 +11,8 @@ from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard import charts
 from edge.dashboard.answers import answer_of
 from edge.dashboard.events import words_of
-from edge.dashboard.forms import Field, defaults_of, fields_of
-from edge.dashboard.reports import drawn
+from edge.dashboard.forms import Field
+from edge.dashboard.reports import FORMS, defaults_of, drawn
 from edge.dashboard.sign_in import browser_of
 from edge.dashboard.tables import (
     Names,
@@ -358,7 +358,7 @@ async def test_pictures_of_many_rows_are_drawn_in_a_thread() -> None:
 
 
 def fields(kind: str) -> dict[str, Field]:
-    return {field.parameter: field for field in fields_of(REPORTS_BY_KIND[kind])}
+    return {field.parameter: field for field in FORMS[kind].form.fields}
 
 
 def test_the_price_index_offers_quarters_and_years() -> None:

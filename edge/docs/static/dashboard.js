@@ -86,11 +86,11 @@ function toggleMenu(button) {
   button.setAttribute("aria-expanded", String(shown));
 }
 
-// What was typed into a form goes along to another one of its kind; empty fields take the address's value away.
+// What was typed into a form goes along to another one of its kind; an empty field, or a first choice, takes the address's value away.
 function keepTyped(link, form) {
   const address = new URL(link.href);
-  for (const field of form.querySelectorAll("input:not([type=hidden]), select")) {
-    if (field.value) address.searchParams.set(field.name, field.value);
+  for (const field of form.querySelectorAll("input:not([type=hidden], [type=checkbox]), select")) {
+    if (field.value && field.selectedIndex !== 0) address.searchParams.set(field.name, field.value);
     else address.searchParams.delete(field.name);
   }
   link.href = address;

@@ -75,6 +75,24 @@ async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
         assert execute(settings, "SELECT FROM watches") == [], fields
 
 
+async def test_a_percentage_may_have_every_decimal_that_json_may_have(browser: Browser, settings: Settings) -> None:
+    await member(browser)
+    fields = {"target": "brand", "code": "vita", "currency": "hkd", "percent": "0.12345678901234567"}
+    assert await browser.ask("POST", PAGE, await form(browser, condition="index-moved", **fields)) == 303
+    assert execute(settings, "SELECT percent::float FROM watches") == [(pytest.approx(0.12345678901234567),)]
+
+
+async def test_a_form_of_an_unknown_condition_is_refused(browser: Browser, settings: Settings) -> None:
+    await member(browser)
+    assert (
+        await browser.ask(
+            "POST", PAGE, await form(browser, condition="none", target="brand", code="vita", amount="1", currency="HKD")
+        )
+        == 400
+    )
+    assert execute(settings, "SELECT FROM watches") == []
+
+
 @pytest.mark.parametrize(
     ("statement", "text"),
     [

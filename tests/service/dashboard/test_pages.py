@@ -4,6 +4,7 @@ import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -161,7 +162,7 @@ async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: 
 
 async def test_a_session_that_ends_in_the_middle_leaves_what_was_typed_where_it_is(browser: Browser) -> None:
     for asked in (
-        ("GET", "/dashboard/reports/price?brand=s", None, PART),
+        ("GET", "/dashboard/reports/preview?brand=s", None, PART),
         ("POST", "/dashboard/watches", {"csrf": "x"}),
     ):
         assert await browser.ask(*asked) == 403
@@ -210,7 +211,7 @@ async def test_no_browser_keeps_the_redirection_of_a_merge_that_can_be_undone(
 
 
 def fault(browser: Browser, name: str) -> str:
-    found = re.search(rf'id="fault-{name}"[^>]*>([^<]*)<', browser.text)
+    found = re.search(rf'id="fault-{name}"[^>]*>(.*?)</p>', browser.text)
     assert found is not None, name
     return found[1]
 
@@ -222,7 +223,7 @@ async def test_a_field_of_another_report_is_refused_and_nothing_is_charged(brows
     form = {"csrf": browser.csrf(), "kind": "brand-insights", "brand": "vita"}
     assert await browser.ask("POST", "/dashboard/reports", form) == 400
     assert "no field brand" in fault(browser, "form")
-    await browser.ask("GET", "/dashboard/reports/price?kind=brand-insights&brand=vita")
+    await browser.ask("GET", "/dashboard/reports/preview?kind=brand-insights&brand=vita")
     assert "data-cost" not in browser.text and "no field brand" in browser.text
     assert await used_by(browser, organization) == 0
 
@@ -267,7 +268,7 @@ async def test_an_address_with_a_nul_is_refused_as_a_page(browser: Browser) -> N
     await member(browser)
     for page in (
         "/audit?act=%00",
-        "/reports/price?kind=brand-insights&slug=%00",
+        "/reports/preview?kind=brand-insights&slug=%00",
         "/explorer?q=%00",
         "/completions/brand?q=%00",
     ):
@@ -287,10 +288,55 @@ async def test_a_field_is_completed_and_earlier_values_are_kept(browser: Browser
 
 async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(browser: Browser) -> None:
     await member(browser)
-    await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none")
+    await browser.ask("GET", "/dashboard/reports/preview?kind=cohorts&brand=none")
     assert "is not a known brand" in fault(browser, "brand") and fault(browser, "channel") == ""
-    await browser.ask("GET", "/dashboard/reports/price?kind=cohorts")
+    await browser.ask("GET", "/dashboard/reports/preview?kind=cohorts")
     assert fault(browser, "brand") == "" and "Choose a brand" in browser.text
+
+
+async def test_an_unknown_table_of_rates_is_named_beside_its_field(browser: Browser) -> None:
+    await member(browser)
+    await browser.ask("GET", "/dashboard/reports?kind=cohorts")
+    form = browser.form(kind="cohorts", brand="vita", convert="usd", rates="none")
+    for asked in (("POST", "/dashboard/reports", form), ("GET", f"/dashboard/reports/preview?{urlencode(form)}")):
+        await browser.ask(*asked)
+        assert "is not a known table of exchange rates" in fault(browser, "rates"), asked[0]
+
+
+async def test_an_organization_that_cannot_be_made_leaves_the_form_as_it_was_filled_in(browser: Browser) -> None:
+    await browser.sign_in()
+    page = "/dashboard/organizations"
+    for plan, name, text in (("", "plan", "Choose a plan."), ("nope", "form", "There is no such plan")):
+        await browser.ask("GET", f"{page}/new")
+        assert await browser.ask("POST", page, browser.form(name="Kept", plan=plan)) == 400
+        assert text in fault(browser, name) and 'value="Kept"' in browser.text
+    assert execute(browser.edge.settings, "SELECT FROM organizations") == []
+
+
+async def test_the_faults_of_an_exports_filter_stand_beside_their_fields(browser: Browser, settings: Settings) -> None:
+    await member(browser)
+    execute(settings, "UPDATE organizations SET plan = 'institutional'")
+    browser.edge.forget_accounts()
+    browser.edge.resources.users.invalidate()
+    for query, name, text in (
+        ("columns=iid&from=2026-07-02&to=2026-07-01", "to", "must not be before"),
+        ("columns=iid&from=01.07.2026", "from", "YYYY-MM-DD"),
+        ("columns=iid&brand=vita,none,nope", "brand", "nope</code> is not a known brand"),
+        ("columns=iid&brand=vita,none,nope", "brand", "none</code> is not a known brand"),
+        ("format=csv", "columns", "Choose at least one column."),
+        ("columns=iid&format=xls", "format", "must be one of"),
+    ):
+        await browser.ask("GET", f"/dashboard/exports/preview?dataset=observations&{query}")
+        assert text in fault(browser, name), query
+
+
+async def test_what_was_typed_for_an_export_is_kept_for_another_dataset(browser: Browser, settings: Settings) -> None:
+    await member(browser)
+    await browser.ask("GET", "/dashboard/exports/new?dataset=observations&brand=vita&channel=NORTH")
+    items = re.search(r'href="(/dashboard/exports/new\?dataset=items[^"]*)"', browser.text)
+    assert items is not None
+    await browser.ask("GET", items[1].replace("&amp;", "&"))
+    assert 'name="brand" value="vita"' in browser.text and "has no field channel" in browser.text
 
 
 async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Browser) -> None:
@@ -300,7 +346,7 @@ async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Br
     assert await browser.ask("POST", "/dashboard/watches", form) == 400
     main = browser.text.split("<main")[1]
     assert "<code>condition</code>" in main and "`" not in main
-    assert await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none") == 200
+    assert await browser.ask("GET", "/dashboard/reports/preview?kind=cohorts&brand=none") == 200
     assert "is not a known brand" in browser.text and "`" not in browser.text
 
 
@@ -508,4 +554,4 @@ async def test_a_viewer_of_an_organization_whose_plan_suffices_reads_that_the_ro
         main = browser.text.split("<main")[1]
         assert "Your role (viewer) has read-only access here" in main, page
         assert not re.search("on the (Brand|Institutional) plan|of the Institutional plan|Not included in", main), page
-        assert page != "/reports" or "<button disabled>Run report</button>" in main
+        assert "Run report" not in main, page
