@@ -218,6 +218,7 @@ def test_every_key_of_every_table_is_described() -> None:
         "item_file_names",
         "sparse_columns",
         "lenient_columns",
+        "null_texts",
         "loaded_on",
     }
 

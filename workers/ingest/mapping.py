@@ -181,6 +181,7 @@ class Mapping:
     item_file_names: tuple[str, ...] = field(default=())
     sparse_columns: frozenset[str] = field(default=frozenset())
     lenient_columns: frozenset[str] = field(default=frozenset())
+    null_texts: dict[str, frozenset[str]] = field(default_factory=dict)
     loaded_on: str | None = None
 
     @property
@@ -269,6 +270,7 @@ class _Reader:
             item_file_names=item_file_names,
             sparse_columns=frozenset(tables.sparse),
             lenient_columns=tables.lenient_columns(),
+            null_texts=tables.null_texts,
             loaded_on=tables.loaded_on,
         )
 

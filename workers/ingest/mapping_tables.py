@@ -38,6 +38,8 @@ class Tables:
         self.loaded_on: str | None = None
         self.sparse: set[str] = set()
         self._lenient: list[str] = []
+        # For each column the texts that mean "no value" to every field that reads it.
+        self.null_texts: dict[str, frozenset[str]] = {}
 
     def lenient_columns(self) -> frozenset[str]:
         """Return the columns that only fields with `on_error = "field"` read, each by itself."""
@@ -131,10 +133,13 @@ class Tables:
         if given.pop("load_day", False):
             given["constant"] = self.loaded_on = utc_now().date().isoformat()
         named = [given["column"]] if "column" in given else given.get("columns", given.get("first_of", ()))
-        self.columns += [*named, *([given["beside"]] if given.get("beside") else [])]
+        read = [*named, *([given["beside"]] if given.get("beside") else [])]
+        self.columns += read
         self.file_names += [given["file_name"]] if given.get("file_name") else []
         self.sparse |= set(named) if given.get("sparse") else set()
         given["null"] = ("", *given.get("null", ()))
+        for column in read:
+            self.null_texts[column] = self.null_texts.get(column, frozenset(given["null"])) & frozenset(given["null"])
         if exact_parts and "columns" in given:
             given["join"] = given.get("join") or "|"
         given["required"] = needed or given.get("required", False)

@@ -348,7 +348,8 @@ def read_cells(name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows
 
 def _valueless(name: str, row: SheetRow, places: dict[str, int], mapping: Mapping) -> list[Reject]:
     """Return the reject of a row by its first cell without a value, or those of fields that cost no more than it."""
-    faults = {column: row.faults[place] for column, place in places.items() if place in row.faults}
+    found = {column: row.faults[place] for column, place in places.items() if place in row.faults}
+    faults = {c: f for c, f in found.items() if f.value.partition(": ")[2] not in mapping.null_texts.get(c, ())}
     scope = "row" if faults.keys() - mapping.lenient_columns else "field"
     if scope == "row":
         faults = dict(itertools.islice(((c, f) for c, f in faults.items() if c not in mapping.lenient_columns), 1))

@@ -31,7 +31,7 @@ _REFERENCE_BYTES = len('r="XFD1048576"')
 _BLOCK_BYTES = 1 << 20
 _OVERLAP_BYTES = 1 << 10
 _FORMULA_BYTES = 1 << 16
-_IS_ERROR = "is an error in the spreadsheet: correct or empty the cell there, save the file and load it again"
+_IS_ERROR = "is an error in the spreadsheet: correct or empty the cell there, or list its text in `null`; load again"
 _NO_VALUE = "is a formula without a stored value: open the file in a spreadsheet program, save it and load it again"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"

@@ -809,7 +809,7 @@ def test_a_cell_with_an_error_or_a_formula_without_its_value_is_a_reject(tmp_pat
     assert (kept, rejects) == (["S0", "S9", "S11"], judged)
     _, reasons = rows_of(tmp_path / "f.xlsx", a_mapping(tmp_path, PRICED, HEAD))
     assert "open the file in a spreadsheet program, save it and load it again" in reasons[0][1]
-    assert "correct or empty the cell there, save the file and load it again" in reasons[1][1]
+    assert "correct or empty the cell there, or list its text in `null`; load again" in reasons[1][1]
     doubts = " ".join(sample(tmp_path / "f.xlsx").doubts)
     assert "15 cells have no value, such as D2: =1+1" in doubts and "7 cells have no value, such as C4: #N/A" in doubts
 
@@ -822,6 +822,14 @@ def test_an_error_costs_only_the_field_where_the_mapping_says_so(tmp_path: Path)
     for also in ('both = { first_of = ["was", "price"], on_error = "field" }\n', 'old = "was"\n'):
         _, rejects = lost(tmp_path, "f.xlsx", content, PRICED + field + also)
         assert [scope for _, _, scope, _ in rejects] == ["row", "row"], also
+
+
+def test_an_error_that_every_field_of_its_column_takes_for_no_value_is_an_empty_cell(tmp_path: Path) -> None:
+    content = workbook([["sku", "title", "price", "was"], ["S1", "x", 1, "#N/A"], ["S2", "y", 2, "#REF!"]])
+    field = 'was = { column = "was", null = ["#N/A", "-"] }\n'
+    assert lost(tmp_path, "f.xlsx", content, PRICED + field) == (["S1"], [(3, "was", "row", "D3: #REF!")])
+    _, rejects = lost(tmp_path, "f.xlsx", content, PRICED + field + 'old = "was"\n')
+    assert [line for line, *_ in rejects] == [2, 3]
 
 
 def test_cells_without_a_value_are_found_however_a_program_writes_them(tmp_path: Path) -> None:
