@@ -1679,14 +1679,14 @@ FAULTS = (
     ),
     fault(
         "an outage of PostgreSQL costs a job its attempt",
-        "workers/worker.py",
+        "workers/jobs/runner.py",
         'if unavailable(error):\n        return "database"',
         "if unavailable(error):\n        return None",
         "tests/service/db/test_outages.py::test_an_outage_of_postgresql_costs_a_job_no_attempt",
     ),
     fault(
         "a failed attempt leaves no trace",
-        "workers/worker.py",
+        "workers/jobs/runner.py",
         "            _log_failure(log, error)\n",
         "",
         "tests/service/test_telemetry.py::test_a_failed_attempt_logs_where_it_failed_with_its_job_and_its_trace",

@@ -23,7 +23,7 @@ from shared.telemetry.log import Log
 from tests.support.exports import WANTED, column, manifest_of, read, rows_by_sql
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from tests.support.workers import run, services_of, worker
+from tests.support.workers import run, services_of
 from workers.bulk import exports as part_worker
 from workers.bulk import exports as parts
 from workers.bulk.exports import write_part
@@ -31,6 +31,7 @@ from workers.bulk.part import Part
 from workers.dispatcher import Dispatcher, delete_old
 from workers.jobs.context import Job, Services, SplitRows
 from workers.jobs.job_handler import Outcome
+from workers.worker import _help_export
 
 # A worker of its own that makes parts until the third, says so, and hangs.
 HANGING = """
@@ -179,7 +180,7 @@ def test_two_workers_share_the_parts(settings: Settings, queued_job: str, monkey
         running = pool.submit(run_in_parts, settings, queued_job)
         while not parts_of(settings, queued_job):
             time.sleep(0.01)
-        helping = pool.submit(worker(settings).help_export, queued_job)
+        helping = pool.submit(_help_export, services_of(settings), queued_job)
         assert (running.result(), helping.result()) == ("succeeded", None)
     assert len(set(makers.values())) == 2
     assert {attempt for _, attempt, _ in parts_of(settings, queued_job).values()} == {1}
