@@ -13,13 +13,12 @@ from celery.utils.nodenames import default_nodename, host_format
 from celery.worker.consumer import Consumer
 from threadpoolctl import threadpool_limits
 
-from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, JOB_KINDS
+from shared.jobs.contract import DELIVER, EXECUTE, EXECUTE_PART, JOB_KINDS
 from shared.processes import without_pandas
 from shared.settings.settings import Settings, settings_or_exit
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
 from shared.telemetry.log import Log, adopt_libraries
-from workers.bulk.exports import help_export
 from workers.events.webhooks import deliver
 from workers.handlers import job_handlers
 from workers.jobs.app import REASONS, UNREADABLE, celery_app, refused
@@ -127,7 +126,7 @@ class Worker:
         self.celery = celery_app(settings)
         self.celery.conf.worker_consumer = partial(JobConsumer, progress=self._progress)
         self.celery.task(name=EXECUTE, shared=False)(self._execute)
-        self.celery.task(name=HELP_EXPORT, shared=False)(self._help_export)
+        self.celery.task(name=EXECUTE_PART, shared=False)(self._execute)
         self.celery.task(name=DELIVER, shared=False)(self._deliver)
         metrics.begin_at_zero(metrics.messages_refused, REASONS)
         metrics.begin_at_zero(metrics.jobs_lost, JOB_KINDS)
@@ -157,12 +156,6 @@ class Worker:
     def _execute(self, job_id: str) -> None:
         assert self._runner is not None
         self._runner.execute(job_id)
-
-    def _help_export(self, job_id: str) -> None:
-        """Write parts of a running export; a message that comes too late finds none."""
-        assert self._runner is not None
-        assert self._services is not None
-        self._runner.unless_unavailable(partial(_help_export, self._services), job_id)
 
     def _deliver(self, _: str) -> None:
         """Send what is due to webhooks; the dispatcher sends another message while something is left."""
@@ -196,11 +189,6 @@ class Worker:
             self._runner.close()
         if self._services is not None:
             self._services.spans.close()
-
-
-def _help_export(services: Services, job_id: str) -> None:
-    with services.connect("worker", autocommit=True) as connection:
-        help_export(services, connection, job_id)
 
 
 def _pool_of(worker: Any) -> list[tuple[int, int]]:

@@ -83,11 +83,22 @@ class _Refusal(NamedTuple):
 
 
 class JobRunner:
-    """Runs jobs in one process, one after the other, on one connection if it may stay idle for so many seconds."""
+    """Runs jobs in one process, one after the other, on one connection if it may stay idle for so many seconds.
 
-    def __init__(self, services: Services, handlers: Handlers, idle_connection_seconds: float = 0.0) -> None:
+    With `raises_outages`, the outage of a store is also raised after it was recorded: the caller is put off as well.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        handlers: Handlers,
+        idle_connection_seconds: float = 0.0,
+        *,
+        raises_outages: bool = False,
+    ) -> None:
         self._services = services
         self._handlers = handlers
+        self._raises_outages = raises_outages
         self._connection = KeptConnection(lambda: services.connect("worker", autocommit=True), idle_connection_seconds)
 
     def execute(self, job_id: str) -> None:
@@ -146,13 +157,16 @@ class JobRunner:
         )
         try:
             return "succeeded" if self._run(JobContext(self._services, connection, job, lease)) else None
-        except Exception as error:  # noqa: BLE001 - the row must record any error, or the job would wait for its lease to end
+        except Exception as error:
             if isinstance(error, LeaseLost) or lease.lost.is_set():  # or the error is how the cancelled statement ended
                 if lease.failure is not None:
                     _log_failure(log, lease.failure)
                 return None
             _log_failure(log, error)
-            return _record_failure(connection, job, error, late=lease.late.is_set())
+            state = _record_failure(connection, job, error, late=lease.late.is_set())
+            if self._raises_outages and _store_at_fault(error) is not None:
+                raise
+            return state
 
     def _run(self, context: JobContext) -> bool:
         """Run under the lease and publish; False, and nothing published, if the attempt no longer holds the job."""
