@@ -26,15 +26,15 @@ waiting AS (
 sent AS (SELECT queue, count(*) AS messages FROM jobs WHERE state = 'queued' AND relayed_at IS NOT NULL GROUP BY queue),
 parts AS (
     SELECT p.id, p.state = 'queued' AND p.relayed_at IS NULL AS is_due,
-           row_number() OVER (PARTITION BY p.parent_id ORDER BY p.relayed_at, p.state, p.id) AS place,
-           count(*) FILTER (WHERE p.state = 'queued' AND p.relayed_at IS NOT NULL) OVER () AS unclaimed
+           row_number() OVER (PARTITION BY p.parent_id ORDER BY p.relayed_at, p.state, p.id) AS place
     FROM jobs p JOIN jobs e ON e.id = p.parent_id AND e.state = 'running'
     WHERE p.kind = 'export-part' AND p.state IN ('queued', 'running') AND p.not_before <= statement_timestamp()
-      AND NOT EXISTS (SELECT FROM jobs w WHERE w.queue = p.queue AND w.state = 'queued' AND w.parent_id IS NULL)),
+      AND NOT EXISTS (SELECT FROM jobs w WHERE w.queue = 'exports' AND w.state = 'queued'
+                      AND (w.parent_id IS NULL OR w.relayed_at IS NOT NULL))),
 turns AS (
     SELECT id, row_number() OVER (PARTITION BY queue ORDER BY min(position), id) + coalesce(min(sent.messages), 0) AS turn
     FROM waiting LEFT JOIN sent USING (queue) WHERE position <= limit_running GROUP BY queue, id
-    UNION ALL SELECT id, 0 FROM parts WHERE is_due AND place <= $3 AND unclaimed = 0)
+    UNION ALL SELECT id, 0 FROM parts WHERE is_due AND place <= $3)
 UPDATE jobs SET relayed_at = statement_timestamp() FROM (
     SELECT j.id, coalesce(t.turn, 0) AS turn, j.relayed_at AS sent_at FROM jobs j LEFT JOIN turns t ON t.id = j.id
     WHERE j.state = 'queued' AND (
