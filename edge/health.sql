@@ -5,6 +5,6 @@ SELECT extract(epoch FROM clock_timestamp())::float8 AS now,
        current_setting('transaction_read_only')::boolean AS read_only, late.queue, late.seconds
 FROM (SELECT) one LEFT JOIN (
     SELECT q.queue, extract(epoch FROM statement_timestamp() - min(q.not_before))::bigint AS seconds FROM jobs q
-    WHERE q.state = 'queued' AND NOT EXISTS (SELECT FROM jobs r WHERE r.queue = q.queue AND r.state = 'running')
+    WHERE q.state = 'queued' AND q.parent_id IS NULL AND NOT EXISTS (SELECT FROM jobs r WHERE r.queue = q.queue AND r.state = 'running')
     GROUP BY q.queue HAVING min(q.not_before) < statement_timestamp() - make_interval(secs => $1)) late ON true
 ORDER BY late.queue;

@@ -20,7 +20,17 @@ from shared.errors import StoreUnavailable
 from shared.events.types import KEPT_DAYS
 from shared.events.webhooks import RETRY_SECONDS
 from shared.index.iid import canonical_uuid
-from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, JOB_KINDS, QUEUES, refund_arguments
+from shared.jobs.contract import (
+    DELIVER,
+    DELIVER_QUEUE,
+    EXECUTE,
+    EXECUTE_PART,
+    EXPORT,
+    EXPORT_PART,
+    JOB_KINDS,
+    QUEUES,
+    refund_arguments,
+)
 from shared.objects.directory import ResultStore
 from shared.organizations.accounts import BRAND
 from shared.redis.connect import STORE_ERRORS, connect_store
@@ -175,8 +185,8 @@ def _stored_attempts(store: ResultStore) -> list[tuple[str, int]]:
 
 def _sweep(connection: Connection, store: ResultStore, batch: list[tuple[str, int]]) -> int:
     # Listed before the rows are read: an attempt that begins in between is not in the list.
-    jobs = [job for job, _ in batch]
-    named = {(row[0], row[1]) for row in connection.execute(SQL.named_attempts, (jobs,))}
+    jobs, attempts = zip(*batch, strict=True)
+    named = set(connection.execute(SQL.named_attempts, (list(jobs), list(attempts))))
     unnamed = [attempt for attempt in batch if attempt not in named]
     for job, attempt in unnamed:
         store.delete(job, attempt)
@@ -190,6 +200,8 @@ _DELIVERY_PAUSE_SECONDS = 1.0
 # Messages of one queue that the broker holds unclaimed: enough to keep workers busy, few enough that the next free
 # worker is still given to the organization with the fewest running jobs.
 _DISPATCHED_MAX = 8
+# Workers that write parts of one export beside the one that plans it.
+_PART_WORKERS_MAX = 3
 # Messages that a queue of the broker may hold, whatever put them there: also those of jobs that were cancelled while no
 # worker ran. The broker may share its memory with the counters of quotas; a message has about a kilobyte.
 _MESSAGES_MAX = 1_000
@@ -274,12 +286,11 @@ class Dispatcher:
         return self._dispatch(connection)
 
     def settle_clock(self, connection: Connection) -> None:
-        """Bring forward what a clock of PostgreSQL that was ahead has put too far off: jobs, export parts, webhooks."""
-        ttl = (self._settings.lease_ttl_seconds,)
-        settled = [row for query in (SQL.settle_jobs, SQL.settle_parts) for row in connection.execute(query, ttl)]
+        """Bring forward what a clock of PostgreSQL that was ahead has put too far off: jobs and webhooks."""
+        settled = connection.execute(SQL.settle_jobs, (self._settings.lease_ttl_seconds,)).fetchall()
         webhooks = connection.execute(SQL.settle_webhooks, (list(RETRY_SECONDS),)).fetchall()
         if settled or webhooks:
-            self._log.warning("clock-set-back", jobs=len({job for (job,) in settled}), webhooks=len(webhooks))
+            self._log.warning("clock-set-back", jobs=len(settled), webhooks=len(webhooks))
 
     def measure(self, connection: Connection) -> None:
         """Set the gauges of all queues; one that is empty is 0, not what it was."""
@@ -344,7 +355,8 @@ class Dispatcher:
     def _dispatch(self, connection: Connection) -> int:
         with connection.transaction():
             connection.execute(SQL.dispatch_lock)
-            selected = connection.execute(SQL.select_dispatchable, (self._resend_seconds, _DISPATCHED_MAX)).fetchall()
+            values = (self._resend_seconds, _DISPATCHED_MAX, _PART_WORKERS_MAX)
+            selected = connection.execute(SQL.select_dispatchable, values).fetchall()
         due = [_Due(*row) for row in selected]
         due.sort(key=lambda one: (one.turn, one.sent_at is not None))  # RETURNING keeps no order, the broker does
         try:
@@ -392,8 +404,9 @@ class Dispatcher:
         return held
 
     def _send(self, due: _Due) -> bool:
+        task = EXECUTE_PART if due.kind == EXPORT_PART.name else EXECUTE
         try:
-            self._services.messages.send(EXECUTE, due.job, due.queue)
+            self._services.messages.send(task, due.job, due.queue)
         except StoreUnavailable:
             self._note_broker(up=False)
             return False

@@ -11,7 +11,8 @@ SELECT pg_advisory_xact_lock(7166001);
 -- job, and none gets more than its plan's running jobs. At most $2 messages of a queue stay unclaimed at the broker, in the
 -- order in which they were sent. Internal jobs have no owner and no limit. A job that was sent $1 seconds ago and not
 -- claimed is due again: the broker may have lost the message, which its queue's length tells. Messages are counted once for
--- each queue: counted for each job that waits, 10,000 jobs take 18 s.
+-- each queue: counted for each job that waits, 10,000 jobs take 18 s. At most $3 parts of an export are with workers other
+-- than the one that plans it; they wait while any other job of their queue does, and until what was sent is claimed.
 WITH dispatched AS (
     SELECT o.organization_id, count(*) AS jobs FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
     WHERE j.state = 'running' OR (j.state = 'queued' AND j.relayed_at IS NOT NULL) GROUP BY 1),
@@ -23,15 +24,23 @@ waiting AS (
     LEFT JOIN dispatched h ON h.organization_id = o.organization_id
     WHERE j.state = 'queued' AND j.relayed_at IS NULL AND j.not_before <= statement_timestamp()),
 sent AS (SELECT queue, count(*) AS messages FROM jobs WHERE state = 'queued' AND relayed_at IS NOT NULL GROUP BY queue),
+parts AS (
+    SELECT p.id, p.state = 'queued' AND p.relayed_at IS NULL AS is_due,
+           row_number() OVER (PARTITION BY p.parent_id ORDER BY p.relayed_at, p.state, p.id) AS place
+    FROM jobs p JOIN jobs e ON e.id = p.parent_id AND e.state = 'running'
+    WHERE p.kind = 'export-part' AND p.state IN ('queued', 'running') AND p.not_before <= statement_timestamp()
+      AND NOT EXISTS (SELECT FROM jobs w WHERE w.queue = 'exports' AND w.state = 'queued'
+                      AND (w.parent_id IS NULL OR w.relayed_at IS NOT NULL))),
 turns AS (
     SELECT id, row_number() OVER (PARTITION BY queue ORDER BY min(position), id) + coalesce(min(sent.messages), 0) AS turn
-    FROM waiting LEFT JOIN sent USING (queue) WHERE position <= limit_running GROUP BY queue, id)
+    FROM waiting LEFT JOIN sent USING (queue) WHERE position <= limit_running GROUP BY queue, id
+    UNION ALL SELECT id, 0 FROM parts WHERE is_due AND place <= $3)
 UPDATE jobs SET relayed_at = statement_timestamp() FROM (
     SELECT j.id, coalesce(t.turn, 0) AS turn, j.relayed_at AS sent_at FROM jobs j LEFT JOIN turns t ON t.id = j.id
     WHERE j.state = 'queued' AND (
         t.turn <= $2
         OR j.relayed_at < statement_timestamp() - make_interval(secs => $1)
-        OR (j.relayed_at IS NULL AND j.organization_id IS NULL AND j.not_before <= statement_timestamp()))
+        OR (j.relayed_at IS NULL AND j.organization_id IS NULL AND j.parent_id IS NULL AND j.not_before <= statement_timestamp()))
     ORDER BY turn, j.created_at LIMIT 100 FOR UPDATE OF j SKIP LOCKED) picked
 WHERE jobs.id = picked.id
 RETURNING jobs.id::text, kind, queue, turn, traceparent, sent_at;
@@ -67,15 +76,6 @@ WHERE state IN ('queued', 'running') AND (
     OR lease_until > statement_timestamp() + make_interval(secs => $1) + interval '5 minutes')
 RETURNING id::text;
 
--- name: settle_parts
--- The same for the parts of exports, which have pauses and leases of their own.
-UPDATE export_parts SET not_before = least(not_before, statement_timestamp()),
-    lease_until = CASE WHEN lease_until IS NOT NULL THEN least(lease_until, statement_timestamp() + make_interval(secs => $1)) END
-WHERE state IN ('queued', 'running') AND (
-    not_before > statement_timestamp() + interval '5 minutes'
-    OR lease_until > statement_timestamp() + make_interval(secs => $1) + interval '5 minutes')
-RETURNING job_id::text;
-
 -- name: settle_webhooks
 -- The same for webhooks: after so many failures the next call is due within the pause of $1 for that many, and a lease has
 -- half a minute.
@@ -89,9 +89,9 @@ WHERE disabled_at IS NULL AND (
 RETURNING id::text;
 
 -- name: queue_depth
--- The values of the gauges; queues that are empty have no row.
+-- The values of the gauges; queues that are empty have no row. Parts of exports are not what anyone waits for.
 SELECT queue, state, count(*), coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8
-FROM jobs WHERE state IN ('queued', 'running') GROUP BY queue, state;
+FROM jobs WHERE state IN ('queued', 'running') AND parent_id IS NULL GROUP BY queue, state;
 
 -- name: refunds_due
 -- A hundred at a time; a refund is marked afterwards, and the store books a repeated one only once.
@@ -153,14 +153,11 @@ DELETE FROM jobs WHERE finished_at < statement_timestamp() - make_interval(days 
   AND (state IN ('failed', 'cancelled', 'expired') OR (state = 'succeeded' AND expires_at IS NULL));
 
 -- name: named_attempts
--- Attempts whose bytes may be read or are being written: the published one, and the one that holds the lease; of an export
--- each part's own, also while it waits for a worker again.
-SELECT id::text, attempt::bigint FROM jobs
-WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'running')
-UNION ALL
-SELECT p.job_id::text, p.slot FROM export_parts p JOIN jobs j ON j.id = p.job_id
-WHERE p.job_id = ANY($1::uuid[]) AND p.slot IS NOT NULL AND p.state IN ('running', 'done')
-  AND j.state IN ('succeeded', 'running', 'queued');
+-- Attempts whose bytes may be read or are being written: the published one, and the one that holds the lease. A worker of
+-- the release before writes all parts of an export below the export's own id.
+SELECT s.job::text, s.attempt FROM unnest($1::uuid[], $2::bigint[]) AS s (job, attempt) JOIN jobs j ON j.id = s.job
+WHERE (j.attempt = s.attempt AND j.state IN ('succeeded', 'running'))
+   OR (j.kind = 'export' AND j.state IN ('succeeded', 'running', 'queued'));
 
 -- name: delete_old_events
 -- Always the oldest numbers, and the last of them is remembered: a reader whose cursor is below it has missed something.

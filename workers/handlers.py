@@ -1,8 +1,8 @@
 """Which handler does which kind of job: the only place that names them all."""
 
-from shared.jobs.contract import EXPORT, RELEASE, SEARCH_INDEX
+from shared.jobs.contract import EXPORT, EXPORT_PART, RELEASE, SEARCH_INDEX
 from workers.analytics.reports.publish import COMPUTATIONS, Replica, ReportHandler
-from workers.bulk.exports import ExportHandler
+from workers.bulk.exports import ExportHandler, part_handler
 from workers.bulk.releases import build_release
 from workers.jobs.context import Services
 from workers.jobs.job_handler import Handlers, RowResultHandler
@@ -17,5 +17,6 @@ def job_handlers(services: Services) -> Handlers:
         SEARCH_INDEX.name: RowResultHandler(search.build_index),
         RELEASE.name: RowResultHandler(build_release),
         EXPORT.name: ExportHandler(),
+        EXPORT_PART.name: part_handler(),
         **{kind: ReportHandler(compute, replica) for kind, compute in COMPUTATIONS.items()},
     }

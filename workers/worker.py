@@ -1,40 +1,31 @@
-"""A worker: a Celery process whose pool processes take jobs under leases and run each attempt: claim, run, publish."""
+"""A worker: a Celery process whose pool processes take jobs under leases and run them."""
 
 import argparse
-import contextlib
 import gc
-import select
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-import psycopg
 from billiard import current_process
 from celery import signals
 from celery.utils.nodenames import default_nodename, host_format
 from celery.worker.consumer import Consumer
-from psycopg.pq import TransactionStatus
 from threadpoolctl import threadpool_limits
 
-from shared.db.connect import Connection, unavailable
-from shared.errors import InvalidParameter, ItemIndexError, JobRefused, StoreUnavailable
-from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, JOB_KINDS
+from shared.jobs.contract import DELIVER, EXECUTE, EXECUTE_PART, JOB_KINDS
 from shared.processes import without_pandas
 from shared.settings.settings import Settings, settings_or_exit
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
-from shared.telemetry.log import Log, adopt_libraries, trace_of
-from shared.telemetry.spans import step_from
-from workers.bulk.exports import help_export
+from shared.telemetry.log import Log, adopt_libraries
 from workers.events.webhooks import deliver
 from workers.handlers import job_handlers
 from workers.jobs.app import REASONS, UNREADABLE, celery_app, refused
-from workers.jobs.context import Job, Services, build_services, span_attributes
-from workers.jobs.job_handler import Handlers, JobContext
-from workers.jobs.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
+from workers.jobs.context import Services, build_services
+from workers.jobs.job_handler import Handlers
 from workers.jobs.progress import WorkerProgress, beat_until_end, watch
+from workers.jobs.runner import JobRunner
 
 # Celery's consumer, made to survive any message: one that it cannot read is refused, counted and never quoted.
 
@@ -117,228 +108,9 @@ class JobConsumer(Consumer):  # type: ignore[misc]
 # A worker: a Celery process whose pool processes take jobs under leases and run them.
 
 
-class KeptConnection:
-    """Lends one connection at a time, and keeps it idle for `idle_seconds_max`; with 0 each one is closed.
-
-    It is kept only after `keep`, and only where no transaction is left in its session.
-    """
-
-    def __init__(
-        self, connect: Callable[[], Connection], idle_seconds_max: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._connect = connect
-        self._idle_seconds_max = idle_seconds_max
-        self._clock = clock
-        self._idle: Connection | None = None
-        self._idle_since = 0.0
-        self._keep = False
-
-    @contextlib.contextmanager
-    def lent(self) -> Iterator[Connection]:
-        """Lend the kept connection, or a new one. Raises psycopg.OperationalError if PostgreSQL is unavailable."""
-        connection = self._usable() or self._connect()
-        self._keep = False
-        try:
-            yield connection
-        finally:
-            if self._keep and connection.info.transaction_status is TransactionStatus.IDLE and connection.autocommit:
-                self._idle, self._idle_since = connection, self._clock()
-            else:
-                connection.close()
-
-    def keep(self) -> None:
-        """Keep the connection that is lent: its borrower has ended well and holds no lock of the session."""
-        self._keep = self._idle_seconds_max > 0
-
-    def close(self) -> None:
-        """Close the kept connection."""
-        if self._idle is not None:
-            self._idle.close()
-            self._idle = None
-
-    def _usable(self) -> Connection | None:
-        """Return the kept connection unless it is old, or the server has said anything: then it has ended."""
-        connection, self._idle = self._idle, None
-        if connection is None:
-            return None
-        poll = select.poll()
-        poll.register(connection.fileno(), select.POLLIN)
-        if self._clock() - self._idle_since < self._idle_seconds_max and not poll.poll(0):
-            return connection
-        connection.close()
-        return None
-
-
-# One attempt at a job: claim, run, publish. The handler of a kind of job does the work itself.
-
-
-_DELIVERY_SECONDS = 60.0
-
-
-class _Refusal(NamedTuple):
-    """Why an attempt failed, and whether another attempt can help."""
-
-    problem: dict[str, Any]
-    final: bool
-
-
-class JobRunner:
-    """Runs jobs in one process, one after the other, on one connection if it may stay idle for so many seconds."""
-
-    def __init__(self, services: Services, handlers: Handlers, idle_connection_seconds: float = 0.0) -> None:
-        self._services = services
-        self._handlers = handlers
-        self._connection = KeptConnection(lambda: services.connect("worker", autocommit=True), idle_connection_seconds)
-
-    def execute(self, job_id: str) -> None:
-        """Run a job if it is queued. A repeated message finds nothing to claim.
-
-        If PostgreSQL is unavailable the message is dropped: the row stays queued, and the dispatcher sends another one.
-        """
-        self._unless_unavailable(self.run, job_id)
-
-    def help_export(self, job_id: str) -> None:
-        """Write parts of a running export; a message that comes too late finds none."""
-        self._unless_unavailable(self._help_export, job_id)
-
-    def deliver_webhooks(self) -> None:
-        """Send what is due to webhooks; the dispatcher sends another message while something is left."""
-        self._unless_unavailable(lambda _: deliver(self._services.settings, _DELIVERY_SECONDS), "")
-
-    def run(self, job_id: str) -> str | None:
-        """Claim and run a job; return the state it reached, None if it was not queued or its lease was lost."""
-        services = self._services
-        with self._connection.lent() as connection:
-            job = claim(connection, job_id, services.settings.lease_ttl_seconds)
-            if job is None:
-                return None
-            span, started = step_from(job.traceparent), time.perf_counter()
-            ids = {"job": job.id, "kind": job.kind, "attempt": job.attempt, "organization": job.organization}
-            log = services.log.bind(**ids, trace_id=span.trace_id, span_id=span.span_id)
-            log.info("job-started")
-            state = self._attempt(connection, job, log)
-            if state == "succeeded":  # after any other end a lock or a cancellation may still be on its way
-                self._connection.keep()
-            seconds = time.perf_counter() - started
-            _report_end(job, state, seconds, log)
-            services.spans.note(
-                span, f"job {job.kind}", "consumer", seconds, span_attributes(job, state), failed=state != "succeeded"
-            )
-            return state
-
-    def close(self) -> None:
-        """Close the connection that is kept from one job to the next."""
-        self._connection.close()
-
-    def _unless_unavailable(self, act: Callable[[str], object], job_id: str) -> None:
-        try:
-            act(job_id)
-        except Exception as error:
-            store = _store_at_fault(error)
-            if store is None:
-                raise
-            metrics.store_errors.labels(store).inc()
-            self._services.log.warning("store-down", store=store, job=job_id, error=type(error).__name__)
-
-    def _help_export(self, job_id: str) -> None:
-        with self._services.connect("worker", autocommit=True) as connection:
-            help_export(self._services, connection, job_id)
-
-    def _attempt(self, connection: Connection, job: Job, log: Log) -> str | None:
-        """Run the handler and publish; return the job's new state, None if another worker has it or may claim it."""
-        settings = self._services.settings
-        lease = Lease(
-            settings.worker_database_url,
-            job.id,
-            job.attempt,
-            settings.lease_ttl_seconds,
-            JOB_KINDS[job.kind].seconds_max,
-            stop=lambda: cancel_statement(connection),
-        )
-        try:
-            return "succeeded" if self._run(JobContext(self._services, connection, job, lease)) else None
-        except Exception as error:  # noqa: BLE001 - the row must record any error, or the job would wait for its lease to end
-            if isinstance(error, LeaseLost) or lease.lost.is_set():  # or the error is how the cancelled statement ended
-                if lease.failure is not None:
-                    _log_failure(log, lease.failure)
-                return None
-            _log_failure(log, error)
-            return _record_failure(connection, job, error, late=lease.late.is_set())
-
-    def _run(self, context: JobContext) -> bool:
-        """Run under the lease and publish; False, and nothing published, if the attempt no longer holds the job."""
-        handler = self._handlers[context.job.kind]
-        with context.lease:
-            outcome = handler.run(context)
-        context.lease.check()
-        published = handler.publish(context, outcome)
-        metrics.result_bytes_made.labels(context.job.kind).inc(outcome.bytes if published else 0)
-        return published
-
-
-def _record_failure(connection: Connection, job: Job, error: Exception, *, late: bool) -> str | None:
-    """Record in the row why the attempt failed; return the new state, None if the row cannot be written.
-
-    An outage of a store or of PostgreSQL does not count as an attempt: the job is tried again later.
-    """
-    refusal, store = _refusal(error, late=late), _store_at_fault(error)
-    try:
-        if store is not None and not refusal.final:
-            metrics.store_errors.labels(store).inc()
-            state = retry_later(connection, job, refusal.problem)
-            if state is not None:
-                return state
-        return fail(connection, job, refusal.problem, final=refusal.final)
-    except psycopg.Error as failure:
-        if not unavailable(failure):
-            raise
-        return None  # the row cannot be written now; the lease expires, and the job is claimed again
-
-
-def _store_at_fault(error: Exception) -> str | None:
-    """Name the store whose outage the error is, None if it is no outage."""
-    if unavailable(error):
-        return "database"
-    if isinstance(error, StoreUnavailable):
-        return error.store
-    return "results" if isinstance(error, OSError) else None
-
-
-def _log_failure(log: Log, error: Exception) -> None:
-    """Log where an attempt failed: a warning for a refusal or an outage, an error for anything unexpected."""
-    failure = {"error": type(error).__name__, "trace": trace_of(error)}
-    if isinstance(error, ItemIndexError | OSError) or unavailable(error):
-        log.warning("job-attempt-failed", **failure)
-    else:
-        log.error("job-attempt-failed", **failure)
-
-
-def _refusal(error: Exception, *, late: bool) -> _Refusal:
-    if late or isinstance(error, JobTimeout):
-        return _Refusal({"slug": "job-timeout", "detail": "The job took longer than its kind may."}, final=True)
-    if isinstance(error, InvalidParameter):  # a fault that only the data can show, such as a range without any
-        return _Refusal({"slug": "invalid-parameter", "detail": str(error)}, final=True)
-    if isinstance(error, JobRefused):
-        return _Refusal({"slug": error.slug, "detail": str(error)}, final=True)
-    # Only the text of our own errors is public: another library's text may quote a row or an address.
-    detail = str(error) if isinstance(error, ItemIndexError) else type(error).__name__
-    return _Refusal({"slug": "job-failed", "detail": detail}, final=False)
-
-
-def _report_end(job: Job, state: str | None, seconds: float, log: Log) -> None:
-    if state is None:
-        log.warning("job-lost")
-        metrics.jobs_lost.labels(job.kind).inc()
-        return
-    metrics.job_seconds.labels(job.kind).observe(seconds)
-    if state != "queued":
-        metrics.jobs_finished.labels(job.kind, state).inc()
-        metrics.job_attempts.labels(job.kind).observe(job.attempt)
-    log.info("job-finished", state=state, seconds=round(seconds, 3))
-
-
 # Longer than the pauses of a busy queue; a worker that has nothing to do gives its place at the server back.
 _IDLE_CONNECTION_SECONDS = 300.0
+_DELIVERY_SECONDS = 60.0
 _QUIET = {"quiet": True, "without_gossip": True, "without_mingle": True, "without_heartbeat": True}
 
 
@@ -354,7 +126,7 @@ class Worker:
         self.celery = celery_app(settings)
         self.celery.conf.worker_consumer = partial(JobConsumer, progress=self._progress)
         self.celery.task(name=EXECUTE, shared=False)(self._execute)
-        self.celery.task(name=HELP_EXPORT, shared=False)(self._help_export)
+        self.celery.task(name=EXECUTE_PART, shared=False)(self._execute)
         self.celery.task(name=DELIVER, shared=False)(self._deliver)
         metrics.begin_at_zero(metrics.messages_refused, REASONS)
         metrics.begin_at_zero(metrics.jobs_lost, JOB_KINDS)
@@ -385,13 +157,10 @@ class Worker:
         assert self._runner is not None
         self._runner.execute(job_id)
 
-    def _help_export(self, job_id: str) -> None:
-        assert self._runner is not None
-        self._runner.help_export(job_id)
-
     def _deliver(self, _: str) -> None:
+        """Send what is due to webhooks; the dispatcher sends another message while something is left."""
         assert self._runner is not None
-        self._runner.deliver_webhooks()
+        self._runner.unless_unavailable(lambda _: deliver(self._settings, _DELIVERY_SECONDS), "")
 
     def _watch(self, sender: Any, **given: Any) -> None:
         """Serve metrics and health, and watch the pool, in the main process, which runs no jobs.

@@ -21,7 +21,7 @@ waiting AS (
     SELECT count(*) AS n FROM job_orders o JOIN jobs j ON j.id = o.job_id
     WHERE o.organization_id = $7 AND o.cancelled_at IS NULL AND j.state = 'queued'),
 backlog AS (
-    SELECT count(*) AS n FROM (SELECT FROM jobs WHERE state = 'queued' LIMIT $15) q),
+    SELECT count(*) AS n FROM (SELECT FROM jobs WHERE state = 'queued' AND parent_id IS NULL LIMIT $15) q),
 under_way AS (
     SELECT 1 FROM jobs WHERE kind = $1 AND fingerprint = $4 AND state IN ('queued', 'running')),
 made AS (
@@ -44,7 +44,7 @@ SELECT id::text, job_id::text, request_sha256 = $3 AS same FROM job_orders WHERE
 
 -- name: backlog_full
 -- Whether as many jobs are queued, of all organizations, as may be; no more than that number is counted.
-SELECT count(*) >= $1 AS "full" FROM (SELECT FROM jobs WHERE state = 'queued' LIMIT $1) q;
+SELECT count(*) >= $1 AS "full" FROM (SELECT FROM jobs WHERE state = 'queued' AND parent_id IS NULL LIMIT $1) q;
 
 -- name: show
 -- One order with its job. A result past its time is expired, whether or not its deletion has run.

@@ -203,6 +203,19 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.end_parts() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    UPDATE jobs SET state = 'cancelled', finished_at = statement_timestamp(), lease_until = NULL
+    WHERE kind = 'export-part' AND parent_id = NEW.id AND state IN ('queued', 'running');
+    IF NEW.state <> 'succeeded' THEN
+        UPDATE jobs SET state = 'expired' WHERE kind = 'export-part' AND parent_id = NEW.id AND state = 'succeeded';
+    END IF;
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.find_credentials(p_ids text[]) RETURNS TABLE(credential_id text, kind text, secret_hash bytea, plan text, organization_id text, organization_name text, seconds_left double precision)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1163,12 +1176,15 @@ CREATE TABLE public.jobs (
     changes bigint DEFAULT 0 NOT NULL,
     traceparent text,
     missing_since timestamp with time zone,
+    parent_id uuid,
     CONSTRAINT jobs_progress_fraction_check CHECK (((progress_fraction >= (0)::double precision) AND (progress_fraction <= (1)::double precision))),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text, 'expired'::text]))),
     CONSTRAINT jobs_traceparent_check CHECK ((length(traceparent) <= 256))
 );
 
 COMMENT ON COLUMN public.jobs.missing_since IS 'since when the object store lacks the published bytes; null: it has them';
+
+COMMENT ON COLUMN public.jobs.parent_id IS 'the export of which the job writes a part; null: the job is no part';
 
 CREATE TABLE public.links (
     left_id bigint NOT NULL,
@@ -2085,6 +2101,8 @@ CREATE TRIGGER jobs_logged AFTER UPDATE OF state ON public.jobs FOR EACH ROW WHE
 
 CREATE TRIGGER jobs_numbered BEFORE UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION public.number_job();
 
+CREATE TRIGGER jobs_parts_ended AFTER UPDATE OF state ON public.jobs FOR EACH ROW WHEN (((new.kind = 'export'::text) AND (new.state <> old.state) AND (new.state <> ALL (ARRAY['queued'::text, 'running'::text])))) EXECUTE FUNCTION public.end_parts();
+
 CREATE TRIGGER jobs_told AFTER INSERT OR UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION public.tell_job();
 
 CREATE TRIGGER match_reviews_told AFTER INSERT ON public.match_reviews FOR EACH STATEMENT EXECUTE FUNCTION public.tell_match_reviews();
@@ -2447,6 +2465,8 @@ GRANT ALL ON FUNCTION public.change_role(p_organization uuid, p_member uuid, p_r
 REVOKE ALL ON FUNCTION public.create_organization(p_name text, p_plan text, p_person uuid, p_actor text, p_owned_max integer, p_at_once boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.create_organization(p_name text, p_plan text, p_person uuid, p_actor text, p_owned_max integer, p_at_once boolean) TO itemindex_edge;
 
+REVOKE ALL ON FUNCTION public.end_parts() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.find_credentials(p_ids text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_credentials(p_ids text[]) TO itemindex_edge;
 
@@ -2668,6 +2688,8 @@ GRANT SELECT,DELETE,UPDATE ON TABLE public.job_orders TO itemindex_worker;
 GRANT SELECT,INSERT ON TABLE public.jobs TO itemindex_edge;
 GRANT SELECT,DELETE,UPDATE ON TABLE public.jobs TO itemindex_worker;
 
+GRANT INSERT(id) ON TABLE public.jobs TO itemindex_worker;
+
 GRANT INSERT(kind) ON TABLE public.jobs TO itemindex_worker;
 
 GRANT INSERT(queue) ON TABLE public.jobs TO itemindex_worker;
@@ -2692,7 +2714,11 @@ GRANT UPDATE(relayed_at) ON TABLE public.jobs TO itemindex_edge;
 
 GRANT UPDATE(finished_at) ON TABLE public.jobs TO itemindex_edge;
 
+GRANT INSERT(traceparent) ON TABLE public.jobs TO itemindex_worker;
+
 GRANT UPDATE(missing_since) ON TABLE public.jobs TO itemindex_edge;
+
+GRANT INSERT(parent_id) ON TABLE public.jobs TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.links TO itemindex_edge;
 GRANT SELECT ON TABLE public.links TO itemindex_worker;

@@ -40,6 +40,7 @@ PRICE_INDEX = Kind("price-index", "reports", attempts_max=3, seconds_max=300, un
 REDUCTIONS = Kind("reductions", "reports", attempts_max=3, seconds_max=300, units=10, units_cached=1)
 RELEASE = Kind("release", "maintenance", attempts_max=3, seconds_max=3_600)
 EXPORT = Kind("export", "exports", attempts_max=5, seconds_max=3_600, units=100, units_cached=100, kept_hours=7 * 24)
+EXPORT_PART = Kind("export-part", "exports", attempts_max=4, seconds_max=3_600)
 JOB_KINDS: dict[str, Kind] = {kind.name: kind for kind in tuple(globals().values()) if isinstance(kind, Kind)}
 """Every kind that is declared above."""
 QUEUES: tuple[str, ...] = ("reports", "exports", "maintenance", "webhooks")
@@ -47,8 +48,8 @@ STATES = ("queued", "running", "succeeded", "failed", "cancelled", "expired")
 ENDED: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired"})
 EXECUTE = "itemindex.execute"
 """Name of the Celery task that runs a job; its message carries the job's id and nothing else."""
-HELP_EXPORT = "itemindex.help-export"
-"""Name of the Celery task that writes parts of a running export; its message carries the export's id."""
+EXECUTE_PART = "itemindex.help-export"
+"""The same for a part of an export: a worker of the release before, which knows no such job, finds nothing to do."""
 DELIVER = "itemindex.deliver-webhooks"
 """Name of the Celery task that sends what is due to webhooks; its message carries nothing."""
 DELIVER_QUEUE = "webhooks"

@@ -17,7 +17,7 @@ FROM jobs WHERE id = $1 OR id = (SELECT job_id FROM job_orders WHERE id = $1);
 SELECT j.id::text, j.kind, j.queue, j.state, j.attempt, j.progress_fraction AS fraction, j.progress_stage AS stage, j.data_version,
        (SELECT count(*) FROM job_orders o WHERE o.job_id = j.id AND o.cancelled_at IS NULL) AS orders,
        j.created_at, j.finished_at
-FROM jobs j WHERE ($1::text IS NULL OR j.state = $1) ORDER BY j.created_at DESC LIMIT $2;
+FROM jobs j WHERE j.parent_id IS NULL AND ($1::text IS NULL OR j.state = $1) ORDER BY j.created_at DESC LIMIT $2;
 
 -- name: cancel
 -- A job that has ended stays as it ended; the worker of a running one finds its lease gone and writes nothing more.

@@ -41,7 +41,6 @@ EVENTS: dict[str, str] = {
     "job-lost": "A worker lost its lease; another one has the job.",
     "clock-set-back": "PostgreSQL's clock was set back; jobs and webhooks postponed by it are due again.",
     "replica-passed-over": "A report read the primary: the replica lagged, was unavailable, or cancelled the query.",
-    "export-part-failed": "A part of an export failed; it is retried, or the export fails.",
     "job-refunded": "The units of a job were refunded.",
     "result-missing": "The store lacks the published bytes of a job; the dispatcher keeps looking for them.",
     "result-found": "The store has the missing bytes of a job again.",

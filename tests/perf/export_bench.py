@@ -26,11 +26,10 @@ from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from tests.perf.cpu import peak_mib
 from tests.perf.generate import MAPPING, write
-from tests.support.exports import column, manifest_of, ordered, parameters
+from tests.support.exports import column, help_export, manifest_of, ordered, parameters
 from tests.support.releases import cut
 from tests.support.servers import Servers
-from tests.support.workers import run, services_of
-from workers.bulk import exports as part_worker
+from tests.support.workers import run
 from workers.bulk import exports as plan
 from workers.bulk.sources.export_rows import SQL as COPY
 from workers.ingest.load import load
@@ -155,16 +154,12 @@ def _worker(settings: Settings, pipe: "Pipe[Any, Any]", first: bool, released: b
     """Do what one process of a worker does when a message comes."""
     if not released:
         setattr(plan, "ranges_of_release", lambda *arguments: [])  # noqa: B010 - the plan takes it from another module
-    services = services_of(settings)
     pipe.send("ready")
     job = pipe.recv()
     if first:
         assert run(settings, job) == "succeeded", column(settings, job, "error")
     else:
-        with services.connect("bench", autocommit=True) as connection:
-            while column(settings, job, "state") in ("queued", "running"):
-                part_worker.help_export(services, connection, job)
-                time.sleep(0.02)
+        help_export(settings, job)
     pipe.send(peak_mib())
 
 

@@ -1664,6 +1664,35 @@ FAULTS = (
         "tests/service/jobs/test_jobs.py::test_a_queue_holds_no_more_messages_than_its_bound_whoever_orders_and_cancels",
     ),
     fault(
+        "all parts of an export are sent to workers at once",
+        "workers/dispatcher.sql",
+        "is_due AND place <= $3",
+        "is_due AND place <= 1000 * $3",
+        "tests/service/exports/test_parts.py::"
+        "test_other_workers_get_three_parts_of_an_export_that_runs_and_none_while_another_one_waits",
+    ),
+    fault(
+        "parts of exports fill the queue of orders",
+        "edge/jobs/orders.sql",
+        "WHERE state = 'queued' AND parent_id IS NULL LIMIT $1) q;",
+        "WHERE state = 'queued' LIMIT $1) q;",
+        "tests/service/exports/test_parts.py::test_no_list_no_price_and_no_limit_counts_them",
+    ),
+    fault(
+        "the parts of an export that has failed stay done",
+        "shared/db/migrations/0216_parts_are_jobs.sql",
+        "IF NEW.state <> 'succeeded' THEN",
+        "IF false THEN",
+        "tests/service/exports/test_parts.py::test_an_export_that_has_failed_is_retried_with_all_its_parts",
+    ),
+    fault(
+        "an export publishes parts of two versions",
+        "workers/bulk/exports.sql",
+        "WHERE id = ANY($1::uuid[]) AND state = 'succeeded' ORDER BY",
+        "WHERE kind = 'export-part' AND state IN ('succeeded', 'expired') AND result IS NOT NULL AND $1 IS NOT NULL ORDER BY",
+        "tests/service/exports/test_faults.py::test_after_a_load_between_two_workers_nothing_old_is_beside_the_new",
+    ),
+    fault(
         "a thread that repeats its work ends with the first error",
         "shared/telemetry/log.py",
         "except Exception as error:",
@@ -1686,14 +1715,14 @@ FAULTS = (
     ),
     fault(
         "an outage of PostgreSQL costs a job its attempt",
-        "workers/worker.py",
+        "workers/jobs/runner.py",
         'if unavailable(error):\n        return "database"',
         "if unavailable(error):\n        return None",
         "tests/service/db/test_outages.py::test_an_outage_of_postgresql_costs_a_job_no_attempt",
     ),
     fault(
         "a failed attempt leaves no trace",
-        "workers/worker.py",
+        "workers/jobs/runner.py",
         "            _log_failure(log, error)\n",
         "",
         "tests/service/test_telemetry.py::test_a_failed_attempt_logs_where_it_failed_with_its_job_and_its_trace",

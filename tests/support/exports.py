@@ -1,6 +1,7 @@
 """Exports for tests: ordered without an edge, made by a worker of this process, read back and held against SQL."""
 
 import hashlib
+import time
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +14,8 @@ from shared.db.connect import connect
 from shared.jobs.contract import EXPORT
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
-from tests.support.workers import run
+from tests.support.workers import run, worker
+from workers.bulk.exports import SQL as PARTS
 
 
 def parameters(dataset: str = "observations", format: str = "parquet", compression: str = "none", **more: Any) -> Any:
@@ -65,6 +67,20 @@ def made(settings: Settings, wanted: Any, **changed: Any) -> ExportManifest:
     job = ordered(settings, wanted)
     assert run(settings, job, **changed) == "succeeded", column(settings, job, "error")
     return manifest_of(settings, job)
+
+
+def help_export(settings: Settings, job: str) -> None:
+    """Run parts of an export until it has ended, as a further worker does that gets a message for each."""
+    helper = worker(settings)
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        while column(settings, job, "state") in ("queued", "running"):
+            ids = [job for (job,) in connection.execute("SELECT id FROM jobs WHERE parent_id = $1", (job,))]
+            part = connection.execute(PARTS.next_part, (ids,)).fetchone()
+            if part is not None:
+                helper.run(part[0])
+            else:
+                time.sleep(0.02)
+    helper.close()
 
 
 def read(settings: Settings, file: File) -> bytes:

@@ -14,7 +14,7 @@ from workers.analytics.reports.publish import Make
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer
 from workers.jobs.context import Services
-from workers.worker import JobRunner
+from workers.jobs.runner import JobRunner
 
 SCHEMA = pa.schema([("period", pa.date32()), ("items", pa.int64())])  # what the rows of every kind have
 

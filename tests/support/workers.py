@@ -19,7 +19,7 @@ from workers.handlers import job_handlers
 from workers.ingest.feeds import FeedRunner
 from workers.jobs.context import Services, build_services
 from workers.jobs.job_handler import Handlers, JobContext, RowResultHandler
-from workers.worker import JobRunner
+from workers.jobs.runner import JobRunner
 
 
 class RecordedMessages:

@@ -44,7 +44,7 @@ from edge.startup import BLOCKED_SECONDS, Watchdog
 from edge.storage.monitor import RunMarker
 from edge.storage.redis_cluster import ClusterClient
 from shared.errors import ConfigurationError
-from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, JOB_KINDS, QUEUES
+from shared.jobs.contract import DELIVER, EXECUTE, EXECUTE_PART, JOB_KINDS, QUEUES
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
@@ -134,7 +134,7 @@ SETTINGS = Settings.from_environment({"BROKER_URL": "memory://"})
 
 def test_a_worker_takes_the_three_messages_that_are_sent_and_no_other() -> None:
     celery = Worker(SETTINGS, job_handlers).celery
-    assert {name for name in celery.tasks if not name.startswith("celery.")} == {EXECUTE, HELP_EXPORT, DELIVER}
+    assert {name for name in celery.tasks if not name.startswith("celery.")} == {EXECUTE, EXECUTE_PART, DELIVER}
     assert {queue.name for queue in celery.conf.task_queues} == set(QUEUES)
 
 

@@ -15,19 +15,18 @@ CHANGED = "changes"
 class Part(NamedTuple):
     """The content of a part: a range of a snapshot's items or of a release's files, as the export's request narrows it.
 
-    The slot is a number that no other claim has; the part's file is stored under it.
+    It is a job of its own, under whose id and attempt its file is stored.
     """
 
     job_id: str
+    attempt: int
+    data_version: int
     request: Request
     number: int
     content: str
-    data_version: int
     snapshot: str
     id_from: int
     id_to: int
-    attempt: int
-    slot: int
 
 
 class StoredCopy(NamedTuple):

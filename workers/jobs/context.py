@@ -53,8 +53,6 @@ class Services:
     spans: Spans
     objects: ResultStore
     messages: JobMessages
-    part_attempts_max: int = 4
-    """Attempts at one part of an export before the whole export fails."""
     split_rows: SplitRows = SplitRows()
 
     def connect(self, application: str, *, autocommit: bool = False) -> Connection:

@@ -4,9 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from psycopg.types.json import Jsonb
+
 from shared.db.connect import Connection
+from shared.jobs.contract import JOB_KINDS
 from workers.jobs.context import Job, Services
-from workers.jobs.leases import Lease, succeed
+from workers.jobs.leases import SQL, Lease, succeed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,17 @@ class JobHandler(Protocol):
 
 
 Handlers = Mapping[str, JobHandler]
+
+
+class StoredResultHandler:
+    """A kind of job whose result has bytes in the object store; its subclass computes it."""
+
+    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+        """Publish what was stored; False if the job is no longer ours, and then the bytes are never visible."""
+        job = context.job
+        result, hours = Jsonb(outcome.result), JOB_KINDS[job.kind].kept_hours
+        values = (job.id, job.attempt, result, hours, outcome.data_version, outcome.fingerprint, outcome.rows)
+        return context.connection.execute(SQL.publish, values).fetchone() is not None
 
 
 class RowResultHandler:

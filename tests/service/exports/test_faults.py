@@ -15,29 +15,26 @@ import pytest
 
 from shared.bulk.manifest import ExportManifest, File
 from shared.db.connect import Connection, connect
-from shared.jobs.contract import EXPORT
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from tests.support.exports import WANTED, column, manifest_of, read, rows_by_sql
+from tests.support.exports import WANTED, column, help_export, manifest_of, read, rows_by_sql
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from tests.support.workers import run, services_of, worker
+from tests.support.workers import run, services_of
 from workers.bulk import exports as part_worker
-from workers.bulk import exports as parts
 from workers.bulk.exports import write_part
 from workers.bulk.part import Part
 from workers.dispatcher import Dispatcher, delete_old
-from workers.jobs.context import Job, Services, SplitRows
-from workers.jobs.job_handler import Outcome
+from workers.jobs.context import Services, SplitRows
 
 # A worker of its own that makes parts until the third, says so, and hangs.
 HANGING = """
 import sys, time
 from shared.settings.settings import Settings
-from shared.db.connect import Connection, connect
-from tests.support.workers import run, services_of
+from tests.support.exports import help_export
+from tests.support.workers import run
 from workers.jobs.context import SplitRows
 from workers.bulk import exports as part_worker
 settings, made, write = Settings.from_environment(), [], part_worker.write_part
@@ -51,10 +48,7 @@ part_worker.write_part = slow
 if sys.argv[3] == "holds":
     run(settings, sys.argv[1], split_rows=SplitRows(export_parts={"observations": 20}))
 else:
-    services = services_of(settings)
-    with services.connect("tests", autocommit=True) as connection:
-        while not part_worker.help_export(services, connection, sys.argv[1]):
-            time.sleep(0.05)
+    help_export(settings, sys.argv[1])
 """
 
 
@@ -96,17 +90,21 @@ def hanging(settings: Settings, job: str, part: int, role: str) -> Iterator[subp
         process.stdout.close()
 
 
-def parts_of(settings: Settings, job: str) -> dict[int, tuple[str, int, int]]:
+PARTS_OF = """
+SELECT (parameters->'part'->>'number')::int, state, attempt, id || '/' || attempt FROM jobs WHERE parent_id = $1"""
+
+
+def parts_of(settings: Settings, job: str) -> dict[int, tuple[str, int, str]]:
+    """Return the state of each part, its attempt, and where this one's file is stored."""
     with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute("SELECT number, state, attempt, slot FROM export_parts WHERE job_id = $1", (job,))
-        return {row[0]: row[1:] for row in rows}
+        return {row[0]: row[1:] for row in connection.execute(PARTS_OF, (job,))}
 
 
-def lapse(settings: Settings, job: str) -> None:
-    """Wait until the job's lease is taken back."""
+def lapse(settings: Settings) -> None:
+    """Take back expired leases until no job runs."""
     with connect(settings.worker_database_url, application="dispatcher", autocommit=True) as connection:
         dispatcher = Dispatcher(services_of(settings))
-        while column(settings, job, "state") == "running":
+        while connection.execute("SELECT FROM jobs WHERE state = 'running'").fetchone() is not None:
             dispatcher.sweep(connection)
             time.sleep(0.05)
 
@@ -138,14 +136,14 @@ def test_a_killed_worker_repeats_one_part_and_not_the_export(quick: Settings, qu
     with hanging(quick, queued_job, 3, "holds") as process:
         before = parts_of(quick, queued_job)
         process.kill()
-    assert [before[n][0] for n in (1, 2, 3)] == ["done", "done", "running"]
+    assert [before[n][0] for n in (1, 2, 3)] == ["succeeded", "succeeded", "running"]
     assert column(quick, queued_job, "result") is None
-    lapse(quick, queued_job)
+    lapse(quick)
     assert run_in_parts(quick, queued_job) == "succeeded"
     after = parts_of(quick, queued_job)
     assert (after[1], after[2]) == (before[1], before[2])
     assert after[3][1] == 2 and after[3][2] != before[3][2]
-    assert {state for state, _, _ in after.values()} == {"done"}
+    assert {state for state, _, _ in after.values()} == {"succeeded"}
     assert rows_in(quick, manifest_of(quick, queued_job)) == expected(quick)
 
 
@@ -159,6 +157,7 @@ def test_a_helper_that_is_killed_costs_the_export_one_part(
         with hanging(quick, queued_job, 1, "helps") as process:
             process.kill()
         helped.set()
+        lapse(quick)
         assert running.result() == "succeeded"
     assert sorted(attempt for _, attempt, _ in parts_of(quick, queued_job).values())[-2:] == [1, 2]
     assert rows_in(quick, manifest_of(quick, queued_job)) == expected(quick)
@@ -179,7 +178,7 @@ def test_two_workers_share_the_parts(settings: Settings, queued_job: str, monkey
         running = pool.submit(run_in_parts, settings, queued_job)
         while not parts_of(settings, queued_job):
             time.sleep(0.01)
-        helping = pool.submit(worker(settings).help_export, queued_job)
+        helping = pool.submit(help_export, settings, queued_job)
         assert (running.result(), helping.result()) == ("succeeded", None)
     assert len(set(makers.values())) == 2
     assert {attempt for _, attempt, _ in parts_of(settings, queued_job).values()} == {1}
@@ -210,7 +209,7 @@ def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(
     with hanging(quick, queued_job, 3, "holds"):
         pass
     load_rows(quick, tmp_path, "500,New,Vita,Drinks,Tea,1,2026-07-05,NORTH,9,\n", name="n.csv")
-    lapse(quick, queued_job)
+    lapse(quick)
     assert run_in_parts(quick, queued_job) == "succeeded"
     manifest = manifest_of(quick, queued_job)
     assert (manifest.data_version, manifest.rows) == (2, 121)
@@ -218,10 +217,8 @@ def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(
     store = DirectoryStore(quick.results_dir)
     with connect(quick.worker_database_url, application="tests", autocommit=True) as connection:
         delete_old(connection, store, Log("tests"))
-    kept = {f"{job_id}/{slot}" for job_id, slot in store.attempts()}
-    assert kept == {file.key.rpartition("/")[0] for file in manifest.files} | {
-        f"{queued_job}/{slot}" for _, _, slot in parts_of(quick, queued_job).values()
-    }
+    kept = {f"{part}/{attempt}" for part, attempt in store.attempts()}
+    assert kept == {file.key.rpartition("/")[0] for file in manifest.files}
 
 
 def owed(settings: Settings, job: str) -> None:
@@ -254,41 +251,5 @@ def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
             connection.execute(JOBS.cancel, (queued_job,))
         assert running.result() is None
     assert (column(settings, queued_job, "state"), column(settings, queued_job, "result")) == ("cancelled", None)
+    assert {state for state, _, _ in parts_of(settings, queued_job).values()} == {"cancelled"}
     assert column(settings, queued_job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
-
-
-def claimed(job: str) -> Job:
-    return Job(job, EXPORT.name, WANTED, 1, 1, "csv")
-
-
-def test_a_worker_whose_part_went_to_another_writes_nothing(settings: Settings, queued_job: str) -> None:
-    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (queued_job,))
-        parts.write_plan(connection, claimed(queued_job), 1, "snapshot", [("rows", 0, 10)])
-        stale = parts.claim(connection, queued_job, 0, 4)
-        current = parts.claim(connection, queued_job, 30, 4)
-        assert stale is not None and current is not None and stale.slot != current.slot
-        file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
-        assert not parts.finish(connection, stale, file)
-        unfenced = parts.SQL.finish.replace("AND slot = $3", "AND $3::bigint IS NOT NULL")
-        with connection.transaction(force_rollback=True):
-            assert connection.execute(unfenced, (queued_job, 1, stale.slot, 1, "{}")).fetchone() is not None
-        assert parts.claim(connection, queued_job, 30, 4) is None
-        assert parts.finish(connection, current, file)
-
-
-def test_nothing_is_published_while_a_part_is_missing(settings: Settings, queued_job: str) -> None:
-    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (queued_job,))
-        held = claimed(queued_job)
-        parts.write_plan(connection, held, 1, "snapshot", [("rows", 0, 10), ("rows", 10, 20)])
-        part = parts.claim(connection, queued_job, 30, 4)
-        assert part is not None
-        file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)
-        assert parts.finish(connection, part, file)
-        outcome = Outcome({}, file.bytes, file.rows, data_version=1)
-        assert not parts.publish(connection, held, outcome)
-        other = parts.claim(connection, queued_job, 30, 4)
-        assert other is not None and parts.finish(connection, other, file)
-        assert not parts.publish(connection, replace(held, attempt=2), outcome)
-        assert parts.publish(connection, held, outcome)

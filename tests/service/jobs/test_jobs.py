@@ -25,7 +25,6 @@ from tests.support.accounts import organization
 from tests.support.client import running_edge
 from tests.support.shop import load_rows
 from tests.support.workers import RecordedMessages, indexing, order, run, services_of
-from workers.bulk.exports import SQL as PARTS
 from workers.dispatcher import SQL as RELAY
 from workers.dispatcher import Dispatcher
 from workers.jobs.context import JobMessages, build_services
@@ -521,18 +520,6 @@ def test_a_lease_of_a_dead_worker_lapses_after_the_clock_was_set_back(
     assert column(settings, job, "state") == "queued"
 
 
-def test_the_parts_of_an_export_are_due_when_the_clock_is_set_back(settings: Settings, step: Step) -> None:
-    job = order(settings)
-    step(HOUR)
-    with worker(settings) as connection:
-        assert claim(connection, job, 30) is not None
-        connection.execute(PARTS.plan, (job, 1, "release", ["rows"], [1], [2]))
-        step(0)
-        assert connection.execute(PARTS.claim, (job, 30, 4)).fetchone() is None
-        settle(settings)
-        assert connection.execute(PARTS.claim, (job, 30, 4)).fetchone() is not None
-
-
 def test_webhooks_are_called_again_when_the_clock_is_set_back(settings: Settings, step: Step) -> None:
     with connect(settings.database_url, application="tests", autocommit=True) as owner, worker(settings) as connection:
         owner.execute("INSERT INTO organizations (name, plan) VALUES ('Acme', 'brand')")
@@ -684,12 +671,12 @@ def queued(settings: Settings, acme: str, fingerprint: str, age: str) -> None:
 
 
 def take(connection: Connection) -> list[Any]:
-    return connection.execute(RELAY.select_dispatchable, (10, 8)).fetchall()
+    return connection.execute(RELAY.select_dispatchable, (10, 8, 3)).fetchall()
 
 
 def test_what_is_sent_is_counted_once_and_not_for_each_job_that_waits(settings: Settings) -> None:
     with connect(settings.worker_database_url, application="tests") as connection:
-        plan = connection.execute(f"EXPLAIN {RELAY.select_dispatchable}", (10, 8)).fetchall()
+        plan = connection.execute(f"EXPLAIN {RELAY.select_dispatchable}", (10, 8, 3)).fetchall()
     assert not [line for (line,) in plan if "SubPlan" in line]
 
 

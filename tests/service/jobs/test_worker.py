@@ -34,7 +34,7 @@ from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
 from tests.support.workers import order, settle_refunds
 from workers.jobs.app import ReconnectingQoS, patch_kombu
-from workers.worker import KeptConnection
+from workers.jobs.runner import KeptConnection
 
 # A worker whose broker stopped during a job connects again, instead of waiting for ever.
 

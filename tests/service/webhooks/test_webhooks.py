@@ -26,9 +26,10 @@ from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.command import Run
 from tests.support.database import execute
-from tests.support.workers import RecordedMessages, services_of, sweep, worker
+from tests.support.workers import RecordedMessages, services_of, sweep
 from workers.dispatcher import SQL as RETENTION
 from workers.dispatcher import Dispatcher
+from workers.events.webhooks import deliver
 
 # In the test of all failures at once.
 EVENTS = 15
@@ -160,7 +161,7 @@ async def test_a_dispatcher_orders_what_is_due_and_a_worker_sends_it(edge: Edge,
         await asyncio.to_thread(look)
         await asyncio.to_thread(look)
         assert messages.sent == [(DELIVER, "", "webhooks")], "one message a second"
-        await asyncio.to_thread(worker(settings).deliver_webhooks)
+        await asyncio.to_thread(deliver, settings, 60.0)
         assert numbers(there.accepted) == [1, 2]
 
 

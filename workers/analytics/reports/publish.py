@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, TypeVar, cast
 import msgspec
 import psycopg
 import pyarrow as pa
-from psycopg.types.json import Jsonb
 
 from shared.analytics import results as layout
 from shared.analytics.exchange import (
@@ -48,8 +47,7 @@ from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer
 from workers.analytics.rollups.layout import LAYOUT
 from workers.jobs.context import Job
-from workers.jobs.job_handler import JobContext, Outcome
-from workers.jobs.leases import SQL as LEASE
+from workers.jobs.job_handler import JobContext, Outcome, StoredResultHandler
 from workers.jobs.leases import Lease, cancel_statement
 
 # A report's amounts in another currency: each row at the rate of its period's last day.
@@ -207,7 +205,7 @@ ARTICLES = "an article that several sources have is one item"
 """The assumptions of every report."""
 
 
-class ReportHandler:
+class ReportHandler(StoredResultHandler):
     """One kind of report: computed from one snapshot of the replica or the primary, and stored as one file."""
 
     def __init__(self, compute: Make, replica: Replica) -> None:
@@ -233,20 +231,6 @@ class ReportHandler:
             data_version=data_version,
             fingerprint=fingerprint(job.parameters, manifest.format, data_version),
         )
-
-    def publish(self, context: JobContext, outcome: Outcome) -> bool:
-        """Publish the written file; False if the job is no longer ours, and then the file is never visible."""
-        job = context.job
-        values = (
-            job.id,
-            job.attempt,
-            Jsonb(outcome.result),
-            JOB_KINDS[job.kind].kept_hours,
-            outcome.data_version,
-            outcome.fingerprint,
-            outcome.rows,
-        )
-        return context.connection.execute(LEASE.publish, values).fetchone() is not None
 
     def _read(self, connection: Connection, context: JobContext) -> tuple[int, Answer]:
         connection.autocommit = False

@@ -18,7 +18,7 @@ import uvloop
 from psycopg.sql import Literal as Constant
 
 from shared.db.connect import SESSION, unavailable
-from shared.errors import ItemIndexError, StoreUnavailable
+from shared.errors import StoreUnavailable
 
 _PIECES_AHEAD = 2
 _PIECE_BYTES = 8 << 20
@@ -28,21 +28,17 @@ _SESSION = {**SESSION, "jit": "off"}
 
 
 class SnapshotLost(StoreUnavailable):
-    """The connection broke in the middle; the rows read so far are of no use."""
+    """The connection broke, or the transaction that exported the snapshot has ended: nothing more can be read of it."""
 
     def __init__(self) -> None:
         super().__init__("database")
-
-
-class SnapshotGone(ItemIndexError):
-    """The transaction that exported the snapshot has ended: nothing more can be read of it."""
 
 
 class Snapshot:
     """A read-only transaction at REPEATABLE READ for as long as the block lasts: all reads are of one moment.
 
     `name` is a snapshot that another transaction has exported; without it the moment is now. `check` is called a few
-    times a second while rows are read, and may raise. Entering raises SnapshotGone if there is no such snapshot.
+    times a second while rows are read, and may raise. Entering raises SnapshotLost if there is no such snapshot.
     """
 
     def __init__(
@@ -156,7 +152,7 @@ class Snapshot:
                 await connection.execute(f"SET TRANSACTION SNAPSHOT '{self._name}'")
         except (asyncpg.InvalidParameterValueError, asyncpg.UndefinedObjectError) as error:
             connection.terminate()
-            raise SnapshotGone(self._name or "") from error
+            raise SnapshotLost from error
         except BaseException:
             connection.terminate()
             raise

@@ -144,7 +144,7 @@ def _selected(batch: Any, schema: Any) -> Any:
     return pa.RecordBatch.from_arrays([batch.column(name) for name in schema.names], schema=schema)
 
 
-# The file of an export's part: under its slot's own key, counted and digested, whole or not there.
+# The file of an export's part: under its attempt's own key, counted and digested, whole or not there.
 
 
 Progress = Callable[[int], None]
@@ -177,7 +177,7 @@ class PartFile:
         """Begin the part's file; on leaving without an error it is whole and durable, else it is not there."""
         request = part.request
         name = file_name(request.dataset, part.content, part.number, request.format, request.compression)
-        key = f"{part.job_id}/{part.slot}/{name}"
+        key = f"{part.job_id}/{part.attempt}/{name}"
         with store.writing(key) as file:
             yield cls(DigestingFile(file), key, part, progress)
 
