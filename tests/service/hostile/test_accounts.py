@@ -22,6 +22,7 @@ from shared.settings.settings import Settings
 from tests.service.hostile.rows import Row, faults
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
+from tests.support.database import execute
 
 # Section E of the catalogue: credentials that are absent, wrong, twice, or in the wrong place.
 
@@ -128,8 +129,7 @@ async def test_no_secret_of_a_caller_comes_to_rest(edge: Edge) -> None:
 async def test_wrong_unknown_and_revoked_keys_get_the_same_answer(edge: Edge) -> None:
     # E4: one body for all of them, but for its request id; a wrong check costs no question to PostgreSQL.
     revoked = api_key(edge.settings)
-    with connect(edge.settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", (revoked[10:20],))
+    execute(edge.settings, "UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", revoked[10:20])
     reported = set()
     for key in (revoked, mint(KEY_PREFIX), "iixk_live_" + "a" * 48):
         answer = await edge.get("/quota", key=key)

@@ -17,9 +17,9 @@ from yarl import URL
 from edge.bulk import data_credentials
 from edge.bulk.data_credentials import DataCredentialService, SignatureRefused, SignedRequest
 from shared.clock import utc_now
-from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.client import Answer, Edge, running_edge
+from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -191,8 +191,7 @@ async def test_bytes_are_counted_as_those_of_other_downloads(settings: Settings,
 
 
 async def test_calls_have_the_burst_of_calls_that_cost_nothing(settings: Settings, key: str, tmp_path: Path) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET burst_units = 4 WHERE name = 'institutional'")
+    execute(settings, "UPDATE plans SET burst_units = 4 WHERE name = 'institutional'")
     async with running_edge(settings, tmp_path) as edge:
         credentials = await credentials_of(edge, key)
         answers = await asyncio.gather(*(ask(edge, credentials, "/releases/?list-type=2") for _ in range(60)))
@@ -234,8 +233,7 @@ async def test_credentials_end_with_their_key(edge: Edge, settings: Settings, ke
     """By the notice that ends the key itself: no entry of an earlier request outlives it."""
     credentials, target = await credentials_of(edge, key), "/releases/items/1/0000.parquet"
     assert (await ask(edge, credentials, target)).status == 200
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE api_keys SET revoked_at = now()")
+    execute(settings, "UPDATE api_keys SET revoked_at = now()")
     answer = await ask(edge, credentials, target)
     while answer.status == 200:  # until the notice has come; the test's own limit ends it where none does
         answer = await ask(edge, credentials, target)

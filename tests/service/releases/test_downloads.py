@@ -23,6 +23,7 @@ from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents, begins_with
 from tests.support.shop import load_rows
@@ -156,8 +157,7 @@ async def test_a_description_says_which_days_are_missing_and_keeps_the_terms_of_
 ) -> None:
     before = await describe(edge, "croissant", "1")
     load_rows(settings, tmp_path, "1,Soy,Vita,Drinks,Soy milk,1.0,2026-07-05,NORTH,1,\n", name="gap.csv")
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE sources SET license = 'changed', attribution = 'by the shop'")
+    execute(settings, "UPDATE sources SET license = 'changed', attribution = 'by the shop'")
     cut(settings)
     after = await describe(edge, "croissant")
     assert after["rai:dataCollectionMissingData"] == "Days without an observation: 2026-07-03/2026-07-04"

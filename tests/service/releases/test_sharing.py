@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
+from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -120,8 +120,7 @@ async def test_changes_are_rows_with_their_reasons(edge: Edge, settings: Setting
     [row] = pq.read_table(io.BytesIO(opened.body)).to_pylist()
     assert (row["channel"], row["_change_type"], row["_change_reason"]) == ("NORTH", "insert", "source")
     assert files(await ask(edge, key, f"{TABLES}/merged/changes?startingVersion=2")) == []
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("DELETE FROM releases WHERE data_version = 2 AND dataset = 'observations_changes'")
+    execute(settings, "DELETE FROM releases WHERE data_version = 2 AND dataset = 'observations_changes'")
     older = files(await ask(edge, key, f"{TABLES}/observations/changes?startingVersion=2"))
     assert [(kind, line[kind]["version"]) for line in older for kind in line] == [("add", 2)]
 
