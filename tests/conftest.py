@@ -2,9 +2,11 @@
 
 import atexit
 import gc
+import itertools
 import os
 import time
 from collections.abc import AsyncIterator, Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # of all tests. What a worker has to say of its tests it has sent by then.
     atexit.register(_end_silently)
 
+_ADDRESSES = itertools.cycle(range(2, 255))
+
 
 @pytest.fixture(scope="session")
 def servers() -> Iterator[Servers]:
@@ -77,13 +81,21 @@ async def edge(settings: Settings, tmp_path: Path) -> AsyncIterator[Edge]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared_edge(
+async def _edge_of_module(
     servers: Servers, contents: Contents | None, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Edge]:
-    """One edge for all tests of a module that change no data; `contents` of such a module is of the module's scope."""
     with servers.fresh(contents=contents) as fresh:
         async with running_edge(fresh, tmp_path_factory.mktemp("edge")) as running:
             yield running
+
+
+@pytest.fixture
+def shared_edge(_edge_of_module: Edge) -> Edge:
+    """One edge for the tests of a module that change no data; each calls it from an address of its own.
+
+    `contents` of such a module is of the module's scope.
+    """
+    return replace(_edge_of_module, address=f"100.64.0.{next(_ADDRESSES)}")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -105,7 +117,10 @@ LONGEST_GROUPS = ("browser", "stack", "survival", "outages", "upgrade", "hosts",
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest groups first; all else keeps its order."""
+    """Put the longest groups first, all else keeps its order; run tests of a shared edge in the loop that it runs in."""
+    for item in items:
+        if {"shared_edge", "visitor"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
     turns = {group: turn for turn, group in enumerate(LONGEST_GROUPS)}
     groups = {item: mark.args[0] for item in items if (mark := item.get_closest_marker("xdist_group"))}
     items.sort(key=lambda item: turns.get(groups.get(item, ""), len(turns)))

@@ -6,6 +6,7 @@ import pytest
 
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
+from tests.support.client import Edge
 from tests.support.command import Run, runner
 from tests.support.s3 import BUCKET, client, s3_server
 
@@ -35,3 +36,9 @@ def run(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Run:
 def key(settings: Settings) -> str:
     """A key of an organization with the plan Brand."""
     return api_key(settings)
+
+
+@pytest.fixture
+def shared_key(shared_edge: Edge) -> str:
+    """A key of another organization with the plan Brand, for a test of the edge that its module shares."""
+    return api_key(shared_edge.settings)

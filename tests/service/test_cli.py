@@ -18,6 +18,7 @@ from tests.service.webhooks.calls import signatures_hold
 from tests.service.webhooks.receivers import receiver
 from tests.support.client import running_edge
 from tests.support.command import Run
+from tests.support.database import execute
 from tests.unit.test_cli import HOSTILE, acts, rendered
 from workers.dispatcher import SQL as RETENTION
 from workers.events.webhooks import deliver
@@ -52,8 +53,7 @@ def test_one_job_or_load_that_is_not_there_is_named_as_such(run: Run) -> None:
 def test_what_is_no_utf_8_and_a_store_that_is_down_are_answered_with_a_sentence(run: Run, settings: Settings) -> None:
     code, _, error = run("orgs", "set", "\udcff", "--plan", "brand")
     assert (code, "is not text in UTF-8" in error) == (1, True)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("INSERT INTO people (issuer, subject, name, email) VALUES ('i', 's', 'n', 'a@b.example')")
+    execute(settings, "INSERT INTO people (issuer, subject, name, email) VALUES ('i', 's', 'n', 'a@b.example')")
     code, _, error = run("people", "sessions", "a@b.example", STATE_URL="redis://127.0.0.1:9/0")
     assert (code, "the state store is not responding" in error) == (1, True)
 

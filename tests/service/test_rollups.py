@@ -12,6 +12,7 @@ from shared.db import migrate
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
+from tests.support.database import execute
 from tests.support.servers import Servers, begins_with
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.analytics.rollups import figures as group_figures
@@ -39,19 +40,19 @@ KINDS = (("Drinks", "Soy milk"), ("Drinks", "Tea"), ("Desserts", "Custard"), ("H
 
 
 def rollups(settings: Settings) -> list[tuple[Any, ...]]:
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(
-            "SELECT scope::text, id, month, currency, n, items, units, days, channels, prices, entries, item_ids, "
-            "kind::text, list_prices, item_prices, by_channel, by_category FROM month_cells ORDER BY 1, 2, 3, 4, kind"
-        ).fetchall()
+    return execute(
+        settings,
+        "SELECT scope::text, id, month, currency, n, items, units, days, channels, prices, entries, item_ids, "
+        "kind::text, list_prices, item_prices, by_channel, by_category FROM month_cells ORDER BY 1, 2, 3, 4, kind",
+    )
 
 
 def marks(settings: Settings) -> list[tuple[Any, ...]]:
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(
-            "SELECT i.name, o.day, h.code, o.kind::text, o.currency, o.price_minor, o.outlier::text FROM observations o "
-            "JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id ORDER BY 1, 2, 3, 4, 5, 6"
-        ).fetchall()
+    return execute(
+        settings,
+        "SELECT i.name, o.day, h.code, o.kind::text, o.currency, o.price_minor, o.outlier::text FROM observations o "
+        "JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id ORDER BY 1, 2, 3, 4, 5, 6",
+    )
 
 
 def rebuilt(settings: Settings) -> list[tuple[Any, ...]]:
@@ -109,13 +110,13 @@ def test_each_item_has_its_geometric_mean_or_the_unit_value_of_its_sales(setting
     chance = random.Random(11)
     for name, text in (("a.csv", STATES), ("b.csv", SALES)):
         load_rows(settings, tmp_path, some_rows(chance, 200), text=text, name=name, header=HEADER_WITH_CURRENCY)
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute(
-            "SELECT CASE WHEN o.outlier IS NULL THEN o.kind::text ELSE upper(o.kind::text) END, date_trunc('month', o.day)::date, o.currency, i.category_id, o.item_id, "
-            "CASE o.kind WHEN 's' THEN sum(o.price_minor * o.units)::float8 / sum(o.units) "
-            "ELSE exp(avg(ln(o.price_minor))) END, CASE o.kind WHEN 's' THEN sum(o.units) ELSE 0 END "
-            "FROM observations o JOIN items i ON i.id = o.item_id GROUP BY 1, 2, 3, 4, 5, o.kind"
-        ).fetchall()
+    rows = execute(
+        settings,
+        "SELECT CASE WHEN o.outlier IS NULL THEN o.kind::text ELSE upper(o.kind::text) END, date_trunc('month', o.day)::date, o.currency, i.category_id, o.item_id, "
+        "CASE o.kind WHEN 's' THEN sum(o.price_minor * o.units)::float8 / sum(o.units) "
+        "ELSE exp(avg(ln(o.price_minor))) END, CASE o.kind WHEN 's' THEN sum(o.units) ELSE 0 END "
+        "FROM observations o JOIN items i ON i.id = o.item_id GROUP BY 1, 2, 3, 4, 5, o.kind",
+    )
     expected = {
         (kind, month, currency, category or 0, item): (p, units)
         for kind, month, currency, category, item, p, units in rows
@@ -167,13 +168,11 @@ def test_rollups_of_another_layout_are_derived_anew_by_the_next_load(settings: S
 @begins_with(load_rows)
 def test_a_load_leaves_the_rollups_that_it_does_not_touch(settings: Settings, tmp_path: Path) -> None:
     query = "SELECT scope::text, id, month, xmin::text FROM month_cells"
-    with connect(settings.database_url, application="tests") as connection:
-        before = set(connection.execute(query).fetchall())
+    before = set(execute(settings, query))
     load_rows(
         settings, tmp_path, ROWS + "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-09,NORTH,25,\n", name="b.csv"
     )
-    with connect(settings.database_url, application="tests") as connection:
-        stayed = before & set(connection.execute(query).fetchall())
+    stayed = before & set(execute(settings, query))
     # Of brand Vita and of its categories nothing was written; what holds the custard was.
     assert sorted(row[0] for row in stayed) == ["b", "c", "h", "t", "t"]
 
@@ -345,11 +344,9 @@ def test_outliers_of_new_and_of_former_months_are_marked_and_have_rollups_of_the
     everything = {one[12]: unpack(one[9])[0].tolist() for one in rollups(settings) if one[0] == "a"}
     assert everything == {"l": [1_000], "L": [10_000]}
     written = "SELECT day, xmin::text FROM observations ORDER BY day"
-    with connect(settings.database_url, application="tests") as connection:
-        before = connection.execute(written).fetchall()
+    before = execute(settings, written)
     assert len(rebuilt(settings)) > 0
-    with connect(settings.database_url, application="tests") as connection:
-        assert connection.execute(written).fetchall() == before, "a month without changes is written"
+    assert execute(settings, written) == before, "a month without changes is written"
     load_rows(settings, tmp_path, row(1, 10, "NORTH", "1.00"), name="b.csv")
     assert [one[1] for one in outliers(settings)] == [9, 10]
 

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from edge.storage.database import Database, Scope
-from shared.db.connect import connect
 from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.directory import PARTIAL, DirectoryStore, ResultStore
 from shared.objects.open import open_object_store
 from shared.objects.s3 import S3Store
 from shared.settings.settings import Settings
 from tests.support.client import edge_database
+from tests.support.database import execute
 from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET
 
 # Two borrowers of one connection to PostgreSQL: nothing is sent between them, and nothing is left behind.
@@ -40,8 +40,7 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
 
 async def test_a_connection_goes_back_to_the_pool_without_a_statement(settings: Settings, database: Database) -> None:
     await database.fetch("SELECT 1 AS the_last_statement")
-    with connect(settings.database_url, application="tests") as connection:
-        assert connection.execute(LAST).fetchall() == [("SELECT 1 AS the_last_statement",)]
+    assert execute(settings, LAST) == [("SELECT 1 AS the_last_statement",)]
 
 
 async def test_nothing_of_a_failed_or_finished_transaction_is_left(database: Database) -> None:

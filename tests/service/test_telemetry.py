@@ -27,6 +27,7 @@ from tests.service.jobs.test_jobs import order
 from tests.support.accounts import api_key
 from tests.support.client import Edge, running_edge
 from tests.support.collector import attributes, collecting
+from tests.support.database import execute
 from tests.support.reports import work
 from tests.support.shop import load_rows
 from tests.support.workers import indexing, run, services_of
@@ -249,8 +250,7 @@ async def test_a_job_without_a_trace_is_work_like_any_other(edge: Edge, settings
     load_rows(settings, tmp_path)
     key = api_key(settings)
     await asyncio.gather(edge.get("/index/cohorts?brand=vita", key=key), work(settings))
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE jobs SET traceparent = NULL, state = 'queued', attempt = 0")
+    execute(settings, "UPDATE jobs SET traceparent = NULL, state = 'queued', attempt = 0")
     assert await work(settings) == ["succeeded"]
 
 

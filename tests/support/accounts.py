@@ -1,9 +1,10 @@
 """Organizations, keys and tokens for tests."""
 
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection
 from shared.organizations.accounts import Plan
 from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 from shared.settings.settings import Settings
+from tests.support.database import owner
 
 BRAND = Plan(
     name="brand",
@@ -31,20 +32,17 @@ ANONYMOUS = Plan(
 
 def free_token(settings: Settings) -> str:
     """Issue a token of a free sign-up."""
-    with connect(settings.database_url, application="tests") as connection:
-        return issue_token(connection, settings.token_pepper)
+    return issue_token(owner(settings), settings.token_pepper)
 
 
 def organization(settings: Settings, plan: str = "brand") -> str:
     """Make an organization with a plan; return its id."""
-    with connect(settings.database_url, application="tests") as connection:
-        return _insert_organization(connection, plan)
+    return _insert_organization(owner(settings), plan)
 
 
 def api_key(settings: Settings, plan: str = "brand") -> str:
     """Make an organization with a plan and issue its key."""
-    with connect(settings.database_url, application="tests") as connection:
-        return issue_key(connection, settings.token_pepper, plan)
+    return issue_key(owner(settings), settings.token_pepper, plan)
 
 
 def issue_key(connection: Connection, pepper: str, plan: str = "institutional") -> str:

@@ -51,6 +51,7 @@ class Edge:
     path: str
     runner: web.AppRunner
     document: dict[str, Any] = field(default_factory=dict)
+    address: str = "192.0.2.1"
 
     async def get(self, path: str, *, token: str | None = None, key: str | None = None, **options: Any) -> Answer:
         """GET a path below /v1 as the anonymous caller of an address, and check the answer against the document."""
@@ -61,7 +62,7 @@ class Edge:
         method: str,
         path: str,
         *,
-        address: str = "192.0.2.1",
+        address: str | None = None,
         token: str | None = None,
         key: str | None = None,
         head: dict[str, str] | None = None,
@@ -70,7 +71,11 @@ class Edge:
         body: bytes | None = None,
     ) -> Answer:
         """Send a request as nginx would."""
-        fields = {"X-Real-IP": address, "X-Charge-Id": f"{next(_CHARGES):032x}", **(head or {})}
+        fields = {
+            "X-Real-IP": self.address if address is None else address,
+            "X-Charge-Id": f"{next(_CHARGES):032x}",
+            **(head or {}),
+        }
         if key is not None:
             fields["Authorization"] = f"ApiKey {key}"
         elif token is not None or anonymous:

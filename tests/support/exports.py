@@ -14,6 +14,7 @@ from shared.db.connect import connect
 from shared.jobs.contract import EXPORT
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
+from tests.support.database import execute
 from tests.support.workers import run, worker
 from workers.bulk.exports import SQL as PARTS
 
@@ -39,21 +40,20 @@ WANTED = parameters("observations", "csv", "none", columns=["iid", "day", "price
 
 def ordered(settings: Settings, wanted: Any) -> str:
     """Queue an export without an organization."""
-    with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute(
-            "INSERT INTO jobs (kind, queue, parameters, fingerprint, attempts_max) VALUES ('export', 'exports', $1, $2, $3)"
-            " RETURNING id::text",
-            (Jsonb(wanted), str(uuid4()), EXPORT.attempts_max),
-        ).fetchone()
-    assert row is not None
+    [row] = execute(
+        settings,
+        "INSERT INTO jobs (kind, queue, parameters, fingerprint, attempts_max) VALUES ('export', 'exports', $1, $2, $3)"
+        " RETURNING id::text",
+        Jsonb(wanted),
+        str(uuid4()),
+        EXPORT.attempts_max,
+    )
     return str(row[0])
 
 
 def column(settings: Settings, job: str, name: str) -> Any:
     """Return a column of a job's row."""
-    with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute(f"SELECT {name} FROM jobs WHERE id = $1", (job,)).fetchone()
-    assert row is not None
+    [row] = execute(settings, f"SELECT {name} FROM jobs WHERE id = $1", job)
     return row[0]
 
 
@@ -95,10 +95,8 @@ def read(settings: Settings, file: File) -> bytes:
 def rows_by_sql(settings: Settings, wanted: Any) -> list[tuple[Any, ...]]:
     """Return the rows that an export of everything since ever must have, as PostgreSQL itself makes them."""
     request = Request.read(wanted)
-    with connect(settings.database_url, application="tests") as connection:
-        named = connection.execute(ROWS_SQL.named, (request.brand, request.category, request.channel)).fetchone()
-        scope = scope_of(request, named, None)
-        query = getattr(ROWS_SQL, request.dataset)
-        listed = ", ".join(f'"{name}"' for name in request.columns)
-        values = arguments(request.dataset, scope, 0, ID_END)
-        return connection.execute(f"SELECT {listed} FROM ({query}) r", values or None).fetchall()
+    named = execute(settings, ROWS_SQL.named, request.brand, request.category, request.channel)
+    scope = scope_of(request, next(iter(named), None), None)
+    query = getattr(ROWS_SQL, request.dataset)
+    listed = ", ".join(f'"{name}"' for name in request.columns)
+    return execute(settings, f"SELECT {listed} FROM ({query}) r", *arguments(request.dataset, scope, 0, ID_END))

@@ -52,7 +52,7 @@ class SigningKey:
 @dataclass
 class Issuer:
     """The provider. `fetches` counts how often its keys were asked for; `down` makes it answer 503; `called` is another
-    issuer that its discovery names.
+    issuer that its discovery names; `people` sets the subjects of one test apart from those of another.
     """
 
     url: str = ""
@@ -65,6 +65,7 @@ class Issuer:
     jwks_path: str = "/jwks"
     raw_jwks: bytes | None = None
     discoveries: int = 0
+    people: str = ""
     codes: dict[str, dict[str, Any]] = field(default_factory=dict)
     redeemed: list[dict[str, str]] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
@@ -74,7 +75,7 @@ class Issuer:
         now = int(time.time())
         made = {
             "iss": self.url,
-            "sub": subject,
+            "sub": f"{subject}{self.people}",
             "aud": CLIENT,
             "iat": now,
             "exp": now + 600,

@@ -12,6 +12,7 @@ from shared.bulk.schema import ReleaseFile, key_of
 from shared.db.connect import connect
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
+from tests.support.database import execute, owner
 from tests.support.shop import load_rows
 from tests.support.workers import run
 from workers.bulk.releases import order
@@ -19,26 +20,23 @@ from workers.bulk.releases import order
 
 def cut(settings: Settings, **changed: Any) -> dict[str, int]:
     """Cut the newest data_version, with some of the worker's services `changed`; return what the job came to."""
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        row = connection.execute("SELECT max(version) FROM data_versions").fetchone()
-        assert row is not None
-        job = order(connection, row[0])
-        state = run(settings, job, **changed)
-        reported = connection.execute("SELECT result, error FROM jobs WHERE id = $1", (job,)).fetchone()
-    assert reported is not None
-    assert state == "succeeded", reported[1]
-    result: dict[str, int] = reported[0]
-    return result
+    [(version,)] = execute(settings, "SELECT max(version) FROM data_versions")
+    job = order(owner(settings), version)
+    state = run(settings, job, **changed)
+    [(result, error)] = execute(settings, "SELECT result, error FROM jobs WHERE id = $1", job)
+    assert state == "succeeded", error
+    return dict(result)
 
 
 def files_of(settings: Settings, dataset: str, version: int) -> list[ReleaseFile]:
     """Return the files of a release, in their order."""
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute(
-            "SELECT name, sha256, rows, bytes, min_key, max_key, statistics FROM release_files "
-            "WHERE dataset = $1 AND data_version = $2 ORDER BY place",
-            (dataset, version),
-        ).fetchall()
+    rows = execute(
+        settings,
+        "SELECT name, sha256, rows, bytes, min_key, max_key, statistics FROM release_files "
+        "WHERE dataset = $1 AND data_version = $2 ORDER BY place",
+        dataset,
+        version,
+    )
     return [ReleaseFile(*row) for row in rows]
 
 

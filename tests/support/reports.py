@@ -6,8 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection
 from shared.settings.settings import Settings
+from tests.support.database import execute
 from tests.support.workers import reporting, services_of
 from workers.analytics.reports.aggregator import Range, number
 from workers.analytics.reports.publish import Make
@@ -40,9 +41,8 @@ def quiet(stage: str, done: int, total: int | None) -> None:
 
 def queued(settings: Settings) -> list[str]:
     """Return the jobs that wait, in their order."""
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute("SELECT id::text FROM jobs WHERE state = 'queued' AND queue = 'reports' ORDER BY id")
-        return [row[0] for row in rows]
+    query = "SELECT id::text FROM jobs WHERE state = 'queued' AND queue = 'reports' ORDER BY id"
+    return [job for (job,) in execute(settings, query)]
 
 
 async def work(settings: Settings, make: Make = quick, *, services: Services | None = None) -> list[str | None]:

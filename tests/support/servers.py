@@ -21,6 +21,7 @@ from deploy.local.process import Program, ServiceProcess, tail
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.settings.settings import Settings
+from tests.support.database import end_session
 
 _FAST = {
     "fsync": "off",
@@ -194,6 +195,7 @@ class Servers:
 
     def _end_sessions(self, database: str) -> None:
         """End its sessions and see them gone, sooner than DROP DATABASE, which looks once in a tenth of a second."""
+        end_session()
         query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
         while self._owner.execute(query, (database,)).fetchall():
             time.sleep(0.001)
@@ -210,5 +212,6 @@ class Servers:
                     migrate(connection)
             else:
                 contents(self.settings(name, folder), folder)
+                end_session()
             self._templates[contents] = name
         return self._templates[contents]

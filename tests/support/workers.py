@@ -13,6 +13,7 @@ from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
+from tests.support.database import execute
 from workers.analytics.reports.publish import Make, Replica, ReportHandler
 from workers.dispatcher import Refunds, delete_old
 from workers.handlers import job_handlers
@@ -49,11 +50,9 @@ class RecordedMessages:
 
 def order(settings: Settings, fingerprint: str = "1", attempts: int = 3) -> str:
     """Order a job of the kind search-index, or join the equal one that is under way; return it."""
-    with connect(settings.database_url, application="tests") as connection:
-        values = (SEARCH_INDEX.name, SEARCH_INDEX.queue, None, Jsonb({}), fingerprint, 1, attempts)
-        row = connection.execute(JOBS.join, values).fetchone()
-    assert row is not None
-    return str(row[0])
+    values = (SEARCH_INDEX.name, SEARCH_INDEX.queue, None, Jsonb({}), fingerprint, 1, attempts)
+    [(job, *_)] = execute(settings, JOBS.join, *values)
+    return str(job)
 
 
 def services_of(settings: Settings, **changed: Any) -> Services:

@@ -139,12 +139,15 @@ def test_a_decision_on_an_item_that_is_gone_changes_nothing(settings: Settings, 
 
 
 def note(settings: Settings, one: int, other: int, decision: str, batch: str | None = None) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id) "
-            "VALUES ($1, $2, $3, uuidv7(), 'Grace', $4)",
-            (min(one, other), max(one, other), decision, batch),
-        )
+    execute(
+        settings,
+        "INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id) "
+        "VALUES ($1, $2, $3, uuidv7(), 'Grace', $4)",
+        min(one, other),
+        max(one, other),
+        decision,
+        batch,
+    )
 
 
 def apply(settings: Settings) -> tuple[int, int | None]:

@@ -116,11 +116,12 @@ def test_a_model_is_chosen_by_the_beginning_of_its_digest_and_the_shipped_one_by
 
 def test_a_model_that_would_merge_a_tenth_of_the_index_is_used_only_if_that_is_meant(settings: Settings) -> None:
     eager = Model.shipped().with_bounds(link=0.36, link_coded=0.36, review=0.35, link_learned=0.36).encoded()
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "INSERT INTO match_models (digest, model, trained_on, bounds, created_by) VALUES ($1, $2, '{}', '{}', 'x')",
-            ("e" * 64, eager),
-        )
+    execute(
+        settings,
+        "INSERT INTO match_models (digest, model, trained_on, bounds, created_by) VALUES ($1, $2, '{}', '{}', 'x')",
+        "e" * 64,
+        eager,
+    )
     before = links(settings), articles(settings)
     with pytest.raises(LoadRefused, match=r"the model would merge .* more than a tenth .*--allow-merges"):
         run(settings, "models", "--use", "eeeeee")
@@ -202,12 +203,12 @@ def test_declining_after_the_sample_keeps_the_sample_alone(settings: Settings) -
 
 def test_a_bulk_decision_of_the_dashboard_becomes_one_event_and_its_undo_too(settings: Settings) -> None:
     before = articles(settings)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            """INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id, batch)
-            SELECT left_id, right_id, 'accept', uuidv7(), 'Grace', '018f3c5e-0000-7000-8000-000000000001', '{"min_score": 0.6}'
-            FROM links WHERE decision = 'review' AND score >= 0.6"""
-        )
+    execute(
+        settings,
+        """INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id, batch)
+        SELECT left_id, right_id, 'accept', uuidv7(), 'Grace', '018f3c5e-0000-7000-8000-000000000001', '{"min_score": 0.6}'
+        FROM links WHERE decision = 'review' AND score >= 0.6""",
+    )
     count, _ = apply(settings)
     [(number, actor, reason)] = execute(settings, "SELECT no, actor, reason FROM events WHERE kind = 'decisions'")
     assert execute(settings, "SELECT count(*) FROM events WHERE part_of = $1", number) == [(count,)]

@@ -18,7 +18,6 @@ from edge.dashboard.sessions import IdToken, Sessions
 from edge.index.lookup import LAYOUT, Record, RecordCache
 from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.storage.redis_cluster import ClusterClient, slot_of
-from shared.db.connect import connect
 from shared.errors import StoreUnavailable
 from shared.index.iid import mint
 from shared.jobs.contract import Refunder, refund_arguments
@@ -28,6 +27,7 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.cluster.test_cluster import PLAN, until
 from tests.support.client import Edge, running_edge
+from tests.support.database import execute
 from tests.support.servers import Contents, begins_with
 from tests.support.shop import open_shop
 from tests.support.valkey_cluster import ValkeyCluster, wait_for
@@ -47,8 +47,7 @@ def contents() -> Contents:
 @pytest.fixture
 def on_cluster(settings: Settings, cluster: ValkeyCluster) -> Settings:
     """Settings whose stores are a cluster, with a shop, and with a daily limit that a test can reach."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(f"UPDATE plans SET daily_units = {LIMIT}, burst_units = 1000000 WHERE name = 'anonymous'")
+    execute(settings, f"UPDATE plans SET daily_units = {LIMIT}, burst_units = 1000000 WHERE name = 'anonymous'")
     cluster.forget_everything()
     return replace(
         settings,

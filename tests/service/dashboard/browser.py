@@ -23,12 +23,13 @@ class Browser:
     issuer: Issuer
     cookies: dict[str, str] = field(default_factory=dict)
     last: Any = None
+    address: str = "192.0.2.9"
 
     async def ask(
         self, method: str, path: str, form: dict[str, str] | str | None = None, head: dict[str, str] | None = None
     ) -> int:
         """Ask for a page and keep the answer; return its status."""
-        fields = {"X-Real-IP": "192.0.2.9", "X-Charge-Id": "c" * 32, **(head or {})}
+        fields = {"X-Real-IP": self.address, "X-Charge-Id": "c" * 32, **(head or {})}
         if self.cookies:
             fields["Cookie"] = "; ".join(f"{k}={v}" for k, v in self.cookies.items())
         url = aiohttp.client.URL(f"http://testserver{path}", encoded=True)

@@ -20,7 +20,7 @@ SOY, MERGED, WITHDRAWN = (mint("shop", name).iid for name in ("1", "2", "3"))
 _CHARGES = itertools.count(1)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return open_shop
 
@@ -32,14 +32,14 @@ async def visit(browser: Browser, path: str) -> int:
 async def used(browser: Browser) -> int:
     resources = browser.edge.resources
     plan = await resources.credentials.plan("free")
-    return (await resources.limiter.usage("ip:192.0.2.9", plan)).used_day
+    return (await resources.limiter.usage(f"ip:{browser.address}", plan)).used_day
 
 
 async def member(browser: Browser) -> str:
     """Sign in and create an organization; return its id."""
     await browser.sign_in()
     await browser.create_organization()
-    [(organization,)] = execute(browser.edge.settings, "SELECT id::text FROM organizations")
+    [(organization,)] = execute(browser.edge.settings, "SELECT id::text FROM organizations ORDER BY id DESC LIMIT 1")
     return str(organization)
 
 

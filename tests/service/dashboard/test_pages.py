@@ -36,13 +36,13 @@ async def test_the_limits_on_pages_are_the_plans_as_they_are(browser: Browser, s
         assert text in browser.text, page
 
 
-async def test_curl_shows_the_header_that_the_person_can_send(browser: Browser) -> None:
-    await browser.sign_in()
-    await visit(browser, f"/dashboard/explorer/{SOY}")
-    assert "X-Service-Public-Token: $ITEMINDEX_TOKEN" in browser.text and "ApiKey" not in browser.text
-    await member(browser)
-    await visit(browser, f"/dashboard/explorer/{SOY}")
-    assert "Authorization: ApiKey $ITEMINDEX_KEY" in browser.text and "ITEM_INDEX_KEY" not in browser.text
+async def test_curl_shows_the_header_that_the_person_can_send(visitor: Browser) -> None:
+    await visitor.sign_in()
+    await visit(visitor, f"/dashboard/explorer/{SOY}")
+    assert "X-Service-Public-Token: $ITEMINDEX_TOKEN" in visitor.text and "ApiKey" not in visitor.text
+    await member(visitor)
+    await visit(visitor, f"/dashboard/explorer/{SOY}")
+    assert "Authorization: ApiKey $ITEMINDEX_KEY" in visitor.text and "ITEM_INDEX_KEY" not in visitor.text
 
 
 async def test_a_record_names_each_figure_of_its_footprint_and_its_detail_leaves_the_unknown_out(
@@ -128,22 +128,22 @@ async def test_a_page_of_the_audit_log_keeps_its_choice(browser: Browser, settin
 PART = {"HX-Request": "true"}
 
 
-async def test_typing_costs_nothing_and_entering_costs_one_unit(browser: Browser) -> None:
-    await browser.sign_in()
+async def test_typing_costs_nothing_and_entering_costs_one_unit(visitor: Browser) -> None:
+    await visitor.sign_in()
     for typed in ("s", "so", "soy"):
-        assert await visit(browser, f"/dashboard/explorer/suggestions?q={typed}") == 200
-    assert "/dashboard/explorer/IID-" in browser.text
-    assert await used(browser) == 0
-    assert await visit(browser, "/dashboard/explorer?q=soy") == 200
-    assert await used(browser) == 1
+        assert await visit(visitor, f"/dashboard/explorer/suggestions?q={typed}") == 200
+    assert "/dashboard/explorer/IID-" in visitor.text
+    assert await used(visitor) == 0
+    assert await visit(visitor, "/dashboard/explorer?q=soy") == 200
+    assert await used(visitor) == 1
 
 
-async def test_a_part_of_a_page_that_fails_is_a_sentence_and_not_a_page(browser: Browser) -> None:
-    await browser.sign_in()
-    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history", head=PART) == 403
-    assert "<html" not in browser.text and 'role="alert"' in browser.text
-    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history") == 403
-    assert "<html" in browser.text
+async def test_a_part_of_a_page_that_fails_is_a_sentence_and_not_a_page(visitor: Browser) -> None:
+    await visitor.sign_in()
+    assert await visitor.ask("GET", "/dashboard/explorer/IID-0/history", head=PART) == 403
+    assert "<html" not in visitor.text and 'role="alert"' in visitor.text
+    assert await visitor.ask("GET", "/dashboard/explorer/IID-0/history") == 403
+    assert "<html" in visitor.text
 
 
 async def test_suggestions_count_against_the_persons_own_limit(settings: Settings, tmp_path: Path) -> None:
@@ -154,31 +154,31 @@ async def test_suggestions_count_against_the_persons_own_limit(settings: Setting
         assert await visit(browser, page) == 429
 
 
-async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: Browser) -> None:
-    await browser.sign_in()
-    assert await visit(browser, "/dashboard/explorer?q=soy&after=AAAA") == 400
-    assert await used(browser) == 0
+async def test_a_page_of_results_that_is_not_of_this_search_is_refused(visitor: Browser) -> None:
+    await visitor.sign_in()
+    assert await visit(visitor, "/dashboard/explorer?q=soy&after=AAAA") == 400
+    assert await used(visitor) == 0
 
 
-async def test_a_session_that_ends_in_the_middle_leaves_what_was_typed_where_it_is(browser: Browser) -> None:
+async def test_a_session_that_ends_in_the_middle_leaves_what_was_typed_where_it_is(visitor: Browser) -> None:
     for asked in (
         ("GET", "/dashboard/reports/preview?brand=s", None, PART),
         ("POST", "/dashboard/watches", {"csrf": "x"}),
     ):
-        assert await browser.ask(*asked) == 403
-        assert "HX-Redirect" not in browser.last.headers
-        assert 'href="/dashboard/sign-in" target="_blank"' in browser.text
+        assert await visitor.ask(*asked) == 403
+        assert "HX-Redirect" not in visitor.last.headers
+        assert 'href="/dashboard/sign-in" target="_blank"' in visitor.text
 
 
-async def test_a_record_says_what_its_history_costs_and_loads_it_on_demand(browser: Browser) -> None:
-    organization = await member(browser)
-    await visit(browser, "/dashboard/explorer/suggestions?q=soy")
-    found = re.search(r"/dashboard/explorer/(IID-[0-9A-Z-]+)", browser.text)
+async def test_a_record_says_what_its_history_costs_and_loads_it_on_demand(visitor: Browser) -> None:
+    organization = await member(visitor)
+    await visit(visitor, "/dashboard/explorer/suggestions?q=soy")
+    found = re.search(r"/dashboard/explorer/(IID-[0-9A-Z-]+)", visitor.text)
     assert found is not None
-    assert await visit(browser, found[0]) == 200
-    assert 'hx-trigger="load"' not in browser.text and "costs 4 units" in browser.text
-    plan = await browser.edge.resources.credentials.plan("brand")
-    assert (await browser.edge.resources.limiter.usage(f"org:{organization}", plan)).used_day == 1
+    assert await visit(visitor, found[0]) == 200
+    assert 'hx-trigger="load"' not in visitor.text and "costs 4 units" in visitor.text
+    plan = await visitor.edge.resources.credentials.plan("brand")
+    assert (await visitor.edge.resources.limiter.usage(f"org:{organization}", plan)).used_day == 1
 
 
 async def test_the_history_of_an_item_that_is_merged_meanwhile_leads_to_that_of_the_survivor(
@@ -216,91 +216,97 @@ def fault(browser: Browser, name: str) -> str:
     return found[1]
 
 
-async def test_a_field_of_another_report_is_refused_and_nothing_is_charged(browser: Browser) -> None:
-    organization = await member(browser)
-    await browser.ask("GET", "/dashboard/reports?kind=brand-insights&brand=vita")
-    assert "no field brand" in browser.text and 'name="brand"' not in browser.text
-    form = {"csrf": browser.csrf(), "kind": "brand-insights", "brand": "vita"}
-    assert await browser.ask("POST", "/dashboard/reports", form) == 400
-    assert "no field brand" in fault(browser, "form")
-    await browser.ask("GET", "/dashboard/reports/preview?kind=brand-insights&brand=vita")
-    assert "data-cost" not in browser.text and "no field brand" in browser.text
-    assert await used_by(browser, organization) == 0
+async def test_a_field_of_another_report_is_refused_and_nothing_is_charged(visitor: Browser) -> None:
+    organization = await member(visitor)
+    await visitor.ask("GET", "/dashboard/reports?kind=brand-insights&brand=vita")
+    assert "no field brand" in visitor.text and 'name="brand"' not in visitor.text
+    form = {"csrf": visitor.csrf(), "kind": "brand-insights", "brand": "vita"}
+    assert await visitor.ask("POST", "/dashboard/reports", form) == 400
+    assert "no field brand" in fault(visitor, "form")
+    await visitor.ask("GET", "/dashboard/reports/preview?kind=brand-insights&brand=vita")
+    assert "data-cost" not in visitor.text and "no field brand" in visitor.text
+    assert await used_by(visitor, organization) == 0
 
 
-async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(browser: Browser) -> None:
-    organization = await member(browser)
-    await browser.ask("GET", "/dashboard/reports?kind=cohorts")
-    form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": 'no"such', "currency": "hk", "from": "2026-07-01"}
-    assert await browser.ask("POST", "/dashboard/reports", form) == 400
-    assert "three-letter currency code" in fault(browser, "currency")
-    assert 'value="no&#34;such"' in browser.text and 'value="2026-07-01"' in browser.text
-    assert await browser.ask("POST", "/dashboard/reports", {**form, "currency": "", "brand": "none"}) == 400
-    assert "is not a known brand" in fault(browser, "brand")
-    assert await used_by(browser, organization) == 0
+async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(visitor: Browser) -> None:
+    organization = await member(visitor)
+    await visitor.ask("GET", "/dashboard/reports?kind=cohorts")
+    form = {
+        "csrf": visitor.csrf(),
+        "kind": "cohorts",
+        "brand": 'no"such',
+        "currency": "hk",
+        "from": "2026-07-01",
+    }
+    assert await visitor.ask("POST", "/dashboard/reports", form) == 400
+    assert "three-letter currency code" in fault(visitor, "currency")
+    assert 'value="no&#34;such"' in visitor.text and 'value="2026-07-01"' in visitor.text
+    assert await visitor.ask("POST", "/dashboard/reports", {**form, "currency": "", "brand": "none"}) == 400
+    assert "is not a known brand" in fault(visitor, "brand")
+    assert await used_by(visitor, organization) == 0
 
 
-async def test_the_last_owner_cannot_leave_and_is_told_so(browser: Browser) -> None:
-    await member(browser)
-    await browser.ask("GET", "/dashboard/members")
-    assert browser.text.count("Yes, leave") == 1
-    person = re.search(r'name="person" value="([^"]+)"', browser.text)
+async def test_the_last_owner_cannot_leave_and_is_told_so(visitor: Browser) -> None:
+    await member(visitor)
+    await visitor.ask("GET", "/dashboard/members")
+    assert visitor.text.count("Yes, leave") == 1
+    person = re.search(r'name="person" value="([^"]+)"', visitor.text)
     assert person is not None
-    form = {"csrf": browser.csrf(), "person": person[1]}
-    assert await browser.ask("POST", "/dashboard/members/removals", form) == 409
-    assert "The last owner cannot leave; make another member an owner first." in browser.text
+    form = {"csrf": visitor.csrf(), "person": person[1]}
+    assert await visitor.ask("POST", "/dashboard/members/removals", form) == 409
+    assert "The last owner cannot leave; make another member an owner first." in visitor.text
 
 
-async def test_a_job_is_named_by_its_question(browser: Browser) -> None:
-    await member(browser)
-    assert await order(browser, "vita") == 303
-    job = browser.last.headers["Location"]
-    await browser.ask("GET", "/dashboard/jobs")
-    assert re.search(r"Cohort.*?<td>Vita</td>", browser.text, re.DOTALL)
-    await browser.ask("GET", job)
-    assert "<h1>Cohort: Vita</h1>" in browser.text
-    await browser.ask("POST", f"{job}/cancel", {"csrf": browser.csrf()})
-    await browser.ask("GET", job)
-    assert browser.text.lower().count("nothing was charged") == 1
+async def test_a_job_is_named_by_its_question(visitor: Browser) -> None:
+    await member(visitor)
+    assert await order(visitor, "vita") == 303
+    job = visitor.last.headers["Location"]
+    await visitor.ask("GET", "/dashboard/jobs")
+    assert re.search(r"Cohort.*?<td>Vita</td>", visitor.text, re.DOTALL)
+    await visitor.ask("GET", job)
+    assert "<h1>Cohort: Vita</h1>" in visitor.text
+    await visitor.ask("POST", f"{job}/cancel", {"csrf": visitor.csrf()})
+    await visitor.ask("GET", job)
+    assert visitor.text.lower().count("nothing was charged") == 1
 
 
-async def test_an_address_with_a_nul_is_refused_as_a_page(browser: Browser) -> None:
-    await member(browser)
+async def test_an_address_with_a_nul_is_refused_as_a_page(visitor: Browser) -> None:
+    await member(visitor)
     for page in (
         "/audit?act=%00",
         "/reports/preview?kind=brand-insights&slug=%00",
         "/explorer?q=%00",
         "/completions/brand?q=%00",
     ):
-        assert await browser.ask("GET", f"/dashboard{page}") == 400, page
-        assert "This address" in browser.text, page
+        assert await visitor.ask("GET", f"/dashboard{page}") == 400, page
+        assert "This address" in visitor.text, page
 
 
 @pytest.mark.parametrize(
     ("asked", "option"),
     [("brand?brand=vi", "vita"), ("brand?brand=maison,+vi", "maison, vita")],
 )
-async def test_a_field_is_completed_and_earlier_values_are_kept(browser: Browser, asked: str, option: str) -> None:
-    await member(browser)
-    assert await visit(browser, f"/dashboard/completions/{asked}") == 200
-    assert option.lower() in browser.text.lower()
+async def test_a_field_is_completed_and_earlier_values_are_kept(visitor: Browser, asked: str, option: str) -> None:
+    await member(visitor)
+    assert await visit(visitor, f"/dashboard/completions/{asked}") == 200
+    assert option.lower() in visitor.text.lower()
 
 
-async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(browser: Browser) -> None:
-    await member(browser)
-    await browser.ask("GET", "/dashboard/reports/preview?kind=cohorts&brand=none")
-    assert "is not a known brand" in fault(browser, "brand") and fault(browser, "channel") == ""
-    await browser.ask("GET", "/dashboard/reports/preview?kind=cohorts")
-    assert fault(browser, "brand") == "" and "Choose a brand" in browser.text
+async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(visitor: Browser) -> None:
+    await member(visitor)
+    await visitor.ask("GET", "/dashboard/reports/preview?kind=cohorts&brand=none")
+    assert "is not a known brand" in fault(visitor, "brand") and fault(visitor, "channel") == ""
+    await visitor.ask("GET", "/dashboard/reports/preview?kind=cohorts")
+    assert fault(visitor, "brand") == "" and "Choose a brand" in visitor.text
 
 
-async def test_an_unknown_table_of_rates_is_named_beside_its_field(browser: Browser) -> None:
-    await member(browser)
-    await browser.ask("GET", "/dashboard/reports?kind=cohorts")
-    form = browser.form(kind="cohorts", brand="vita", convert="usd", rates="none")
+async def test_an_unknown_table_of_rates_is_named_beside_its_field(visitor: Browser) -> None:
+    await member(visitor)
+    await visitor.ask("GET", "/dashboard/reports?kind=cohorts")
+    form = visitor.form(kind="cohorts", brand="vita", convert="usd", rates="none")
     for asked in (("POST", "/dashboard/reports", form), ("GET", f"/dashboard/reports/preview?{urlencode(form)}")):
-        await browser.ask(*asked)
-        assert "is not a known table of exchange rates" in fault(browser, "rates"), asked[0]
+        await visitor.ask(*asked)
+        assert "is not a known table of exchange rates" in fault(visitor, "rates"), asked[0]
 
 
 async def test_an_organization_that_cannot_be_made_leaves_the_form_as_it_was_filled_in(browser: Browser) -> None:
@@ -330,24 +336,24 @@ async def test_the_faults_of_an_exports_filter_stand_beside_their_fields(browser
         assert text in fault(browser, name), query
 
 
-async def test_what_was_typed_for_an_export_is_kept_for_another_dataset(browser: Browser, settings: Settings) -> None:
-    await member(browser)
-    await browser.ask("GET", "/dashboard/exports/new?dataset=observations&brand=vita&channel=NORTH")
-    items = re.search(r'href="(/dashboard/exports/new\?dataset=items[^"]*)"', browser.text)
+async def test_what_was_typed_for_an_export_is_kept_for_another_dataset(visitor: Browser, settings: Settings) -> None:
+    await member(visitor)
+    await visitor.ask("GET", "/dashboard/exports/new?dataset=observations&brand=vita&channel=NORTH")
+    items = re.search(r'href="(/dashboard/exports/new\?dataset=items[^"]*)"', visitor.text)
     assert items is not None
-    await browser.ask("GET", items[1].replace("&amp;", "&"))
-    assert 'name="brand" value="vita"' in browser.text and "has no field channel" in browser.text
+    await visitor.ask("GET", items[1].replace("&amp;", "&"))
+    assert 'name="brand" value="vita"' in visitor.text and "has no field channel" in visitor.text
 
 
-async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Browser) -> None:
-    await member(browser)
-    await browser.ask("GET", "/dashboard/watches/new")
-    form = browser.form(condition="below", target="brand", code="vita")
-    assert await browser.ask("POST", "/dashboard/watches", form) == 400
-    main = browser.text.split("<main")[1]
+async def test_text_between_backticks_is_code_in_faults_and_problems(visitor: Browser) -> None:
+    await member(visitor)
+    await visitor.ask("GET", "/dashboard/watches/new")
+    form = visitor.form(condition="below", target="brand", code="vita")
+    assert await visitor.ask("POST", "/dashboard/watches", form) == 400
+    main = visitor.text.split("<main")[1]
     assert "<code>condition</code>" in main and "`" not in main
-    assert await browser.ask("GET", "/dashboard/reports/preview?kind=cohorts&brand=none") == 200
-    assert "is not a known brand" in browser.text and "`" not in browser.text
+    assert await visitor.ask("GET", "/dashboard/reports/preview?kind=cohorts&brand=none") == 200
+    assert "is not a known brand" in visitor.text and "`" not in visitor.text
 
 
 # New secrets in the dashboard: made once, shown once, whatever is reloaded, sent twice or sent again.
@@ -382,33 +388,33 @@ def _done(browser: Browser) -> int:
 
 @pytest.mark.parametrize("path", FORMS)
 async def test_a_secret_is_shown_once_after_a_redirect_and_a_reload_repeats_nothing(
-    browser: Browser, path: str
+    visitor: Browser, path: str
 ) -> None:
-    page, form = await _prepared(browser, path)
-    before = _done(browser)
-    assert await browser.ask("POST", path, form) == 303
-    assert browser.last.headers["Location"] == page
-    assert re.findall(SECRETS, browser.text) == []
-    assert await browser.ask("GET", page) == 200
-    assert len(set(re.findall(SECRETS, browser.text))) == 1
-    assert browser.last.headers["Cache-Control"] == "no-store"
-    assert await browser.ask("GET", page) == 200
-    assert re.findall(SECRETS, browser.text) == []
-    assert await browser.ask("POST", path, form) == 303
-    assert await browser.ask("GET", page) == 200
-    assert re.findall(SECRETS, browser.text) == []
-    assert _done(browser) == before + 1
+    page, form = await _prepared(visitor, path)
+    before = _done(visitor)
+    assert await visitor.ask("POST", path, form) == 303
+    assert visitor.last.headers["Location"] == page
+    assert re.findall(SECRETS, visitor.text) == []
+    assert await visitor.ask("GET", page) == 200
+    assert len(set(re.findall(SECRETS, visitor.text))) == 1
+    assert visitor.last.headers["Cache-Control"] == "no-store"
+    assert await visitor.ask("GET", page) == 200
+    assert re.findall(SECRETS, visitor.text) == []
+    assert await visitor.ask("POST", path, form) == 303
+    assert await visitor.ask("GET", page) == 200
+    assert re.findall(SECRETS, visitor.text) == []
+    assert _done(visitor) == before + 1
 
 
 @pytest.mark.parametrize("path", FORMS)
-async def test_a_form_that_is_sent_twice_at_once_is_one_act(browser: Browser, path: str) -> None:
-    page, form = await _prepared(browser, path)
-    before = _done(browser)
-    twins = [replace(browser, cookies=dict(browser.cookies)) for _ in range(6)]
+async def test_a_form_that_is_sent_twice_at_once_is_one_act(visitor: Browser, path: str) -> None:
+    page, form = await _prepared(visitor, path)
+    before = _done(visitor)
+    twins = [replace(visitor, cookies=dict(visitor.cookies)) for _ in range(6)]
     assert set(await asyncio.gather(*(twin.ask("POST", path, form) for twin in twins))) == {303}
-    assert _done(browser) == before + 1
-    await browser.ask("GET", page)
-    assert len(set(re.findall(SECRETS, browser.text))) == 1
+    assert _done(visitor) == before + 1
+    await visitor.ask("GET", page)
+    assert len(set(re.findall(SECRETS, visitor.text))) == 1
 
 
 async def test_a_secret_whose_act_did_not_commit_is_not_shown(browser: Browser, settings: Settings) -> None:
@@ -477,43 +483,45 @@ async def test_a_one_time_secret_is_of_no_use_to_another_session_or_the_store(br
     assert re.findall(SECRETS, other.text) == []
 
 
-async def test_a_form_without_its_id_or_changed_after_it_was_sent_does_nothing(browser: Browser) -> None:
-    _, form = await _prepared(browser, "/dashboard/key/rotation")
-    before = _done(browser)
-    assert await browser.ask("POST", "/dashboard/key/rotation", {**form, "once": ""}) == 400
-    assert await browser.ask("POST", "/dashboard/key/rotation", form) == 303
-    assert await browser.ask("POST", "/dashboard/key/rotation", {**form, "grace": "24h"}) == 409
-    assert _done(browser) == before + 1
+async def test_a_form_without_its_id_or_changed_after_it_was_sent_does_nothing(visitor: Browser) -> None:
+    _, form = await _prepared(visitor, "/dashboard/key/rotation")
+    before = _done(visitor)
+    assert await visitor.ask("POST", "/dashboard/key/rotation", {**form, "once": ""}) == 400
+    assert await visitor.ask("POST", "/dashboard/key/rotation", form) == 303
+    assert await visitor.ask("POST", "/dashboard/key/rotation", {**form, "grace": "24h"}) == 409
+    assert _done(visitor) == before + 1
 
 
-async def test_a_form_acts_on_no_organization_but_the_one_that_its_page_shows(browser: Browser) -> None:
-    acme = await member(browser)
-    await browser.send("/dashboard/key")
-    await browser.ask("GET", "/dashboard/key")
-    of_acme = browser.csrf()
-    form = browser.form(csrf=of_acme, name="Other", plan="brand")
-    assert await browser.ask("POST", "/dashboard/organizations", form) == 303, "it names no organization"
-    await browser.send("/dashboard/key")
+async def test_a_form_acts_on_no_organization_but_the_one_that_its_page_shows(visitor: Browser) -> None:
+    acme = await member(visitor)
+    await visitor.send("/dashboard/key")
+    await visitor.ask("GET", "/dashboard/key")
+    of_acme = visitor.csrf()
+    form = visitor.form(csrf=of_acme, name="Other", plan="brand")
+    assert await visitor.ask("POST", "/dashboard/organizations", form) == 303, "it names no organization"
+    await visitor.send("/dashboard/key")
     for path in ("/key/revocation", "/key/rotation", "/members/invitations", "/reports"):
-        assert await browser.ask("POST", f"/dashboard{path}", {"csrf": of_acme, "grace": "none"}) == 409, path
-        assert "You now work in Other. Open this page again." in browser.text
-    await browser.ask("GET", "/dashboard/key")
-    assert "/dashboard/key/revocation" in browser.text, "the key of the other organization still works"
+        assert await visitor.ask("POST", f"/dashboard{path}", {"csrf": of_acme, "grace": "none"}) == 409, path
+        assert "You now work in Other. Open this page again." in visitor.text
+    await visitor.ask("GET", "/dashboard/key")
+    assert "/dashboard/key/revocation" in visitor.text, "the key of the other organization still works"
     back = {"csrf": of_acme, "organization": acme}
-    assert await browser.ask("POST", "/dashboard/organizations/choice", back) == 303
-    assert await browser.ask("POST", "/dashboard/key/revocation", {"csrf": of_acme}) == 303
-    await browser.ask("GET", "/dashboard/key")
-    assert "/dashboard/key/revocation" not in browser.text
-    assert await browser.ask("POST", "/dashboard/sign-out", {"csrf": of_acme}) == 303
+    assert await visitor.ask("POST", "/dashboard/organizations/choice", back) == 303
+    assert await visitor.ask("POST", "/dashboard/key/revocation", {"csrf": of_acme}) == 303
+    await visitor.ask("GET", "/dashboard/key")
+    assert "/dashboard/key/revocation" not in visitor.text
+    assert await visitor.ask("POST", "/dashboard/sign-out", {"csrf": of_acme}) == 303
 
 
-async def test_an_invitation_opened_before_the_sign_in_keeps_its_fragment_on_a_page_of_ours(browser: Browser) -> None:
-    assert await browser.ask("GET", "/dashboard/invitation") == 200
-    assert 'href="/dashboard/sign-in?next=/dashboard/invitation"' in browser.text and "Join" not in browser.text
-    await browser.sign_in(query="?next=/dashboard/invitation")
-    assert browser.last.headers["Location"] == "/dashboard/invitation"
-    await browser.ask("GET", "/dashboard/invitation")
-    assert "Join organization" in browser.text
+async def test_an_invitation_opened_before_the_sign_in_keeps_its_fragment_on_a_page_of_ours(
+    visitor: Browser,
+) -> None:
+    assert await visitor.ask("GET", "/dashboard/invitation") == 200
+    assert 'href="/dashboard/sign-in?next=/dashboard/invitation"' in visitor.text and "Join" not in visitor.text
+    await visitor.sign_in(query="?next=/dashboard/invitation")
+    assert visitor.last.headers["Location"] == "/dashboard/invitation"
+    await visitor.ask("GET", "/dashboard/invitation")
+    assert "Join organization" in visitor.text
 
 
 async def test_a_job_and_an_export_can_be_cancelled_by_a_member_and_not_by_a_viewer(

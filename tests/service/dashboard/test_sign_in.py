@@ -27,20 +27,20 @@ from tests.support.outages import refusing
 # Signing in by the provider, and every way to sign in that is refused.
 
 
-async def test_the_whole_way_in_and_out(browser: Browser) -> None:
-    assert await browser.ask("GET", "/dashboard/key") == 303
-    assert browser.last.headers["Location"] == "/dashboard/sign-in?next=%2Fdashboard%2Fkey"
-    assert await browser.sign_in(query="?next=%2Fdashboard%2Ftoken") == 303
-    assert browser.last.headers["Location"] == "/dashboard/token"
-    session = browser.last.cookies["itemindex"]
+async def test_the_whole_way_in_and_out(visitor: Browser) -> None:
+    assert await visitor.ask("GET", "/dashboard/key") == 303
+    assert visitor.last.headers["Location"] == "/dashboard/sign-in?next=%2Fdashboard%2Fkey"
+    assert await visitor.sign_in(query="?next=%2Fdashboard%2Ftoken") == 303
+    assert visitor.last.headers["Location"] == "/dashboard/token"
+    session = visitor.last.cookies["itemindex"]
     assert (session["httponly"], session["samesite"], session["path"]) == (True, "Lax", "/dashboard")
-    assert await browser.ask("GET", "/dashboard") == 200
-    assert "Welcome, Ada" in browser.text
-    kept = dict(browser.cookies)
-    assert await browser.ask("POST", "/dashboard/sign-out", {"csrf": browser.csrf()}) == 303
-    assert "itemindex" not in browser.cookies
-    browser.cookies = kept
-    assert await browser.ask("GET", "/dashboard") == 303
+    assert await visitor.ask("GET", "/dashboard") == 200
+    assert "Welcome, Ada" in visitor.text
+    kept = dict(visitor.cookies)
+    assert await visitor.ask("POST", "/dashboard/sign-out", {"csrf": visitor.csrf()}) == 303
+    assert "itemindex" not in visitor.cookies
+    visitor.cookies = kept
+    assert await visitor.ask("GET", "/dashboard") == 303
 
 
 async def test_the_provider_gets_the_parameters_of_the_code_flow(browser: Browser) -> None:
@@ -72,38 +72,41 @@ async def test_with_tls_the_cookies_are_secure(settings: Settings, tmp_path: Pat
         assert browser.last.cookies["__Secure-itemindex"]["secure"] is True
 
 
-async def test_a_state_works_once_and_only_in_the_browser_that_began(browser: Browser) -> None:
-    asked = await browser.begin()
-    elsewhere = Browser(browser.edge, browser.issuer)
-    assert await elsewhere.come_back(state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"])) == 400
+async def test_a_state_works_once_and_only_in_the_browser_that_began(visitor: Browser) -> None:
+    asked = await visitor.begin()
+    elsewhere = Browser(visitor.edge, visitor.issuer)
+    assert await elsewhere.come_back(state=asked["state"], code=visitor.issuer.code(nonce=asked["nonce"])) == 400
     await elsewhere.begin()
-    assert await elsewhere.come_back(state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"])) == 400
-    cookies = dict(browser.cookies)
-    code = browser.issuer.code(nonce=asked["nonce"])
-    assert await browser.come_back(state=asked["state"], code=code) == 303
-    assert await browser.come_back(state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"])) == 400
-    browser.cookies = cookies
-    assert await browser.come_back(state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"])) == 303
-    assert browser.last.headers["Location"] == "/dashboard", "a second click leads on, but begins no session"
-    assert "itemindex" not in browser.cookies
+    assert await elsewhere.come_back(state=asked["state"], code=visitor.issuer.code(nonce=asked["nonce"])) == 400
+    cookies = dict(visitor.cookies)
+    code = visitor.issuer.code(nonce=asked["nonce"])
+    assert await visitor.come_back(state=asked["state"], code=code) == 303
+    assert await visitor.come_back(state=asked["state"], code=visitor.issuer.code(nonce=asked["nonce"])) == 400
+    visitor.cookies = cookies
+    assert await visitor.come_back(state=asked["state"], code=visitor.issuer.code(nonce=asked["nonce"])) == 303
+    assert visitor.last.headers["Location"] == "/dashboard", "a second click leads on, but begins no session"
+    assert "itemindex" not in visitor.cookies
 
 
-async def test_two_tabs_sign_in_at_once_in_any_order(browser: Browser) -> None:
-    first, second = await browser.begin("?next=/dashboard/token"), await browser.begin("?next=/dashboard/usage")
+async def test_two_tabs_sign_in_at_once_in_any_order(visitor: Browser) -> None:
+    first, second = (
+        await visitor.begin("?next=/dashboard/token"),
+        await visitor.begin("?next=/dashboard/usage"),
+    )
     for asked, page in ((second, "usage"), (first, "token")):
-        assert await browser.come_back(state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"])) == 303
-        assert browser.last.headers["Location"] == f"/dashboard/{page}"
-    assert list(browser.cookies) == ["itemindex"]
+        assert await visitor.come_back(state=asked["state"], code=visitor.issuer.code(nonce=asked["nonce"])) == 303
+        assert visitor.last.headers["Location"] == f"/dashboard/{page}"
+    assert list(visitor.cookies) == ["itemindex"]
 
 
-async def test_a_browser_keeps_the_cookies_of_its_latest_sign_ins_alone(browser: Browser) -> None:
-    begun = [await browser.begin() for _ in range(8)]
-    assert len(browser.cookies) == 5
-    came_back = [await browser.come_back(state=asked["state"], error="access_denied") for asked in begun]
+async def test_a_browser_keeps_the_cookies_of_its_latest_sign_ins_alone(visitor: Browser) -> None:
+    begun = [await visitor.begin() for _ in range(8)]
+    assert len(visitor.cookies) == 5
+    came_back = [await visitor.come_back(state=asked["state"], error="access_denied") for asked in begun]
     assert came_back == [400] * 3 + [403] * 5
 
 
-async def test_a_token_that_was_not_made_for_this_sign_in_begins_no_session(browser: Browser) -> None:
+async def test_a_token_that_was_not_made_for_this_sign_in_begins_no_session(visitor: Browser) -> None:
     for claims in (
         {"nonce": "other"},
         {"nonce": None},
@@ -111,13 +114,13 @@ async def test_a_token_that_was_not_made_for_this_sign_in_begins_no_session(brow
         {"iss": "https://evil.example"},
         {"exp": 1, "iat": 0},
     ):
-        asked = await browser.begin()
-        code = browser.issuer.code(**{"nonce": asked["nonce"], **claims})
-        assert await browser.come_back(state=asked["state"], code=code) == 400, claims
-        assert "itemindex" not in browser.cookies, claims
+        asked = await visitor.begin()
+        code = visitor.issuer.code(**{"nonce": asked["nonce"], **claims})
+        assert await visitor.come_back(state=asked["state"], code=code) == 400, claims
+        assert "itemindex" not in visitor.cookies, claims
 
 
-async def test_odd_returns_from_the_provider_are_pages_not_faults(browser: Browser) -> None:
+async def test_odd_returns_from_the_provider_are_pages_not_faults(visitor: Browser) -> None:
     for query in (
         {},
         {"state": ""},
@@ -126,27 +129,27 @@ async def test_odd_returns_from_the_provider_are_pages_not_faults(browser: Brows
         {"code": "b"},
         {"state": "\ud800"[:0]},
     ):
-        assert await browser.come_back(**query) == 400
-    asked = await browser.begin()
-    assert await browser.come_back(state=asked["state"], error="access_denied", error_description="<b>x</b>") == 403
-    assert "<b>x" not in browser.text
-    asked = await browser.begin()
-    assert await browser.come_back(state=asked["state"], code="never-issued") == 400
-    asked = await browser.begin()
-    other = await browser.come_back(
-        state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"]), iss="https://evil"
+        assert await visitor.come_back(**query) == 400
+    asked = await visitor.begin()
+    assert await visitor.come_back(state=asked["state"], error="access_denied", error_description="<b>x</b>") == 403
+    assert "<b>x" not in visitor.text
+    asked = await visitor.begin()
+    assert await visitor.come_back(state=asked["state"], code="never-issued") == 400
+    asked = await visitor.begin()
+    other = await visitor.come_back(
+        state=asked["state"], code=visitor.issuer.code(nonce=asked["nonce"]), iss="https://evil"
     )
     assert other == 400
 
 
-async def test_a_planted_session_is_not_taken_over(browser: Browser) -> None:
-    browser.cookies["itemindex"] = "planted"
-    assert await browser.sign_in() == 303
-    assert browser.cookies["itemindex"] != "planted"
-    first = browser.cookies["itemindex"]
-    assert await browser.sign_in("grace") == 303
-    browser.cookies["itemindex"] = first
-    assert await browser.ask("GET", "/dashboard") == 303
+async def test_a_planted_session_is_not_taken_over(visitor: Browser) -> None:
+    visitor.cookies["itemindex"] = "planted"
+    assert await visitor.sign_in() == 303
+    assert visitor.cookies["itemindex"] != "planted"
+    first = visitor.cookies["itemindex"]
+    assert await visitor.sign_in("grace") == 303
+    visitor.cookies["itemindex"] = first
+    assert await visitor.ask("GET", "/dashboard") == 303
 
 
 def test_signing_in_never_redirects_to_another_site() -> None:
@@ -193,9 +196,9 @@ async def _is_in(visitor: Browser) -> bool:
     return await visitor.ask("GET", "/dashboard") == 200
 
 
-async def test_a_person_sees_every_session_and_ends_one_or_all_others(browser: Browser) -> None:
-    here, there, third = [await _signed_in(browser) for _ in range(3)]
-    other_person = await _signed_in(browser, "grace")
+async def test_a_person_sees_every_session_and_ends_one_or_all_others(visitor: Browser) -> None:
+    here, there, third = [await _signed_in(visitor) for _ in range(3)]
+    other_person = await _signed_in(visitor, "grace")
     assert await here.ask("GET", "/dashboard/sessions") == 200
     ids = re.findall(r'name="session" value="([0-9a-f]{16})"', here.text)
     assert len(ids) == 2 and "(this one)" in here.text
@@ -206,9 +209,9 @@ async def test_a_person_sees_every_session_and_ends_one_or_all_others(browser: B
     assert [await _is_in(visitor) for visitor in (here, there, third, other_person)] == [True, False, False, True]
 
 
-async def test_a_person_cannot_end_the_session_of_another(browser: Browser) -> None:
-    ada, grace = await _signed_in(browser), await _signed_in(browser, "grace")
-    await _signed_in(browser)
+async def test_a_person_cannot_end_the_session_of_another(visitor: Browser) -> None:
+    ada, grace = await _signed_in(visitor), await _signed_in(visitor, "grace")
+    await _signed_in(visitor)
     await ada.ask("GET", "/dashboard/sessions")
     [theirs] = re.findall(r'name="session" value="([0-9a-f]{16})"', ada.text)
     await grace.ask("GET", "/dashboard/sessions")
@@ -359,10 +362,10 @@ async def test_signing_out_continues_at_the_provider_and_names_the_session(brows
 # Sessions of the dashboard: how long they last, their forms, their limits, and what stays secret.
 
 
-async def test_a_form_from_elsewhere_does_nothing(browser: Browser) -> None:
-    await browser.sign_in()
-    await browser.ask("GET", "/dashboard")
-    good, once = browser.csrf(), browser.form()["once"]
+async def test_a_form_from_elsewhere_does_nothing(visitor: Browser) -> None:
+    await visitor.sign_in()
+    await visitor.ask("GET", "/dashboard")
+    good, once = visitor.csrf(), visitor.form()["once"]
     forged: list[tuple[dict[str, str], dict[str, str]]] = [
         ({}, {}),
         ({"csrf": ""}, {}),
@@ -371,47 +374,49 @@ async def test_a_form_from_elsewhere_does_nothing(browser: Browser) -> None:
         ({"csrf": good}, {"Origin": "null"}),
     ]
     for form, head in forged:
-        assert await browser.ask("POST", "/dashboard/token", form, head) == 403
+        assert await visitor.ask("POST", "/dashboard/token", form, head) == 403
     form = {"csrf": good, "once": once}
-    assert await browser.ask("POST", "/dashboard/token", form, {"Origin": "http://testserver"}) == 303
-    await browser.ask("GET", "/dashboard/token")
-    assert "iixp_free_" in browser.text
-    other = Browser(browser.edge, browser.issuer)
+    assert await visitor.ask("POST", "/dashboard/token", form, {"Origin": "http://testserver"}) == 303
+    await visitor.ask("GET", "/dashboard/token")
+    assert "iixp_free_" in visitor.text
+    other = Browser(visitor.edge, visitor.issuer)
     await other.sign_in("grace")
     assert await other.ask("POST", "/dashboard/token", {"csrf": good}) == 403
 
 
-async def test_a_form_of_another_kind_is_refused(browser: Browser) -> None:
-    await browser.sign_in()
+async def test_a_form_of_another_kind_is_refused(visitor: Browser) -> None:
+    await visitor.sign_in()
     for kind in ("application/json", "multipart/form-data; boundary=x", "text/plain"):
-        assert await browser.ask("POST", "/dashboard/token", None, {"Content-Type": kind}) == 415
+        assert await visitor.ask("POST", "/dashboard/token", None, {"Content-Type": kind}) == 415
 
 
 @pytest.mark.parametrize(("page", "field"), [("token", "csrf"), ("reports", "brand")])
-async def test_a_form_with_half_a_character_is_refused(browser: Browser, page: str, field: str) -> None:
-    await browser.sign_in()
-    await browser.ask("GET", "/dashboard/token")
-    form = urlencode({"csrf": browser.csrf(), "kind": "cohorts"}) + rf"&{field}=\ud800"
+async def test_a_form_with_half_a_character_is_refused(visitor: Browser, page: str, field: str) -> None:
+    await visitor.sign_in()
+    await visitor.ask("GET", "/dashboard/token")
+    form = urlencode({"csrf": visitor.csrf(), "kind": "cohorts"}) + rf"&{field}=\ud800"
     kind = "application/x-www-form-urlencoded; charset=unicode_escape"
-    assert await browser.ask("POST", f"/dashboard/{page}", form, {"Content-Type": kind}) == 400
+    assert await visitor.ask("POST", f"/dashboard/{page}", form, {"Content-Type": kind}) == 400
 
 
-async def test_a_form_that_no_page_reads_is_a_page_for_a_person_and_a_document_for_a_program(browser: Browser) -> None:
+async def test_a_form_that_no_page_reads_is_a_page_for_a_person_and_a_document_for_a_program(
+    visitor: Browser,
+) -> None:
     for accept, media_type in (("text/html,*/*", "text/html"), ("*/*", "application/problem+json")):
         head = {"Content-Encoding": "gzip", "Accept": accept}
-        assert await browser.ask("POST", "/dashboard/token", {"csrf": "x"}, head) == 415
-        assert browser.last.headers["Content-Type"].startswith(media_type)
-        assert "without Content-Encoding" in browser.text
+        assert await visitor.ask("POST", "/dashboard/token", {"csrf": "x"}, head) == 415
+        assert visitor.last.headers["Content-Type"].startswith(media_type)
+        assert "without Content-Encoding" in visitor.text
 
 
-async def test_a_form_that_is_too_large_is_a_page_that_says_so(browser: Browser) -> None:
-    await browser.sign_in()
-    await browser.ask("GET", "/dashboard/token")
-    form = {"csrf": browser.csrf(), "label": "x" * 70_000}
+async def test_a_form_that_is_too_large_is_a_page_that_says_so(visitor: Browser) -> None:
+    await visitor.sign_in()
+    await visitor.ask("GET", "/dashboard/token")
+    form = {"csrf": visitor.csrf(), "label": "x" * 70_000}
     for page in ("/dashboard/token", "/dashboard/watches"):
-        assert await browser.ask("POST", page, form) == 413
-        assert browser.last.headers["Content-Type"].startswith("text/html")
-        assert "64 kB at most" in browser.text
+        assert await visitor.ask("POST", page, form) == 413
+        assert visitor.last.headers["Content-Type"].startswith("text/html")
+        assert "64 kB at most" in visitor.text
 
 
 async def test_a_session_ends_by_time(settings: Settings, tmp_path: Path) -> None:
@@ -430,13 +435,13 @@ async def test_each_visit_lets_a_session_go_on_for_another_while(browser: Browse
     assert idle / 2 < left <= idle
 
 
-async def test_pages_let_no_other_host_and_no_inline_script_in(browser: Browser) -> None:
-    await browser.sign_in()
-    assert await browser.ask("GET", "/dashboard") == 200
-    policy = browser.last.headers["Content-Security-Policy"]
+async def test_pages_let_no_other_host_and_no_inline_script_in(visitor: Browser) -> None:
+    await visitor.sign_in()
+    assert await visitor.ask("GET", "/dashboard") == 200
+    policy = visitor.last.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
-    assert browser.last.headers["Cache-Control"] == "no-store"
-    assert not re.search(r"<script(?![^>]*src=)|\son[a-z]+=|style=", browser.text)
+    assert visitor.last.headers["Cache-Control"] == "no-store"
+    assert not re.search(r"<script(?![^>]*src=)|\son[a-z]+=|style=", visitor.text)
 
 
 async def test_the_store_of_sessions_holds_no_id_token_that_could_be_used(browser: Browser) -> None:
@@ -447,13 +452,13 @@ async def test_the_store_of_sessions_holds_no_id_token_that_could_be_used(browse
     assert not re.search(rb"eyJ[\w-]+\.[\w-]+\.[\w-]+", await state.command("GET", name))
 
 
-async def test_a_name_is_text_on_every_page(browser: Browser) -> None:
-    await browser.sign_in()
-    await browser.create_organization('<i>Acme</i> & "co"', "free")
+async def test_a_name_is_text_on_every_page(visitor: Browser) -> None:
+    await visitor.sign_in()
+    await visitor.create_organization('<i>Acme</i> & "co"', "free")
     for page in ("/dashboard", "/dashboard/key", "/dashboard/members"):
-        assert await browser.ask("GET", page) == 200
-        assert "<i>" not in browser.text
-        assert "&lt;i&gt;Acme&lt;/i&gt; &amp; &#34;co&#34;" in browser.text
+        assert await visitor.ask("GET", page) == 200
+        assert "<i>" not in visitor.text
+        assert "&lt;i&gt;Acme&lt;/i&gt; &amp; &#34;co&#34;" in visitor.text
 
 
 async def test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit(settings: Settings, tmp_path: Path) -> None:

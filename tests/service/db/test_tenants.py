@@ -14,6 +14,7 @@ from shared.db.connect import Connection, connect
 from shared.organizations.accounts import SQL
 from shared.settings.settings import Settings
 from tests.service.db.tenants import TABLES, TwoOrganizations, act, rows_of
+from tests.support.database import execute
 
 # What the edge's role can do to another organization when a statement of the edge can be made to say anything:
 # nothing.
@@ -279,8 +280,7 @@ def test_the_hash_is_what_another_program_computes(chained: Settings) -> None:
     query = """SELECT number::text, organization_id::text, id::text, (extract(epoch FROM at) * 1000000)::bigint::text,
                       coalesce(actor_id::text, ''), actor, act, subject, hash FROM audit WHERE organization_id =
                       (SELECT id FROM organizations WHERE name = 'Acme') ORDER BY number"""
-    with connect(chained.database_url, application="tests") as connection:
-        rows = connection.execute(query).fetchall()
+    rows = execute(chained, query)
     before = b""
     for *fields, kept in rows:
         reported = ",".join(f"{len(field.encode())}:{field}" for field in fields)

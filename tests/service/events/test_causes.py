@@ -213,8 +213,7 @@ async def test_an_export_that_is_ready_is_logged_once_beside_its_job(edge: Edge,
 def expire_all(settings: Settings) -> None:
     services = services_of(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        with connect(settings.database_url, application="tests") as owner:
-            owner.execute("UPDATE jobs SET expires_at = now() - interval '1 day' WHERE state = 'succeeded'")
+        execute(settings, "UPDATE jobs SET expires_at = now() - interval '1 day' WHERE state = 'succeeded'")
         delete_old(connection, services.objects, Log("tests"))
 
 
@@ -251,8 +250,7 @@ async def test_a_watch_that_fires_is_logged_for_its_organization_alone(
 async def test_a_day_that_is_used_up_is_logged_once_at_80_and_once_at_100_per_cent(
     edge: Edge, settings: Settings
 ) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET daily_units = 5, burst_units = 1000 WHERE name = 'brand'")
+    execute(settings, "UPDATE plans SET daily_units = 5, burst_units = 1000 WHERE name = 'brand'")
     key, other = api_key(settings, "brand"), api_key(settings, "brand")
     used: list[list[tuple[int, int]]] = []
     for _ in range(7):
@@ -266,8 +264,7 @@ async def test_a_day_that_is_used_up_is_logged_once_at_80_and_once_at_100_per_ce
 
 
 async def test_a_quota_that_could_not_be_logged_in_an_outage_is_logged_after_it(edge: Edge, settings: Settings) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET daily_units = 1, burst_units = 1000 WHERE name = 'brand'")
+    execute(settings, "UPDATE plans SET daily_units = 1, burst_units = 1000 WHERE name = 'brand'")
     key = api_key(settings, "brand")
     await edge.get(f"/index/lookup/{SOY}", key=key)
     with connect(settings.database_url, application="tests", autocommit=True) as owner:
@@ -409,15 +406,15 @@ def watch_all(settings: Settings) -> None:
 
 def events(settings: Settings) -> Counter[Fired]:
     """Return what has been reported."""
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute(
-            """
-            SELECT s.source_item_id, e.data ->> 'condition', w.amount_minor, w.days, e.data ->> 'day', e.data ->> 'price'
-            FROM event_log e JOIN watches w ON w.id = (e.data ->> 'watch')::uuid
-            JOIN items i ON i.iid = w.code JOIN item_sources s ON s.item_id = i.id
-            WHERE e.type = 'watch.fired'
-            """
-        ).fetchall()
+    rows = execute(
+        settings,
+        """
+        SELECT s.source_item_id, e.data ->> 'condition', w.amount_minor, w.days, e.data ->> 'day', e.data ->> 'price'
+        FROM event_log e JOIN watches w ON w.id = (e.data ->> 'watch')::uuid
+        JOIN items i ON i.iid = w.code JOIN item_sources s ON s.item_id = i.id
+        WHERE e.type = 'watch.fired'
+        """,
+    )
     return Counter((str(row[0]), str(row[1]), row[2], row[3], str(row[4]), row[5]) for row in rows)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
@@ -39,8 +38,7 @@ class Shop:
     async def load(self, *rows: str) -> int:
         """Load rows, and return the number of the load's event."""
         summary = await asyncio.to_thread(load_rows, self.settings, self.folder, "".join(rows))
-        with connect(self.settings.database_url, application="tests") as connection:
-            [[number]] = connection.execute("SELECT no FROM events WHERE load_id = $1", (summary.load_id,)).fetchall()
+        [[number]] = execute(self.settings, "SELECT no FROM events WHERE load_id = $1", summary.load_id)
         return int(number)
 
     async def undo(self, number: int) -> None:
@@ -66,10 +64,7 @@ async def iid(shop: Shop) -> str:
 
 
 def _iids(settings: Settings) -> dict[str, str]:
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute(
-            "SELECT t.source_item_id, i.iid FROM item_sources t JOIN items i ON i.id = t.item_id"
-        ).fetchall()
+    rows = execute(settings, "SELECT t.source_item_id, i.iid FROM item_sources t JOIN items i ON i.id = t.item_id")
     return dict(rows)
 
 

@@ -27,3 +27,9 @@ def queued_job(settings: Settings) -> str:
 async def published_export(edge: Edge, settings: Settings, key: str) -> Any:
     """An export of all observations whose files are published, as the API shows it."""
     return await done(edge, settings, key)
+
+
+@pytest.fixture
+def shared_key(shared_edge: Edge) -> str:
+    """A key of another organization with the plan Institutional, for a test of the edge that its module shares."""
+    return api_key(shared_edge.settings, "institutional")

@@ -26,7 +26,7 @@ def shop(settings: Settings, folder: Path) -> None:
     execute(settings, "UPDATE plans SET burst_units = 10000")  # two exports a second are not what is tested here
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return shop
 
@@ -74,25 +74,29 @@ async def test_an_export_is_a_job_then_a_manifest_then_files(edge: Edge, setting
     assert (await edge.get(f"/jobs/{export['id']}", key=key)).json["result"]["rows"] == 5
 
 
-async def test_the_same_key_and_body_are_one_export_paid_once(edge: Edge, settings: Settings, key: str) -> None:
-    first = await order(edge, key, Idempotency_Key="k-1")
-    again = await order(edge, key, {"format": "csv", "dataset": "observations", "filter": {}}, Idempotency_Key="k-1")
+async def test_the_same_key_and_body_are_one_export_paid_once(shared_edge: Edge, shared_key: str) -> None:
+    first = await order(shared_edge, shared_key, Idempotency_Key="k-1")
+    again = await order(
+        shared_edge, shared_key, {"format": "csv", "dataset": "observations", "filter": {}}, Idempotency_Key="k-1"
+    )
     assert (again.status, again.json["id"], again.head["Location"]) == (202, first.json["id"], first.head["Location"])
-    other = await order(edge, key, {"dataset": "items"}, Idempotency_Key="k-1")
+    other = await order(shared_edge, shared_key, {"dataset": "items"}, Idempotency_Key="k-1")
     assert (other.status, slug(other)) == (422, "idempotency-key-reused")
-    assert await edge.used(key) == 100
-    theirs = await order(edge, api_key(settings, "institutional"), {"dataset": "items"}, Idempotency_Key="k-1")
+    assert await shared_edge.used(shared_key) == 100
+    theirs = await order(
+        shared_edge, api_key(shared_edge.settings, "institutional"), {"dataset": "items"}, Idempotency_Key="k-1"
+    )
     assert theirs.status == 202
-    assert "Idempotency-Key" in faults(await order(edge, key, Idempotency_Key="a b"))
-    none = [await order(edge, key, Idempotency_Key="") for _ in range(2)]
+    assert "Idempotency-Key" in faults(await order(shared_edge, shared_key, Idempotency_Key="a b"))
+    none = [await order(shared_edge, shared_key, Idempotency_Key="") for _ in range(2)]
     assert len({answer.json["id"] for answer in none}) == 2
 
 
-async def test_two_requests_with_one_key_at_once_are_one_export(edge: Edge, key: str) -> None:
-    answers = await asyncio.gather(*(order(edge, key, Idempotency_Key="race") for _ in range(8)))
+async def test_two_requests_with_one_key_at_once_are_one_export(shared_edge: Edge, shared_key: str) -> None:
+    answers = await asyncio.gather(*(order(shared_edge, shared_key, Idempotency_Key="race") for _ in range(8)))
     assert {answer.status for answer in answers} <= {202, 409}
     assert len({answer.json["id"] for answer in answers if answer.status == 202}) == 1
-    assert await edge.used(key) == 100
+    assert await shared_edge.used(shared_key) == 100
 
 
 async def test_a_key_that_is_in_use_at_this_moment_is_refused_as_such(edge: Edge, settings: Settings, key: str) -> None:
@@ -105,8 +109,8 @@ async def test_a_key_that_is_in_use_at_this_moment_is_refused_as_such(edge: Edge
     assert await edge.used(key) == 0
 
 
-async def test_dry_run_and_preview_say_what_it_would_be_and_cost_nothing(edge: Edge, key: str) -> None:
-    reported = (await order(edge, key, {"dataset": "items"}, "?dry_run=true")).json
+async def test_dry_run_and_preview_say_what_it_would_be_and_cost_nothing(shared_edge: Edge, shared_key: str) -> None:
+    reported = (await order(shared_edge, shared_key, {"dataset": "items"}, "?dry_run=true")).json
     assert (reported["cost_units"], reported["rows"], reported["rows_relation"], reported["preview"]) == (
         100,
         3,
@@ -114,16 +118,19 @@ async def test_dry_run_and_preview_say_what_it_would_be_and_cost_nothing(edge: E
         None,
     )
     body = {"dataset": "observations", "columns": ["iid", "price", "day"], "filter": {"channel": "SOUTH"}}
-    reported = (await order(edge, key, body, "?preview=true")).json
+    reported = (await order(shared_edge, shared_key, body, "?preview=true")).json
     assert reported["rows"] == 2
     assert sorted(row["price"] for row in reported["preview"]) == ["8.50", "9.00"]
     for name in ("items", "impacts", "brands", "categories"):
-        reported = (await order(edge, key, {"dataset": name}, "?preview=true")).json
+        reported = (await order(shared_edge, shared_key, {"dataset": name}, "?preview=true")).json
         assert reported["rows"] == len(reported["preview"])
-    assert (await edge.used(key), (await edge.get("/index/exports", key=key)).json["data"]) == (0, [])
+    assert (
+        await shared_edge.used(shared_key),
+        (await shared_edge.get("/index/exports", key=shared_key)).json["data"],
+    ) == (0, [])
 
 
-async def test_an_impossible_value_is_refused_with_the_allowed_ones(edge: Edge, key: str) -> None:
+async def test_an_impossible_value_is_refused_with_the_allowed_ones(shared_edge: Edge, shared_key: str) -> None:
     cases: list[tuple[dict[str, Any], str, str]] = [
         ({"dataset": "prices"}, "dataset", "observations"),
         ({"columns": ["iid", "colour"]}, "columns", "list_minor"),
@@ -146,18 +153,18 @@ async def test_an_impossible_value_is_refused_with_the_allowed_ones(edge: Edge, 
         ({"sort": "iid"}, "sort", "columns"),
     ]
     for body, parameter, reported in cases:
-        answer = await order(edge, key, {"dataset": "observations", **body})
+        answer = await order(shared_edge, shared_key, {"dataset": "observations", **body})
         assert reported in faults(answer)[parameter], (body, answer)
-    assert slug(await order(edge, key, {})) == "missing-parameter"
-    assert slug(await order(edge, key, [1])) == "invalid-parameter"
-    assert await edge.used(key) == 0
+    assert slug(await order(shared_edge, shared_key, {})) == "missing-parameter"
+    assert slug(await order(shared_edge, shared_key, [1])) == "invalid-parameter"
+    assert await shared_edge.used(shared_key) == 0
 
 
-async def test_only_institutional_plans_and_keys(edge: Edge, settings: Settings) -> None:
-    brand = api_key(settings)
-    refused = await order(edge, brand)
+async def test_only_institutional_plans_and_keys(shared_edge: Edge) -> None:
+    brand = api_key(shared_edge.settings)
+    refused = await order(shared_edge, brand)
     assert (refused.status, slug(refused), refused.json["required_plan"]) == (403, "insufficient-plan", "institutional")
-    assert (await edge.get("/index/exports")).status == 403
+    assert (await shared_edge.get("/index/exports")).status == 403
 
 
 async def test_another_organizations_export_is_not_there(

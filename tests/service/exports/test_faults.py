@@ -19,6 +19,7 @@ from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
+from tests.support.database import execute
 from tests.support.exports import WANTED, column, help_export, manifest_of, read, rows_by_sql
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -222,13 +223,13 @@ def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(
 
 
 def owed(settings: Settings, job: str) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "WITH o AS (INSERT INTO organizations (name, plan) VALUES ('Acme', 'institutional') RETURNING id) "
-            "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
-            "SELECT $1, id, 'org:x', 'c', 1, 100 FROM o",
-            (job,),
-        )
+    execute(
+        settings,
+        "WITH o AS (INSERT INTO organizations (name, plan) VALUES ('Acme', 'institutional') RETURNING id) "
+        "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
+        "SELECT $1, id, 'org:x', 'c', 1, 100 FROM o",
+        job,
+    )
 
 
 def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
@@ -247,8 +248,7 @@ def test_cancelling_stops_a_part_in_the_middle_and_lists_nothing(
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(run_in_parts, settings, queued_job)
         assert began.wait(30)
-        with connect(settings.database_url, application="tests") as connection:
-            connection.execute(JOBS.cancel, (queued_job,))
+        execute(settings, JOBS.cancel, queued_job)
         assert running.result() is None
     assert (column(settings, queued_job, "state"), column(settings, queued_job, "result")) == ("cancelled", None)
     assert {state for state, _, _ in parts_of(settings, queued_job).values()} == {"cancelled"}

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from shared.bulk.schema import key_of
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection
 from shared.objects.directory import DirectoryStore
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from tests.service.exports.test_faults import MANY_PARTS, expected, rows_in, run_in_parts
+from tests.support.database import execute
 from tests.support.exports import WANTED, column, made, manifest_of, ordered, parameters, read
 from tests.support.releases import cut
 from tests.support.s3 import in_bucket
@@ -42,22 +43,17 @@ def contents() -> Contents:
     return released_things
 
 
-def asked(settings: Settings, query: str, *values: Any) -> list[Any]:
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        return connection.execute(query, values or None).fetchall()
-
-
 def plan_of(settings: Settings, job: str) -> list[tuple[str, int]]:
     """Return what each part read, and at which attempt it was made."""
     query = """
 SELECT parameters->'part'->>'snapshot', attempt FROM jobs WHERE parent_id = $1 AND state = 'succeeded'
 ORDER BY parameters->'part'->>'number'"""
-    return asked(settings, query, job)
+    return execute(settings, query, job)
 
 
 def test_unfiltered_parquet_is_the_releases_own_bytes(settings: Settings) -> None:
     manifest = made(settings, parameters("observations", "parquet", "zstd"), split_rows=MANY_PARTS)
-    files = asked(
+    files = execute(
         settings, "SELECT sha256, rows, bytes FROM release_files WHERE dataset = 'observations' ORDER BY place"
     )
     assert len(files) == 3
@@ -117,7 +113,7 @@ def test_a_release_of_an_older_version_is_not_read(settings: Settings, queued_jo
 
 @pytest.mark.parametrize("harm", ["gone", "short"])
 def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, queued_job: str, harm: str) -> None:
-    [[sha256]] = asked(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
+    [[sha256]] = execute(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
     path = settings.results_dir / key_of(sha256)
     if harm == "gone":
         DirectoryStore(settings.results_dir).remove(key_of(sha256))
@@ -129,7 +125,7 @@ def test_a_release_that_has_lost_a_file_is_not_read(settings: Settings, queued_j
 
 
 def test_bytes_that_were_changed_in_the_store_are_never_handed_on(settings: Settings) -> None:
-    [[sha256]] = asked(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
+    [[sha256]] = execute(settings, "SELECT sha256 FROM release_files WHERE dataset = 'observations' AND place = 1")
     path = settings.results_dir / key_of(sha256)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
@@ -178,8 +174,8 @@ def test_a_release_that_comes_between_two_workers_is_split_anew(
             run_in_parts(settings, queued_job)
     cut(settings)
     expired = "UPDATE jobs SET lease_until = now() - interval '1 minute' WHERE state = 'running' RETURNING 1"
-    assert len(asked(settings, expired)) == 2
-    assert queued_job in [row[0] for row in asked(settings, RELAY.requeue_expired)]
+    assert len(execute(settings, expired)) == 2
+    assert queued_job in [row[0] for row in execute(settings, RELAY.requeue_expired)]
     assert run_in_parts(settings, queued_job) == "succeeded"
     assert {source for source, _ in plan_of(settings, queued_job)} == {RELEASE}
     assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
@@ -187,7 +183,7 @@ def test_a_release_that_comes_between_two_workers_is_split_anew(
 
 def test_a_release_that_lacks_a_column_is_not_read_for_it(settings: Settings) -> None:
     """Code from before may have cut it: then PostgreSQL is asked, and the column is there."""
-    asked(
+    execute(
         settings,
         "UPDATE releases SET columns = jsonb_path_query_array(columns, '$[*] ? (@.name != \"sources\")')"
         " WHERE dataset = 'items' RETURNING 1",

@@ -6,7 +6,7 @@ from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     """A few items."""
     return open_shop

@@ -22,6 +22,7 @@ from shared.settings.settings import Settings
 from tests.service.hostile.rows import Row, faults
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
+from tests.support.database import execute
 
 # Section E of the catalogue: credentials that are absent, wrong, twice, or in the wrong place.
 
@@ -61,8 +62,8 @@ def _odd_credentials(key: str) -> list[Row]:
     return rows
 
 
-async def test_each_credential_is_answered_as_promised(edge: Edge) -> None:
-    key = api_key(edge.settings)
+async def test_each_credential_is_answered_as_promised(shared_edge: Edge) -> None:
+    key = api_key(shared_edge.settings)
     field = "X-Service-Public-Token"
     rows = [
         Row("E1", "/index/brands", 401, "missing-credentials", anonymous=False),
@@ -82,7 +83,7 @@ async def test_each_credential_is_answered_as_promised(edge: Edge) -> None:
             anonymous=False,
         ),
     ]
-    assert await faults(edge, rows) == []
+    assert await faults(shared_edge, rows) == []
 
 
 async def test_a_key_in_the_address_is_refused_and_never_written_down(edge: Edge) -> None:
@@ -128,8 +129,7 @@ async def test_no_secret_of_a_caller_comes_to_rest(edge: Edge) -> None:
 async def test_wrong_unknown_and_revoked_keys_get_the_same_answer(edge: Edge) -> None:
     # E4: one body for all of them, but for its request id; a wrong check costs no question to PostgreSQL.
     revoked = api_key(edge.settings)
-    with connect(edge.settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", (revoked[10:20],))
+    execute(edge.settings, "UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", revoked[10:20])
     reported = set()
     for key in (revoked, mint(KEY_PREFIX), "iixk_live_" + "a" * 48):
         answer = await edge.get("/quota", key=key)
@@ -163,8 +163,8 @@ async def used(edge: Edge, address: str) -> int:
     return int((await edge.get("/quota", address=address)).json["limits"][0]["used"])
 
 
-async def test_calls_are_counted_as_the_contract_says(edge: Edge) -> None:
-    etag = (await edge.get(SOY, address="203.0.113.99")).head["ETag"]
+async def test_calls_are_counted_as_the_contract_says(shared_edge: Edge) -> None:
+    etag = (await shared_edge.get(SOY, address="203.0.113.99")).head["ETag"]
     rows = [
         ("GET", SOY, {}, 200, 1),
         ("HEAD", SOY, {}, 200, 1),
@@ -180,14 +180,14 @@ async def test_calls_are_counted_as_the_contract_says(edge: Edge) -> None:
     ]
     for number, (method, path, head, status, units) in enumerate(rows):
         address = f"203.0.113.{number}"
-        answer = await edge.ask(method, path, address=address, head=head)
-        assert (answer.status, await used(edge, address)) == (status, units), (method, path)
+        answer = await shared_edge.ask(method, path, address=address, head=head)
+        assert (answer.status, await used(shared_edge, address)) == (status, units), (method, path)
 
 
-async def test_a_caller_that_disconnects_has_paid(edge: Edge) -> None:
+async def test_a_caller_that_disconnects_has_paid(shared_edge: Edge) -> None:
     # G7: else hanging up before the answer would be a way to ask for nothing.
-    token = edge.settings.anonymous_token
-    _, writer = await asyncio.open_unix_connection(edge.path)
+    token = shared_edge.settings.anonymous_token
+    _, writer = await asyncio.open_unix_connection(shared_edge.path)
     writer.write(
         f"GET /v1/index/brands HTTP/1.1\r\nHost: testserver\r\nX-Real-IP: 203.0.113.200\r\n"
         f"X-Charge-Id: {'7' * 32}\r\nX-Service-Public-Token: {token}\r\n\r\n".encode()
@@ -195,12 +195,12 @@ async def test_a_caller_that_disconnects_has_paid(edge: Edge) -> None:
     await writer.drain()
     writer.transport.abort()
     for _ in range(500):
-        if await used(edge, "203.0.113.200"):
+        if await used(shared_edge, "203.0.113.200"):
             break
-    assert await used(edge, "203.0.113.200") == 1
+    assert await used(shared_edge, "203.0.113.200") == 1
 
 
-async def test_odd_networks_have_one_allowance_each(edge: Edge) -> None:
+async def test_odd_networks_have_one_allowance_each(shared_edge: Edge) -> None:
     # G12: an IPv4 address inside IPv6 is that address; every other /64 is one caller.
     groups = [
         ("198.51.100.1", "::ffff:198.51.100.1", "64:ff9b::198.51.100.1"),
@@ -210,24 +210,24 @@ async def test_odd_networks_have_one_allowance_each(edge: Edge) -> None:
         ("2001:0:53aa:64c::1", "2001:0:53aa:64c::2"),
     ]
     for group in groups:
-        counted = {(await edge.get("/quota", address=address)).json["counted_as"] for address in group}
+        counted = {(await shared_edge.get("/quota", address=address)).json["counted_as"] for address in group}
         assert len(counted) == 1, group
 
 
-async def test_without_an_address_no_caller_is_served(edge: Edge) -> None:
+async def test_without_an_address_no_caller_is_served(shared_edge: Edge) -> None:
     # G15: all callers as one, or none: the fault is in nginx's configuration, and it shows at once.
     for address in ("", "unknown", "010.0.0.1", "1.2.3.4:80"):
-        answer = await edge.ask("GET", SOY, address=address)
+        answer = await shared_edge.ask("GET", SOY, address=address)
         assert answer.status == 500
         assert answer.json["type"].endswith("/internal-error")
 
 
-async def test_a_refusal_says_what_lifts_it(edge: Edge) -> None:
+async def test_a_refusal_says_what_lifts_it(shared_edge: Edge) -> None:
     # G16: a thousand people behind one address learn how to get an allowance of their own.
     for _ in range(3):
-        await edge.get("/index/brands")
-    refused = (await edge.get("/index/brands")).json
-    assert refused["counted_as"] == "192.0.2.1"
+        await shared_edge.get("/index/brands")
+    refused = (await shared_edge.get("/index/brands")).json
+    assert refused["counted_as"] == shared_edge.address
     assert "sign-up" in refused["lifted_by"]
 
 
@@ -250,16 +250,16 @@ async def test_a_full_store_is_an_outage_and_no_free_day(edge: Edge) -> None:
     assert {part["name"]: part["state"] for part in (await edge.get("/ready")).json["parts"]}["state"] == "ok"
 
 
-async def test_a_burst_above_the_plan_is_refused_and_not_charged(edge: Edge) -> None:
-    key = api_key(edge.settings)
-    await edge.get(SOY)  # into memory: PostgreSQL under a burst has limits of its own
-    answers = await asyncio.gather(*(edge.get(SOY, key=key) for _ in range(200)))
+async def test_a_burst_above_the_plan_is_refused_and_not_charged(shared_edge: Edge) -> None:
+    key = api_key(shared_edge.settings)
+    await shared_edge.get(SOY)  # into memory: PostgreSQL under a burst has limits of its own
+    answers = await asyncio.gather(*(shared_edge.get(SOY, key=key) for _ in range(200)))
     served = [answer for answer in answers if answer.status == 200]
     refused = [answer for answer in answers if answer.status == 429]
     assert len(served) + len(refused) == 200
     for answer in refused:
         assert (answer.json["policy"], answer.head["Retry-After"]) == ("brand-burst", "1")
-    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == len(served)
+    assert (await shared_edge.get("/quota", key=key)).json["limits"][0]["used"] == len(served)
 
 
 @pytest.mark.parametrize(("trusted", "units"), [("", 3), ("127.0.0.0/8", 1)])

@@ -65,38 +65,38 @@ ROWS = [
 ]
 
 
-async def test_each_header_is_answered_as_promised(edge: Edge) -> None:
-    assert await faults(edge, ROWS) == []
+async def test_each_header_is_answered_as_promised(shared_edge: Edge) -> None:
+    assert await faults(shared_edge, ROWS) == []
 
 
-async def test_a_tag_of_the_record_in_any_list_is_304_and_costs_nothing(edge: Edge) -> None:
-    tag = (await edge.get(SOY, address="192.0.2.77")).head["ETag"]
+async def test_a_tag_of_the_record_in_any_list_is_304_and_costs_nothing(shared_edge: Edge) -> None:
+    tag = (await shared_edge.get(SOY, address="192.0.2.77")).head["ETag"]
     lists = ("*", tag, tag.removeprefix("W/"), f"{MANY_TAGS}, {tag}")
-    assert await faults(edge, [Row("B6", SOY, 304, head={"If-None-Match": tags}) for tags in lists]) == []
+    assert await faults(shared_edge, [Row("B6", SOY, 304, head={"If-None-Match": tags}) for tags in lists]) == []
 
 
-async def test_any_origin_reads_free_answers_and_none_reads_paid_ones(edge: Edge) -> None:
-    key = api_key(edge.settings)
+async def test_any_origin_reads_free_answers_and_none_reads_paid_ones(shared_edge: Edge) -> None:
+    key = api_key(shared_edge.settings)
     for origin in ("null", "https://evil.example", "https://testserver.evil.example"):
-        free = await edge.get(SOY, head={"Origin": origin}, key=key)
-        paid = await edge.get("/", head={"Origin": origin}, key=key)
+        free = await shared_edge.get(SOY, head={"Origin": origin}, key=key)
+        paid = await shared_edge.get("/", head={"Origin": origin}, key=key)
         assert free.head["Access-Control-Allow-Origin"] == "*"
         assert "Access-Control-Allow-Credentials" not in free.head
         assert "Access-Control-Allow-Origin" not in paid.head
 
 
-async def test_a_pre_flight_allows_what_there_is_and_is_not_counted(edge: Edge) -> None:
+async def test_a_pre_flight_allows_what_there_is_and_is_not_counted(shared_edge: Edge) -> None:
     asked = {
         "Origin": "https://evil.example",
         "Access-Control-Request-Method": "DELETE",
         "Access-Control-Request-Headers": "X-Evil",
     }
-    free = await edge.ask("OPTIONS", SOY, head=asked, anonymous=False)
+    free = await shared_edge.ask("OPTIONS", SOY, head=asked, anonymous=False)
     assert (free.status, free.head["Access-Control-Allow-Methods"]) == (204, "GET, HEAD, OPTIONS")
     assert "X-Evil" not in free.head["Access-Control-Allow-Headers"]
-    paid = await edge.ask("OPTIONS", "/org", head=asked, anonymous=False)
+    paid = await shared_edge.ask("OPTIONS", "/org", head=asked, anonymous=False)
     assert (paid.status, paid.head.get("Access-Control-Allow-Origin")) == (204, None)
-    assert (await edge.get("/quota")).json["limits"][0]["used"] == 0
+    assert (await shared_edge.get("/quota")).json["limits"][0]["used"] == 0
 
 
 async def test_no_header_makes_a_second_line_in_the_log(edge: Edge) -> None:
@@ -175,8 +175,8 @@ ROWS_PATHS = [
 ]
 
 
-async def test_each_path_is_answered_as_promised(edge: Edge) -> None:
-    assert await faults(edge, ROWS_PATHS) == []
+async def test_each_path_is_answered_as_promised(shared_edge: Edge) -> None:
+    assert await faults(shared_edge, ROWS_PATHS) == []
 
 
 async def test_unknown_iids_fill_no_memory(edge: Edge) -> None:
@@ -190,10 +190,10 @@ async def test_unknown_iids_fill_no_memory(edge: Edge) -> None:
     assert sum(records.peek(f"IID-UNKNOWN-{n:013}") is not None for n in range(1_000)) <= 100
 
 
-async def test_head_has_the_same_head_as_get(edge: Edge) -> None:
+async def test_head_has_the_same_head_as_get(shared_edge: Edge) -> None:
     for path in (f"/index/lookup/{SOY_PATHS}", "/index/brands", "/health", "/openapi.json", "/errors", "/docs"):
-        got = await edge.ask("GET", path, address="203.0.113.1")
-        asked = await edge.ask("HEAD", path, address="203.0.113.2")
+        got = await shared_edge.ask("GET", path, address="203.0.113.1")
+        asked = await shared_edge.ask("HEAD", path, address="203.0.113.2")
         own = {"date", "x-request-id", "ratelimit"}
         heads = [{k: v for k, v in answer.head.items() if k.lower() not in own} for answer in (got, asked)]
         assert heads[0] == heads[1], path
@@ -282,8 +282,8 @@ ROWS_QUERY = [
 ]
 
 
-async def test_each_query_is_answered_as_promised(edge: Edge) -> None:
-    assert await faults(edge, ROWS_QUERY) == []
+async def test_each_query_is_answered_as_promised(shared_edge: Edge) -> None:
+    assert await faults(shared_edge, ROWS_QUERY) == []
 
 
 async def test_no_question_makes_the_search_read_more_than_a_page(edge: Edge) -> None:
@@ -295,7 +295,7 @@ async def test_no_question_makes_the_search_read_more_than_a_page(edge: Edge) ->
         assert answer.json["count"] <= 1, bomb
 
 
-async def test_an_address_that_looks_like_a_static_file_is_not_cached_as_one(edge: Edge) -> None:
+async def test_an_address_that_looks_like_a_static_file_is_not_cached_as_one(shared_edge: Edge) -> None:
     """D15: cache deception."""
     for path in ("/index/search?q=a/x.css", "/index/lookup/IID-A.css", "/quota"):
-        assert (await edge.get(path)).head["Cache-Control"] in ("private, max-age=60", "no-store")
+        assert (await shared_edge.get(path)).head["Cache-Control"] in ("private, max-age=60", "no-store")

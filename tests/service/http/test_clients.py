@@ -10,10 +10,8 @@ import pytest
 
 from tests.support.client import Edge
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def edge(shared_edge: Edge) -> Edge:
     """One edge for all tests: they change no data."""
     return shared_edge

@@ -30,7 +30,7 @@ def loaded(settings: Settings, folder: Path) -> None:
     load_rates(settings, folder)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return loaded
 
@@ -60,8 +60,10 @@ async def test_each_day_is_converted_at_the_newest_rates_up_to_it(edge: Edge, ke
         assert Decimal(row["low"]) == Decimal(row["high"]) == converted(before, str(rate_day))
 
 
-async def test_the_meta_names_the_table_its_source_and_each_rate_with_its_own_day(edge: Edge, key: str) -> None:
-    answer = (await edge.get(f"/index/pricing/{SOY}?{ASKED}", key=key)).json
+async def test_the_meta_names_the_table_its_source_and_each_rate_with_its_own_day(
+    shared_edge: Edge, shared_key: str
+) -> None:
+    answer = (await shared_edge.get(f"/index/pricing/{SOY}?{ASKED}", key=shared_key)).json
     meta = answer["meta"]
     stated = meta["conversion"]
     assert (stated["to"], stated["rates"]) == ("USD", "ecb")
@@ -77,21 +79,23 @@ async def test_the_meta_names_the_table_its_source_and_each_rate_with_its_own_da
     assert meta["rounding"]["low"].startswith("half-even")
 
 
-async def test_the_currency_of_the_prices_needs_no_rate(edge: Edge, key: str) -> None:
-    answer = (await edge.get(f"/index/pricing/{SOY}?convert=HKD&rates=ecb", key=key)).json
+async def test_the_currency_of_the_prices_needs_no_rate(shared_edge: Edge, shared_key: str) -> None:
+    answer = (await shared_edge.get(f"/index/pricing/{SOY}?convert=HKD&rates=ecb", key=shared_key)).json
     assert [row["low"] for row in answer["data"]] == list(PRICES)
 
 
-async def test_euros_are_converted_by_one_rate(edge: Edge, key: str) -> None:
-    answer = (await edge.get(f"/index/pricing/{SOY}?convert=EUR&rates=ecb&from=2026-07-06", key=key)).json
+async def test_euros_are_converted_by_one_rate(shared_edge: Edge, shared_key: str) -> None:
+    answer = (await shared_edge.get(f"/index/pricing/{SOY}?convert=EUR&rates=ecb&from=2026-07-06", key=shared_key)).json
     exact = EXACT.divide(Decimal("10.10"), Decimal("9.0410")).quantize(Decimal("0.000001"))
     assert [Decimal(row["low"]) for row in answer["data"]] == [exact]
 
 
-async def test_a_prior_price_is_judged_in_its_own_currency_and_shown_in_another(edge: Edge, key: str) -> None:
+async def test_a_prior_price_is_judged_in_its_own_currency_and_shown_in_another(
+    shared_edge: Edge, shared_key: str
+) -> None:
     path = f"/index/pricing/{SOY}/reference"
-    [own] = (await edge.get(path, key=key)).json["data"]
-    answer = (await edge.get(f"{path}?{ASKED}", key=key)).json
+    [own] = (await shared_edge.get(path, key=shared_key)).json["data"]
+    answer = (await shared_edge.get(f"{path}?{ASKED}", key=shared_key)).json
     [row] = answer["data"]
     assert (row["applicable"], row["reason"], row["percent"]) == (own["applicable"], own["reason"], own["percent"])
     assert Decimal(row["price"]) == converted(own["price"], "2026-07-06")
@@ -101,7 +105,7 @@ async def test_a_prior_price_is_judged_in_its_own_currency_and_shown_in_another(
     assert [one["day"] for one in answer["meta"]["conversion"]["used"]] == ["2026-07-06"]
 
 
-async def test_an_amount_that_cannot_be_converted_is_refused(edge: Edge, key: str) -> None:
+async def test_an_amount_that_cannot_be_converted_is_refused(shared_edge: Edge, shared_key: str) -> None:
     for query, parameter in (
         ("convert=USD", "rates"),
         ("rates=ecb", "convert"),
@@ -111,7 +115,7 @@ async def test_an_amount_that_cannot_be_converted_is_refused(edge: Edge, key: st
         ("convert=CYP&rates=ecb", "convert"),
         ("convert=QQQ&rates=ecb", "convert"),
     ):
-        refused = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
+        refused = await shared_edge.get(f"/index/pricing/{SOY}?{query}", key=shared_key)
         assert (refused.status, [one["parameter"] for one in refused.json["errors"]]) == (400, [parameter]), query
 
 

@@ -19,7 +19,6 @@ from tests.support.client import Answer, Edge
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 GTIN = "09506000134352"
 
 
@@ -39,7 +38,7 @@ def contents() -> Contents:
     return fill
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def edge(shared_edge: Edge) -> Edge:
     """One edge for all tests: they only read."""
     return shared_edge

@@ -22,15 +22,13 @@ from edge.http.problems import CATALOGUE
 from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
-
 HTML = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
 RECORDED = Path(__file__).with_name("recorded")
 MARKDOWN = {"Accept": "text/markdown"}
 GUIDES = sorted(path.stem for path in (Path(__file__).parents[3] / "deploy/guides").glob("*.md"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def edge(shared_edge: Edge) -> Edge:
     """One edge for the tests that only read: it makes each document and each page once."""
     return shared_edge

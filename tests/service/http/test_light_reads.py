@@ -37,7 +37,7 @@ FACTORS = """INSERT INTO impact_factors SELECT * FROM (VALUES ('category', 'drin
     ('product_type', 'Custard', 'co2e_kg', 8.0, 1, 'custard')) v, (SELECT id FROM sources) s"""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return load_rows
 
@@ -56,20 +56,24 @@ def test_a_read_of_one_item_opens_each_months_partition_once(settings: Settings)
         assert len(opened) == len(set(opened)), statement
 
 
-async def test_a_range_a_channel_and_a_currency_narrow_it(edge: Edge, key: str) -> None:
-    answer = await edge.get(f"/index/pricing/{SOY}?from=2026-07-02&to=2026-07-31&channel=NORTH&currency=HKD", key=key)
+async def test_a_range_a_channel_and_a_currency_narrow_it(shared_edge: Edge, shared_key: str) -> None:
+    answer = await shared_edge.get(
+        f"/index/pricing/{SOY}?from=2026-07-02&to=2026-07-31&channel=NORTH&currency=HKD", key=shared_key
+    )
     assert [row["low"] for row in answer.json["data"]] == ["11.50"]
     assert answer.json["meta"]["coverage"]["days"] == 30
-    none = await edge.get(f"/index/pricing/{SOY}?currency=USD&to=2026-07-31", key=key)
+    none = await shared_edge.get(f"/index/pricing/{SOY}?currency=USD&to=2026-07-31", key=shared_key)
     assert (none.status, none.json["data"], none.json["meta"]["coverage"]["observed_days"]) == (200, [], 0)
 
 
-async def test_each_format_has_the_same_rows(edge: Edge, key: str) -> None:
+async def test_each_format_has_the_same_rows(shared_edge: Edge, shared_key: str) -> None:
     path = f"/index/pricing/{SOY}"
-    plain = await edge.get(path, key=key)
-    rows = csv.DictReader(io.StringIO((await edge.get(f"{path}?format=csv", key=key)).body.decode(), newline=""))
-    lines = await edge.get(path, key=key, head={"Accept": "application/x-ndjson"})
-    parquet = await edge.get(path, key=key, head={"Accept": "application/vnd.apache.parquet"})
+    plain = await shared_edge.get(path, key=shared_key)
+    rows = csv.DictReader(
+        io.StringIO((await shared_edge.get(f"{path}?format=csv", key=shared_key)).body.decode(), newline="")
+    )
+    lines = await shared_edge.get(path, key=shared_key, head={"Accept": "application/x-ndjson"})
+    parquet = await shared_edge.get(path, key=shared_key, head={"Accept": "application/vnd.apache.parquet"})
     table = pyarrow.parquet.read_table(io.BytesIO(parquet.body))
     assert [row["low"] for row in rows] == [row["low"] for row in plain.json["data"]]
     assert [json.loads(line) for line in lines.body.splitlines()] == plain.json["data"]
@@ -79,9 +83,9 @@ async def test_each_format_has_the_same_rows(edge: Edge, key: str) -> None:
 
 
 async def test_a_pricing_history_states_prices_per_litre_of_what_its_name_says(
-    edge: Edge, key: str, settings: Settings
+    shared_edge: Edge, shared_key: str
 ) -> None:
-    meta = (await edge.get(f"/index/pricing/{SOY}", key=api_key(settings))).json["meta"]
+    meta = (await shared_edge.get(f"/index/pricing/{SOY}", key=api_key(shared_edge.settings))).json["meta"]
     assert {(row["per"], row["content"], row["read_in"]) for row in meta["unit_prices"]} == {("l", "1", "name")}
     for row, statistic in zip(meta["unit_prices"], meta["statistics"], strict=True):
         assert (row["days"], row["currency"], row["kind"]) == (
@@ -95,14 +99,14 @@ async def test_a_pricing_history_states_prices_per_litre_of_what_its_name_says(
 
 
 async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage(
-    edge: Edge, key: str
+    shared_edge: Edge, shared_key: str
 ) -> None:
     for read in ("pricing", "sustainability"):
-        answer = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20", key=key)
+        answer = await shared_edge.get(f"/index/{read}/{SOY}?from=2026-11-20", key=shared_key)
         meta = answer.json["meta"]
         assert (answer.status, meta["from"], meta["to"]) == (200, "2026-11-20", "2026-11-20"), read
         assert (meta["coverage"]["days"], meta["coverage"]["observed_days"]) == (1, 0), read
-        refused = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20&to=2026-11-19", key=key)
+        refused = await shared_edge.get(f"/index/{read}/{SOY}?from=2026-11-20&to=2026-11-19", key=shared_key)
         assert (refused.status, refused.json["detail"]) == (
             400,
             "`from`: `2026-11-20` is not valid; must not be after `to`, which is 2026-11-19.",
@@ -117,22 +121,22 @@ async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: 
         assert answer.json["meta"]["coverage"]["observed_days"] == 0
 
 
-async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) -> None:
+async def test_a_bad_parameter_is_named_and_costs_nothing(shared_edge: Edge, shared_key: str) -> None:
     for query, parameter in BAD_PARAMETERS:
-        answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
+        answer = await shared_edge.get(f"/index/pricing/{SOY}?{query}", key=shared_key)
         assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
-        assert await edge.used(key) == 0, query
+        assert await shared_edge.used(shared_key) == 0, query
 
 
-async def test_allowed_values_are_named_as_callers_write_them(edge: Edge, key: str) -> None:
+async def test_allowed_values_are_named_as_callers_write_them(shared_edge: Edge, shared_key: str) -> None:
     for path in (f"pricing/{SOY}", "cohorts"):
-        [error] = (await edge.get(f"/index/{path}?from_=2026-07-01", key=key)).json["errors"]
+        [error] = (await shared_edge.get(f"/index/{path}?from_=2026-07-01", key=shared_key)).json["errors"]
         assert error["parameter"] == "from_"
         allowed = error["detail"].partition("allowed: ")[2].split(", ")
         assert "from" in allowed and "from_" not in allowed
 
 
-async def test_a_rate_that_is_none_is_refused(edge: Edge, key: str) -> None:
+async def test_a_rate_that_is_none_is_refused(shared_edge: Edge, shared_key: str) -> None:
     for query in (
         "displacement=gift",
         "displacement_rate=1.1",
@@ -143,16 +147,20 @@ async def test_a_rate_that_is_none_is_refused(edge: Edge, key: str) -> None:
         "displacement_rate=%200.5",
         "displacement_rate=0.5&displacement=resale",
     ):
-        answer = await edge.get(f"/index/sustainability/{SOY}?{query}", key=key)
+        answer = await shared_edge.get(f"/index/sustainability/{SOY}?{query}", key=shared_key)
         assert answer.status == 400, query
         assert answer.json["errors"][0]["parameter"].startswith("displacement"), query
 
 
-async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(edge: Edge, key: str) -> None:
-    first = await edge.get(f"/index/sustainability/{SOY}", key=key)
-    again = await edge.get(f"/index/sustainability/{SOY}", key=key, head={"If-None-Match": first.head["ETag"]})
+async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(
+    shared_edge: Edge, shared_key: str
+) -> None:
+    first = await shared_edge.get(f"/index/sustainability/{SOY}", key=shared_key)
+    again = await shared_edge.get(
+        f"/index/sustainability/{SOY}", key=shared_key, head={"If-None-Match": first.head["ETag"]}
+    )
     assert (again.status, again.body) == (304, b"")
-    assert await edge.used(key) == 2
+    assert await shared_edge.used(shared_key) == 2
 
 
 SALES = MAPPING.replace(

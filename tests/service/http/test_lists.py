@@ -15,7 +15,7 @@ from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return open_shop
 
@@ -74,9 +74,9 @@ async def test_counts_are_those_of_the_active_items_after_any_change(
     assert await counts(edge, key) == expected(items)
 
 
-async def test_filters_narrow_by_parent_level_and_name(edge: Edge, key: str) -> None:
+async def test_filters_narrow_by_parent_level_and_name(shared_edge: Edge, shared_key: str) -> None:
     async def codes(query: str) -> list[str]:
-        return [entry["code"] for entry in await tree(edge, key, query)]
+        return [entry["code"] for entry in await tree(shared_edge, shared_key, query)]
 
     assert await codes("&level=1") == ["desserts", "drinks"]
     assert await codes("&parent=drinks") == ["drinks.soy-milk"]
@@ -86,7 +86,7 @@ async def test_filters_narrow_by_parent_level_and_name(edge: Edge, key: str) -> 
     assert await codes("&q=milk") == []
 
 
-async def test_an_unknown_category_is_refused_and_costs_nothing(edge: Edge) -> None:
+async def test_an_unknown_category_is_refused_and_costs_nothing(shared_edge: Edge) -> None:
     for query, parameter in (
         ("parent=nothing", "parent"),
         ("level=0", "level"),
@@ -94,17 +94,17 @@ async def test_an_unknown_category_is_refused_and_costs_nothing(edge: Edge) -> N
         ("limit=501", "limit"),
         ("q=%25", "q"),
     ):
-        answer = await edge.get(f"/index/categories?{query}")
+        answer = await shared_edge.get(f"/index/categories?{query}")
         assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
-        assert (await edge.get("/quota")).json["limits"][0]["used"] == 0, query
+        assert (await shared_edge.get("/quota")).json["limits"][0]["used"] == 0, query
 
 
-async def test_a_beginning_of_which_nothing_is_compared_does_not_list_every_brand(edge: Edge) -> None:
-    answer = await edge.get("/index/brands?q=%27")
+async def test_a_beginning_of_which_nothing_is_compared_does_not_list_every_brand(shared_edge: Edge) -> None:
+    answer = await shared_edge.get("/index/brands?q=%27")
     assert (answer.status, answer.json["errors"][0]["detail"]) == (400, "must have a letter or a digit")
 
 
-async def test_a_cursor_belongs_to_its_query(edge: Edge) -> None:
-    page = (await edge.get("/index/categories?limit=1")).json
-    other = await edge.get(f"/index/categories?limit=1&level=2&cursor={page['next_cursor']}")
+async def test_a_cursor_belongs_to_its_query(shared_edge: Edge) -> None:
+    page = (await shared_edge.get("/index/categories?limit=1")).json
+    other = await shared_edge.get(f"/index/categories?limit=1&level=2&cursor={page['next_cursor']}")
     assert other.json["type"].endswith("/invalid-cursor")

@@ -25,26 +25,26 @@ from tests.support.shop import load_rows, open_shop
 SOY, CUSTARD = mint("shop", "1").iid, mint("shop", "2").iid
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return open_shop
 
 
-async def test_a_mistyped_iid_is_named_as_such(edge: Edge) -> None:
+async def test_a_mistyped_iid_is_named_as_such(shared_edge: Edge) -> None:
     wrong = SOY[:-1] + ("A" if SOY[-1] != "A" else "B")
-    answer = await edge.get(f"/index/lookup/{wrong}")
+    answer = await shared_edge.get(f"/index/lookup/{wrong}")
     assert (answer.status, answer.json["detail"].split(". ")[1]) == (404, "It probably contains a typing error.")
 
 
-async def test_lower_case_is_answered_with_the_canonical_form(edge: Edge) -> None:
-    assert (await edge.get(f"/index/lookup/{SOY.lower()}")).json["iid"] == SOY
+async def test_lower_case_is_answered_with_the_canonical_form(shared_edge: Edge) -> None:
+    assert (await shared_edge.get(f"/index/lookup/{SOY.lower()}")).json["iid"] == SOY
 
 
-async def test_the_base_address_answers_alike_with_and_without_its_slash(edge: Edge, settings: Settings) -> None:
-    key = api_key(settings)
-    without, with_slash = await edge.get("", key=key), await edge.get("/", key=key)
+async def test_the_base_address_answers_alike_with_and_without_its_slash(shared_edge: Edge) -> None:
+    key = api_key(shared_edge.settings)
+    without, with_slash = await shared_edge.get("", key=key), await shared_edge.get("/", key=key)
     assert (without.status, without.json) == (200, with_slash.json)
-    refused = await edge.get("", anonymous=False)
+    refused = await shared_edge.get("", anonymous=False)
     assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (401, "missing-credentials")
 
 
@@ -67,38 +67,38 @@ NO_IIDS = [
 ]
 
 
-async def test_a_malformed_iid_is_400_and_costs_nothing(edge: Edge) -> None:
+async def test_a_malformed_iid_is_400_and_costs_nothing(shared_edge: Edge) -> None:
     for text in NO_IIDS:
-        answer = await edge.get(f"/index/lookup/{text}")
+        answer = await shared_edge.get(f"/index/lookup/{text}")
         assert answer.status in (400, 404), (text, answer)
         assert b"<script" not in answer.body
-        assert (await edge.get("/quota")).json["limits"][0]["used"] == 0, text
+        assert (await shared_edge.get("/quota")).json["limits"][0]["used"] == 0, text
 
 
-async def test_an_unknown_iid_is_404_and_is_counted(edge: Edge) -> None:
-    answer = await edge.get("/index/lookup/IID-UNKNOWN")
+async def test_an_unknown_iid_is_404_and_is_counted(shared_edge: Edge) -> None:
+    answer = await shared_edge.get("/index/lookup/IID-UNKNOWN")
     assert answer.json["type"].endswith("/iid-not-found")
-    assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
+    assert (await shared_edge.get("/quota")).json["limits"][0]["used"] == 1
 
 
-async def test_all_of_one_ipv6_network_share_an_allowance(edge: Edge) -> None:
-    statuses = [(await edge.get(f"/index/lookup/{SOY}", address=f"2001:db8::{n:x}")).status for n in range(1, 6)]
+async def test_all_of_one_ipv6_network_share_an_allowance(shared_edge: Edge) -> None:
+    statuses = [(await shared_edge.get(f"/index/lookup/{SOY}", address=f"2001:db8::{n:x}")).status for n in range(1, 6)]
     assert statuses == [200, 200, 200, 429, 429]
 
 
-async def test_the_fourth_call_of_a_day_is_429_with_the_contracts_sentence(edge: Edge) -> None:
+async def test_the_fourth_call_of_a_day_is_429_with_the_contracts_sentence(shared_edge: Edge) -> None:
     for _ in range(3):
-        assert (await edge.get(f"/index/lookup/{CUSTARD}")).status == 200
-    refused = await edge.get(f"/index/lookup/{CUSTARD}")
+        assert (await shared_edge.get(f"/index/lookup/{CUSTARD}")).status == 200
+    refused = await shared_edge.get(f"/index/lookup/{CUSTARD}")
     problem = refused.json
     assert refused.status == 429
     assert problem["title"] == "Too Many Requests"
     assert problem["detail"].startswith("Daily free-tier limit for lookups reached (3 of 3 used); it resets at ")
     assert int(refused.head["Retry-After"]) == problem["retry_after"] in range(1, 86_401)
-    assert problem["counted_as"] == "192.0.2.1"
+    assert problem["counted_as"] == shared_edge.address
     assert (problem["policy"], problem["limit"]) == ("free-daily", 3)
     assert refused.head["RateLimit"].startswith('"free-daily";r=0;t=')
-    assert (await edge.get(f"/index/lookup/{CUSTARD}", address="192.0.2.2")).status == 200
+    assert (await shared_edge.get(f"/index/lookup/{CUSTARD}", address="192.0.2.2")).status == 200
 
 
 async def test_a_signed_up_caller_continues_where_the_anonymous_one_stopped(edge: Edge, settings: Settings) -> None:
@@ -119,16 +119,16 @@ async def test_a_load_is_seen_at_once_with_a_new_etag(edge: Edge, settings: Sett
     assert new.head["ETag"].startswith(f'W/"{SOY}.2-')
 
 
-async def test_as_many_as_the_plan_allows_and_not_one_more(edge: Edge, settings: Settings) -> None:
+async def test_as_many_as_the_plan_allows_and_not_one_more(shared_edge: Edge) -> None:
     for plan, most, units in (("brand", 100, 10), ("institutional", 1_000, 100)):
-        key = api_key(settings, plan)
+        key = api_key(shared_edge.settings, plan)
         iids = [mint("other", str(number)).iid for number in range(most + 1)]
-        refused = await post(edge, key, {"iids": iids})
+        refused = await post(shared_edge, key, {"iids": iids})
         assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, "iids"), plan
         assert str(most) in refused.json["errors"][0]["detail"], plan
-        assert await edge.used(key) == 0, plan
-        answer = await post(edge, key, {"iids": iids[:most]})
-        assert (answer.status, answer.json["count"], await edge.used(key)) == (200, most, units), plan
+        assert await shared_edge.used(key) == 0, plan
+        answer = await post(shared_edge, key, {"iids": iids[:most]})
+        assert (answer.status, answer.json["count"], await shared_edge.used(key)) == (200, most, units), plan
 
 
 async def test_a_dry_run_states_the_price_and_charges_nothing(edge: Edge, settings: Settings) -> None:
@@ -148,7 +148,7 @@ async def test_a_dry_run_states_the_price_and_charges_nothing(edge: Edge, settin
     assert await edge.used(key) == 0
 
 
-async def test_a_body_of_another_form_is_refused(edge: Edge, settings: Settings) -> None:
+async def test_a_body_of_another_form_is_refused(shared_edge: Edge) -> None:
     for body in (
         {},
         {"iids": []},
@@ -158,7 +158,7 @@ async def test_a_body_of_another_form_is_refused(edge: Edge, settings: Settings)
         [SOY_BATCH],
         {"iids": ["A" * 81]},
     ):
-        answer = await post(edge, api_key(settings), body)
+        answer = await post(shared_edge, api_key(shared_edge.settings), body)
         assert answer.status == 400, body
 
 

@@ -23,37 +23,41 @@ def loaded(settings: Settings, folder: Path) -> None:
     load_rows(settings, folder, ROWS)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return loaded
 
 
-async def test_a_history_leaves_outliers_out_and_says_how_many(edge: Edge, key: str) -> None:
-    answer = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
+async def test_a_history_leaves_outliers_out_and_says_how_many(shared_edge: Edge, shared_key: str) -> None:
+    answer = (await shared_edge.get(f"/index/pricing/{SOY}", key=shared_key)).json
     assert [row["low"] for row in answer["data"]] == ["10.00", "10.20", "9.90", "10.00", "10.10", "10.00"]
     assert answer["meta"]["outliers"] == {"mode": "exclude", "set_aside": 2}
     month = next(one for one in answer["meta"]["statistics"] if one["days"] == 30)
     assert (month["low"], month["high"], month["n"], month["set_aside"]) == ("9.90", "10.20", 6, 2)
 
 
-async def test_a_history_with_outliers_has_every_observation(edge: Edge, key: str) -> None:
-    answer = (await edge.get(f"/index/pricing/{SOY}?outliers=include", key=key)).json
+async def test_a_history_with_outliers_has_every_observation(shared_edge: Edge, shared_key: str) -> None:
+    answer = (await shared_edge.get(f"/index/pricing/{SOY}?outliers=include", key=shared_key)).json
     assert [row["low"] for row in answer["data"]] == list(PRICES)
     assert answer["meta"]["outliers"] == {"mode": "include", "set_aside": 2}
     month = next(one for one in answer["meta"]["statistics"] if one["days"] == 30)
     assert (month["low"], month["high"], month["n"], month["set_aside"]) == ("1.00", "100.00", 8, 2)
 
 
-async def test_the_price_band_of_a_record_is_without_outliers_and_says_how_many(edge: Edge, key: str) -> None:
-    band = (await edge.get(f"/index/lookup/{SOY}", key=key)).json["price_band"]
+async def test_the_price_band_of_a_record_is_without_outliers_and_says_how_many(
+    shared_edge: Edge, shared_key: str
+) -> None:
+    band = (await shared_edge.get(f"/index/lookup/{SOY}", key=shared_key)).json["price_band"]
     assert (band["low"], band["median"], band["high"]) == ("9.90", "10.00", "10.20")
     assert (band["observations"], band["set_aside"]) == (6, 2)
     assert (band["from"], band["to"]) == ("2026-07-01", "2026-07-07"), "the last day has an outlier alone"
 
 
-async def test_a_day_with_only_an_outlier_is_not_observed_for_the_prior_price(edge: Edge, key: str) -> None:
+async def test_a_day_with_only_an_outlier_is_not_observed_for_the_prior_price(
+    shared_edge: Edge, shared_key: str
+) -> None:
     path = f"/index/pricing/{SOY}/reference?channel=NORTH"
-    [excluded] = (await edge.get(path, key=key)).json["data"]
+    [excluded] = (await shared_edge.get(path, key=shared_key)).json["data"]
     assert (excluded["as_of"], excluded["price"]) == ("2026-07-07", "10.00")
-    [included] = (await edge.get(f"{path}&outliers=include", key=key)).json["data"]
+    [included] = (await shared_edge.get(f"{path}&outliers=include", key=shared_key)).json["data"]
     assert (included["as_of"], included["price"]) == ("2026-07-08", "1.00")

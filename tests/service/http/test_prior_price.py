@@ -46,7 +46,7 @@ def with_reductions(settings: Settings, folder: Path) -> None:
     load_rows(settings, folder, ROWS)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return with_reductions
 
@@ -57,8 +57,8 @@ async def rows(edge: Edge, key: str, query: str = "") -> dict[str, dict[str, obj
     return {row["channel"]: row for row in answer.json["data"]}
 
 
-async def test_each_channel_has_its_own_reduction(edge: Edge, key: str) -> None:
-    found = await rows(edge, key)
+async def test_each_channel_has_its_own_reduction(shared_edge: Edge, shared_key: str) -> None:
+    found = await rows(shared_edge, shared_key)
     north = found["NORTH"]
     assert (north["prior_price"], north["percent"], north["applicable"], north["reason"]) == (
         "10.00",
@@ -72,21 +72,23 @@ async def test_each_channel_has_its_own_reduction(edge: Edge, key: str) -> None:
     assert north["lowest_on"] == [one["day"] for one in evidence]
 
 
-async def test_a_missing_day_leaves_the_prior_price_unknown(edge: Edge, key: str) -> None:
-    south = (await rows(edge, key))["SOUTH"]
+async def test_a_missing_day_leaves_the_prior_price_unknown(shared_edge: Edge, shared_key: str) -> None:
+    south = (await rows(shared_edge, shared_key))["SOUTH"]
     assert (south["prior_price"], south["applicable"], south["known"]) == (None, False, False)
     assert (south["reason"], south["at_most"]) == ("missing_days", "9.00")
 
 
-async def test_a_list_price_beside_an_unchanged_price_is_no_reduction_that_holds(edge: Edge, key: str) -> None:
-    east = (await rows(edge, key))["EAST"]
+async def test_a_list_price_beside_an_unchanged_price_is_no_reduction_that_holds(
+    shared_edge: Edge, shared_key: str
+) -> None:
+    east = (await rows(shared_edge, shared_key))["EAST"]
     assert (east["reduction_began_on"], east["prior_price"], east["percent"]) == ("2026-02-15", "8.00", "0.00")
     assert (east["applicable"], east["known"], east["reason"]) == (False, True, "not_below_prior_price")
 
 
-async def test_steps_are_judged_by_the_option_of_the_market(edge: Edge, key: str) -> None:
+async def test_steps_are_judged_by_the_option_of_the_market(shared_edge: Edge, shared_key: str) -> None:
     unstated, yes, no = [
-        (await rows(edge, key, f"?channel=WEST{query}"))["WEST"]
+        (await rows(shared_edge, shared_key, f"?channel=WEST{query}"))["WEST"]
         for query in ("", "&progressive=true", "&progressive=false")
     ]
     assert (unstated["applicable"], unstated["reason"]) == (False, "progressive_reduction")
@@ -94,15 +96,15 @@ async def test_steps_are_judged_by_the_option_of_the_market(edge: Edge, key: str
     assert (no["prior_price"], no["percent"], no["applicable"]) == ("16.00", "25.00", True)
 
 
-async def test_the_day_asked_about_decides(edge: Edge, key: str) -> None:
-    before = (await rows(edge, key, "?asked_on=2026-02-14&channel=NORTH"))["NORTH"]
+async def test_the_day_asked_about_decides(shared_edge: Edge, shared_key: str) -> None:
+    before = (await rows(shared_edge, shared_key, "?asked_on=2026-02-14&channel=NORTH"))["NORTH"]
     assert (before["reason"], before["price"]) == ("no_reduction", "10.00")
-    after = (await rows(edge, key, "?asked_on=2026-03-14&channel=NORTH"))["NORTH"]
+    after = (await rows(shared_edge, shared_key, "?asked_on=2026-03-14&channel=NORTH"))["NORTH"]
     assert (after["reason"], after["known"], after["as_of"]) == ("missing_days", False, "2026-03-14")
 
 
-async def test_the_meta_of_a_pricing_history_names_each_reduction(edge: Edge, key: str) -> None:
-    meta = (await edge.get(f"/index/pricing/{SOY}?from=2026-02-18&to=2026-02-19", key=key)).json["meta"]
+async def test_the_meta_of_a_pricing_history_names_each_reduction(shared_edge: Edge, shared_key: str) -> None:
+    meta = (await shared_edge.get(f"/index/pricing/{SOY}?from=2026-02-18&to=2026-02-19", key=shared_key)).json["meta"]
     reported = {one["channel"]: (one["prior_price"], one["reason"]) for one in meta["reductions"]}
     assert reported == {
         "EAST": ("8.00", "not_below_prior_price"),
@@ -111,26 +113,28 @@ async def test_the_meta_of_a_pricing_history_names_each_reduction(edge: Edge, ke
         "WEST": ("16.00", "progressive_reduction"),
     }
     assert "evidence" not in meta["reductions"][0]
-    sales = (await edge.get(f"/index/pricing/{SOY}?kind=sale", key=key)).json["meta"]
+    sales = (await shared_edge.get(f"/index/pricing/{SOY}?kind=sale", key=shared_key)).json["meta"]
     assert sales["reductions"] == []
 
 
-async def test_a_reduction_of_more_than_a_year_is_the_same_in_both_answers(edge: Edge, key: str) -> None:
-    [reported] = (await edge.get(f"/index/pricing/{KETTLE}", key=key)).json["meta"]["reductions"]
-    [judged] = (await edge.get(f"/index/pricing/{KETTLE}/reference", key=key)).json["data"]
+async def test_a_reduction_of_more_than_a_year_is_the_same_in_both_answers(shared_edge: Edge, shared_key: str) -> None:
+    [reported] = (await shared_edge.get(f"/index/pricing/{KETTLE}", key=shared_key)).json["meta"]["reductions"]
+    [judged] = (await shared_edge.get(f"/index/pricing/{KETTLE}/reference", key=shared_key)).json["data"]
     assert (reported["reduction_began_on"], reported["prior_price"]) == ("2025-07-25", "10.00")
     assert reported == {name: judged[name] for name in reported}
 
 
-async def test_its_cost_is_that_of_a_light_read_and_other_formats_say_the_same(edge: Edge, key: str) -> None:
-    priced = await edge.get(f"{PATH}?dry_run=true", key=key)
+async def test_its_cost_is_that_of_a_light_read_and_other_formats_say_the_same(
+    shared_edge: Edge, shared_key: str
+) -> None:
+    priced = await shared_edge.get(f"{PATH}?dry_run=true", key=shared_key)
     assert (priced.json["kind"], priced.json["cost_units"]) == ("prior-price", 2)
-    text = await edge.get(f"{PATH}?format=csv&channel=NORTH", key=key)
+    text = await shared_edge.get(f"{PATH}?format=csv&channel=NORTH", key=shared_key)
     assert b"NORTH,HKD,2026-02-19,8.00,2026-02-15,10.00,20.00,true" in text.body
 
 
-async def test_no_key_no_item_and_no_reduction(edge: Edge, key: str) -> None:
-    assert (await edge.get(PATH)).status == 403  # the anonymous token
-    assert (await edge.get(f"/index/pricing/{mint('shop', 'none').iid}/reference", key=key)).status == 404
-    single = await edge.get(f"/index/pricing/{CUSTARD}/reference", key=key)
+async def test_no_key_no_item_and_no_reduction(shared_edge: Edge, shared_key: str) -> None:
+    assert (await shared_edge.get(PATH)).status == 403  # the anonymous token
+    assert (await shared_edge.get(f"/index/pricing/{mint('shop', 'none').iid}/reference", key=shared_key)).status == 404
+    single = await shared_edge.get(f"/index/pricing/{CUSTARD}/reference", key=shared_key)
     assert [(row["channel"], row["reason"]) for row in single.json["data"]] == [("NORTH", "no_reduction")]

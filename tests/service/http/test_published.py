@@ -45,7 +45,6 @@ def contents() -> Contents:
     return open_shop
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_each_call_is_charged_what_the_document_says(shared_edge: Edge) -> None:
     for path, template in PAID:
         key = api_key(shared_edge.settings, "institutional")
@@ -54,18 +53,18 @@ async def test_each_call_is_charged_what_the_document_says(shared_edge: Edge) ->
         assert await shared_edge.used(key) == price["units"], path
 
 
-async def test_every_operation_that_has_a_price_is_tried(edge: Edge) -> None:
+async def test_every_operation_that_has_a_price_is_tried(shared_edge: Edge) -> None:
     priced = {
         (method, path.removeprefix("/v1"))
-        for path, operations in edge.document["paths"].items()
+        for path, operations in shared_edge.document["paths"].items()
         for method, operation in operations.items()
         if operation["x-units"]["units"]
     }
     assert {("get", template) for _, template in PAID} | COUNTED == priced, "add a call of it to PAID"
 
 
-async def test_every_operation_names_its_price_in_a_sentence_too(edge: Edge) -> None:
-    for path, operations in edge.document["paths"].items():
+async def test_every_operation_names_its_price_in_a_sentence_too(shared_edge: Edge) -> None:
+    for path, operations in shared_edge.document["paths"].items():
         for operation in operations.values():
             price = operation["x-units"]
             if operation["security"]:
@@ -73,20 +72,18 @@ async def test_every_operation_names_its_price_in_a_sentence_too(edge: Edge) -> 
                 assert said in operation["description"], path
 
 
-async def test_root_links_the_paid_paths_and_each_link_is_a_path_of_the_document(
-    edge: Edge, settings: Settings
-) -> None:
-    root = (await edge.get("/", key=api_key(settings))).json
-    paths = [path.partition("{")[0].rstrip("/") for path in edge.document["paths"]]
+async def test_root_links_the_paid_paths_and_each_link_is_a_path_of_the_document(shared_edge: Edge) -> None:
+    root = (await shared_edge.get("/", key=api_key(shared_edge.settings))).json
+    paths = [path.partition("{")[0].rstrip("/") for path in shared_edge.document["paths"]]
     for link in root["links"].values():
         assert link.removeprefix("http://testserver").rstrip("/") in paths, link
     assert {"pricing", "sustainability", "cohorts", "datasets", "exports", "jobs"} <= root["links"].keys()
 
 
-async def test_entitlements_are_what_the_rules_let_in(edge: Edge, settings: Settings) -> None:
+async def test_entitlements_are_what_the_rules_let_in(shared_edge: Edge) -> None:
     for plan in ("brand", "institutional"):
-        key = api_key(settings, plan)
-        entitled = (await edge.get("/", key=key)).json["entitlements"]
+        key = api_key(shared_edge.settings, plan)
+        entitled = (await shared_edge.get("/", key=key)).json["entitlements"]
         paid = {
             "sustainability-rollup": "/index/rollups/sustainability",
             "enterprise-data-access": "/index/datasets",
@@ -94,23 +91,23 @@ async def test_entitlements_are_what_the_rules_let_in(edge: Edge, settings: Sett
             "batch-lookup": f"/index/lookup?iid={SOY}",
         }
         for capability, path in paid.items():
-            allowed = (await edge.get(path, key=key, head=NOW)).status != 403
+            allowed = (await shared_edge.get(path, key=key, head=NOW)).status != 403
             assert allowed == (capability in entitled), capability
 
 
-async def test_a_batch_and_an_export_are_charged_what_the_document_says(edge: Edge, settings: Settings) -> None:
-    key = api_key(settings, "institutional")
-    price = edge.document["paths"]["/v1/index/lookup"]["post"]["x-units"]
-    assert price == edge.document["paths"]["/v1/index/lookup"]["get"]["x-units"]
+async def test_a_batch_and_an_export_are_charged_what_the_document_says(shared_edge: Edge) -> None:
+    key = api_key(shared_edge.settings, "institutional")
+    price = shared_edge.document["paths"]["/v1/index/lookup"]["post"]["x-units"]
+    assert price == shared_edge.document["paths"]["/v1/index/lookup"]["get"]["x-units"]
     for count in (1, price["per"], price["per"] + 1):
-        before = await edge.used(key)
-        await edge.ask("POST", "/index/lookup", key=key, body=json.dumps({"iids": [SOY] * count}).encode())
-        assert await edge.used(key) - before == -(-count // price["per"]) * price["units"]
-    before, body = await edge.used(key), b'{"dataset": "brands"}'
-    ordered = await edge.ask("POST", "/index/exports", key=key, body=body, head={"Idempotency-Key": "published"})
+        before = await shared_edge.used(key)
+        await shared_edge.ask("POST", "/index/lookup", key=key, body=json.dumps({"iids": [SOY] * count}).encode())
+        assert await shared_edge.used(key) - before == -(-count // price["per"]) * price["units"]
+    before, body = await shared_edge.used(key), b'{"dataset": "brands"}'
+    ordered = await shared_edge.ask("POST", "/index/exports", key=key, body=body, head={"Idempotency-Key": "published"})
     assert ordered.status == 202
-    price = edge.document["paths"]["/v1/index/exports"]["post"]["x-units"]
-    assert await edge.used(key) - before == price["units"] == 100
+    price = shared_edge.document["paths"]["/v1/index/exports"]["post"]["x-units"]
+    assert await shared_edge.used(key) - before == price["units"] == 100
 
 
 async def test_the_pages_limits_are_the_plans_as_they_are_now(settings: Settings, tmp_path: Path) -> None:

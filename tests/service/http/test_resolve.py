@@ -57,7 +57,6 @@ def contents() -> Contents:
     return fill
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_every_identifier_of_an_item_opens_its_record(shared_edge: Edge) -> None:
     for query, iid in [
         ("gtin=042100005264", TWO),
@@ -90,7 +89,6 @@ async def test_every_identifier_of_an_item_opens_its_record(shared_edge: Edge) -
         assert found.head["Content-Location"] == f"{shared_edge.settings.base_url}/index/lookup/{iid}", query
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_where_several_items_have_it_they_are_listed_to_choose_from(shared_edge: Edge) -> None:
     for query, iids in (
         ("gtin=4006381333931", [ONE, NINE]),
@@ -115,7 +113,6 @@ async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edg
     assert (alone.status, [one["iid"] for one in alone.json["candidates"]]) == (300, [FOUR])
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_a_malformed_identifier_is_refused_by_name_and_not_counted(shared_edge: Edge) -> None:
     for query, slug, parameter, detail in (
         ("gtin=4006381333932", "invalid-identifier", "gtin", "has a wrong check digit; the correct one is 1"),

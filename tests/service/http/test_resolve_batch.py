@@ -20,12 +20,12 @@ from tests.support.database import execute
 from tests.support.servers import Contents
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return fill
 
 
-async def test_a_batch_gives_each_identifier_its_own_status(edge: Edge, key: str) -> None:
+async def test_a_batch_gives_each_identifier_its_own_status(shared_edge: Edge, shared_key: str) -> None:
     given = [
         {"gtin": "042100005264"},
         {"upc": "04252614"},
@@ -36,7 +36,9 @@ async def test_a_batch_gives_each_identifier_its_own_status(edge: Edge, key: str
         {},
         {"sku": "A-3", "source": "north"},
     ]
-    answer = await edge.ask("POST", "/index/resolve", key=key, body=msgspec.json.encode({"identifiers": given}))
+    answer = await shared_edge.ask(
+        "POST", "/index/resolve", key=shared_key, body=msgspec.json.encode({"identifiers": given})
+    )
     assert answer.status == 200
     entries = answer.json["data"]
     assert [(one["status"], one["problem"]) for one in entries] == [
@@ -53,9 +55,9 @@ async def test_a_batch_gives_each_identifier_its_own_status(edge: Edge, key: str
     assert entries[0]["identifier"] == entries[1]["identifier"] == {"scheme": "gtin", "value": "00042100005264"}
     assert sorted(one["iid"] for one in entries[2]["candidates"]) == sorted([ONE, NINE])
     assert entries[3]["detail"] == "`gtin`: `4006381333932` has a wrong check digit; the correct one is 1."
-    single = await edge.get("/index/lookup/" + TWO, key=key)
+    single = await shared_edge.get("/index/lookup/" + TWO, key=shared_key)
     assert entries[0]["record"] == single.json
-    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2  # the batch 1, the lookup 1
+    assert (await shared_edge.get("/quota", key=shared_key)).json["limits"][0]["used"] == 2  # the batch 1, the lookup 1
 
 
 async def test_an_item_that_was_merged_since_it_was_resolved_leads_to_its_survivor(
@@ -69,22 +71,22 @@ async def test_an_item_that_was_merged_since_it_was_resolved_leads_to_its_surviv
     assert (entry["status"], entry["record"]["iid"]) == (200, ONE)
 
 
-async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(edge: Edge, key: str) -> None:
+async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(shared_edge: Edge, shared_key: str) -> None:
     def body(count: int) -> bytes:
         return msgspec.json.encode({"identifiers": [{"gtin": "96385074"}] * count})
 
-    assert (await edge.ask("POST", "/index/resolve", key=key, body=body(11))).status == 200
-    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2
-    dry = await edge.ask("POST", "/index/resolve?dry_run=true", key=key, body=body(11))
+    assert (await shared_edge.ask("POST", "/index/resolve", key=shared_key, body=body(11))).status == 200
+    assert (await shared_edge.get("/quota", key=shared_key)).json["limits"][0]["used"] == 2
+    dry = await shared_edge.ask("POST", "/index/resolve?dry_run=true", key=shared_key, body=body(11))
     assert (dry.json["cost_units"], dry.json["data"]) == (2, [])
-    over = await edge.ask("POST", "/index/resolve", key=key, body=body(101))
+    over = await shared_edge.ask("POST", "/index/resolve", key=shared_key, body=body(101))
     detail = "`identifiers`: must have at most 100 entries on the Brand plan, not 101."
     assert (over.status, over.json["detail"]) == (400, detail)
-    assert (await edge.ask("POST", "/index/resolve", body=body(1))).status == 403
-    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2
+    assert (await shared_edge.ask("POST", "/index/resolve", body=body(1))).status == 403
+    assert (await shared_edge.get("/quota", key=shared_key)).json["limits"][0]["used"] == 2
 
 
-async def test_a_search_for_an_identifier_finds_its_items_first(edge: Edge, key: str) -> None:
+async def test_a_search_for_an_identifier_finds_its_items_first(shared_edge: Edge, shared_key: str) -> None:
     for q, first in (
         ("042100005264", [TWO]),
         ("9780306406157", [THREE]),
@@ -95,7 +97,7 @@ async def test_a_search_for_an_identifier_finds_its_items_first(edge: Edge, key:
         ("https://north.test/p/1", [ONE]),
         ("2012345000001", [FOUR, EIGHT]),
     ):
-        page = (await edge.get(f"/index/search?q={quote(q)}", key=key)).json
+        page = (await shared_edge.get(f"/index/search?q={quote(q)}", key=shared_key)).json
         found = page["data"][: len(first)]
         assert [hit["iid"] for hit in found] == sorted(first), q
         assert all(hit["score"] == 1 and hit["all_words"] and "identifier" in hit["matched_on"] for hit in found), q
@@ -103,20 +105,22 @@ async def test_a_search_for_an_identifier_finds_its_items_first(edge: Edge, key:
         assert len({hit["iid"] for hit in page["data"]}) == page["count"], q
 
 
-async def test_pages_of_a_search_for_an_identifier_neither_repeat_nor_omit_items(edge: Edge, key: str) -> None:
-    whole = (await edge.get("/index/search?q=juice%2096385074", key=key)).json
+async def test_pages_of_a_search_for_an_identifier_neither_repeat_nor_omit_items(
+    shared_edge: Edge, shared_key: str
+) -> None:
+    whole = (await shared_edge.get("/index/search?q=juice%2096385074", key=shared_key)).json
     seen, cursor = [], ""
     for _ in range(whole["count"]):
-        page = (await edge.get(f"/index/search?q=juice%2096385074&limit=1{cursor}", key=key)).json
+        page = (await shared_edge.get(f"/index/search?q=juice%2096385074&limit=1{cursor}", key=shared_key)).json
         seen += [hit["iid"] for hit in page["data"]]
         cursor = f"&cursor={page['next_cursor']}"
     assert seen == [hit["iid"] for hit in whole["data"]] == [FIVE, TWO]
     assert page["next_cursor"] is None
 
 
-async def test_filters_hold_for_items_of_an_identifier_too(edge: Edge, key: str) -> None:
-    assert (await edge.get("/index/search?q=96385074&brand=vita", key=key)).json["count"] == 1
-    assert (await edge.get("/index/search?q=96385074&brand=maison", key=key)).json["count"] == 0
+async def test_filters_hold_for_items_of_an_identifier_too(shared_edge: Edge, shared_key: str) -> None:
+    assert (await shared_edge.get("/index/search?q=96385074&brand=vita", key=shared_key)).json["count"] == 1
+    assert (await shared_edge.get("/index/search?q=96385074&brand=maison", key=shared_key)).json["count"] == 0
 
 
 async def test_a_search_works_without_the_store_of_identifiers(settings: Settings, tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ from tests.support.wire import exchange, head
 # What the service says about itself: pages for people, documents for programs.
 
 
-async def test_ready_reports_each_part_and_an_empty_index_is_degraded(edge: Edge) -> None:
-    answer = await edge.get("/ready", anonymous=False)
+async def test_ready_reports_each_part_and_an_empty_index_is_degraded(shared_edge: Edge) -> None:
+    answer = await shared_edge.get("/ready", anonymous=False)
     assert {part["name"]: part["state"] for part in answer.json["parts"]} == {
         "database": "ok",
         "clock": "ok",
@@ -103,45 +103,45 @@ async def test_the_first_caller_of_the_document_keeps_no_other_waiting(
     assert len(made) == 1
 
 
-async def test_the_document_is_what_the_code_describes_and_is_cached(edge: Edge) -> None:
-    answer = await edge.get("/openapi.json", anonymous=False)
-    assert answer.json == json.loads(json.dumps(describe(edge.runner.app)))
+async def test_the_document_is_what_the_code_describes_and_is_cached(shared_edge: Edge) -> None:
+    answer = await shared_edge.get("/openapi.json", anonymous=False)
+    assert answer.json == json.loads(json.dumps(describe(shared_edge.runner.app)))
     assert answer.json["openapi"] == "3.1.0"
-    again = await edge.get("/openapi.json", anonymous=False, head={"If-None-Match": answer.head["ETag"]})
+    again = await shared_edge.get("/openapi.json", anonymous=False, head={"If-None-Match": answer.head["ETag"]})
     assert (again.status, again.body) == (304, b"")
-    assert b"openapi: 3.1.0" in (await edge.get("/openapi.yaml", anonymous=False)).body
+    assert b"openapi: 3.1.0" in (await shared_edge.get("/openapi.yaml", anonymous=False)).body
 
 
-async def test_an_example_is_valid_and_says_something(edge: Edge) -> None:
+async def test_an_example_is_valid_and_says_something(shared_edge: Edge) -> None:
     for operation in EXAMPLES:
         [reported] = [
             method["responses"]["200"]["content"]["application/json"]
-            for path in edge.document["paths"].values()
+            for path in shared_edge.document["paths"].values()
             for method in path.values()
             if method["operationId"] == operation
         ]
         assert reported["example"] == EXAMPLES[operation], operation
         assert reported["example"]["data"], "an example without rows shows nothing"
-        Draft202012Validator({**reported["schema"], "components": edge.document["components"]}).validate(
+        Draft202012Validator({**reported["schema"], "components": shared_edge.document["components"]}).validate(
             reported["example"]
         )
 
 
-async def test_root_takes_no_public_token_and_no_stranger(edge: Edge) -> None:
-    assert (await edge.get("/")).json["accepted"] == ["api-key", "bearer"]
-    missing = await edge.get("/", anonymous=False)
+async def test_root_takes_no_public_token_and_no_stranger(shared_edge: Edge) -> None:
+    assert (await shared_edge.get("/")).json["accepted"] == ["api-key", "bearer"]
+    missing = await shared_edge.get("/", anonymous=False)
     assert missing.status == 401
     assert "ApiKey" in missing.head["WWW-Authenticate"]
 
 
-async def test_without_a_credential_the_anonymous_token_is_named(edge: Edge, settings: object) -> None:
-    answer = await edge.get("/index/brands", anonymous=False)
+async def test_without_a_credential_the_anonymous_token_is_named(shared_edge: Edge) -> None:
+    answer = await shared_edge.get("/index/brands", anonymous=False)
     assert answer.json["type"].endswith("/missing-credentials")
-    assert edge.settings.anonymous_token in answer.json["detail"]
+    assert shared_edge.settings.anonymous_token in answer.json["detail"]
 
 
-async def test_a_bearer_token_is_refused_until_an_issuer_is_configured(edge: Edge) -> None:
-    answer = await edge.get("/index/brands", anonymous=False, head={"Authorization": "Bearer abc.def.ghi"})
+async def test_a_bearer_token_is_refused_until_an_issuer_is_configured(shared_edge: Edge) -> None:
+    answer = await shared_edge.get("/index/brands", anonymous=False, head={"Authorization": "Bearer abc.def.ghi"})
     assert answer.status == 401
     assert answer.json["type"].endswith("/invalid-credentials")
 
@@ -197,20 +197,20 @@ async def _ask(edge: Edge, target: str, extra: str = "") -> tuple[int, dict[str,
     return int(start.split(" ")[1]), fields, answer.partition(b"\r\n\r\n")[2]
 
 
-async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed(edge: Edge) -> None:
+async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed(shared_edge: Edge) -> None:
     assert len(FILES) > 10
     for path in FILES:
         target = f"/static/{path.relative_to(FOLDER)}"
-        status, fields, body = await _ask(edge, target)
+        status, fields, body = await _ask(shared_edge, target)
         assert (status, body, fields["Cache-Control"]) == (200, path.read_bytes(), "public, max-age=300"), target
-        status, fields, packed = await _ask(edge, target, "Accept-Encoding: gzip\r\n")
+        status, fields, packed = await _ask(shared_edge, target, "Accept-Encoding: gzip\r\n")
         coded = fields.get("Content-Encoding") == "gzip"
         assert coded == (len(body) >= 1024)
         assert (gzip.decompress(packed) if coded else packed) == body, target
-        assert (await _ask(edge, target, f"If-None-Match: {fields['ETag']}\r\n"))[0] == 304
+        assert (await _ask(shared_edge, target, f"If-None-Match: {fields['ETag']}\r\n"))[0] == 304
 
 
-async def test_only_the_files_of_the_pages_are_sent(edge: Edge) -> None:
+async def test_only_the_files_of_the_pages_are_sent(shared_edge: Edge) -> None:
     for target in (
         "/static/",
         "/static/none.css",
@@ -222,7 +222,7 @@ async def test_only_the_files_of_the_pages_are_sent(edge: Edge) -> None:
         "/static/vendor/..%2f..%2fdocs.py",
         "/static/%2fetc%2fpasswd",
     ):
-        status, _, body = await _ask(edge, target)
+        status, _, body = await _ask(shared_edge, target)
         assert (status, json.loads(body)["type"].rpartition("/")[2]) == (404, "not-found"), target
 
 

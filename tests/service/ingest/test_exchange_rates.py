@@ -41,8 +41,7 @@ def test_rates_from_a_pipe_are_loaded_with_the_digest_of_what_was_read(settings:
     writer = threading.Thread(target=pipe.write_text, args=(HISTORY,), daemon=True)
     writer.start()
     assert load(settings, Terms("ecb"), pipe).state == "committed"
-    with connect(settings.database_url, application="tests") as connection:
-        files = connection.execute("SELECT bytes, sha256 FROM load_files").fetchall()
+    files = execute(settings, "SELECT bytes, sha256 FROM load_files")
     assert [(size, bytes(digest)) for size, digest in files] == [
         (len(HISTORY), hashlib.sha256(HISTORY.encode()).digest())
     ]
@@ -51,8 +50,7 @@ def test_rates_from_a_pipe_are_loaded_with_the_digest_of_what_was_read(settings:
 def test_a_rate_with_a_nul_is_kept_among_the_rejects(settings: Settings, tmp_path: Path) -> None:
     loaded = load_rates(settings, tmp_path, HISTORY + "2026-07-07,1.3\0,1,1,N/A,\n")
     assert (loaded.state, loaded.rejected) == ("committed", 1)
-    with connect(settings.database_url, application="tests") as connection:
-        assert connection.execute("SELECT value FROM rejects").fetchall() == [("1.3\ufffd",)]
+    assert execute(settings, "SELECT value FROM rejects") == [("1.3\ufffd",)]
 
 
 def test_the_same_rates_again_change_nothing(settings: Settings, tmp_path: Path) -> None:
@@ -93,8 +91,7 @@ def test_undoing_an_earlier_load_leaves_the_claims_of_a_later_one(settings: Sett
 def test_a_row_that_cannot_be_used_is_kept_with_its_reason(settings: Settings, tmp_path: Path) -> None:
     loaded = load_rates(settings, tmp_path, HISTORY.replace("CYP", "QQQ").replace("N/A", "2"))
     assert loaded.rejected == 8
-    with connect(settings.database_url, application="tests") as connection:
-        found = connection.execute("SELECT DISTINCT reason, column_name, value FROM rejects").fetchall()
+    found = execute(settings, "SELECT DISTINCT reason, column_name, value FROM rejects")
     assert found == [("is no currency (ISO 4217)", "QQQ", "2")]
 
 

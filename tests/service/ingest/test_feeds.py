@@ -109,8 +109,7 @@ def run(settings: Settings) -> list[dict[str, Any]]:
 
 def make_due(settings: Settings) -> None:
     """Let the time pass until every feed is due."""
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE feeds SET due_at = now()")
+    execute(settings, "UPDATE feeds SET due_at = now()")
 
 
 def loads(settings: Settings) -> list[str]:

@@ -413,8 +413,7 @@ def test_a_load_of_before_or_by_other_rules_of_reading_is_read_again(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert load_rows(settings, tmp_path).counts["rows"] == 0
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE loads SET inputs = NULL")
+    execute(settings, "UPDATE loads SET inputs = NULL")
     again = load_rows(settings, tmp_path)
     assert (again.state, again.counts["rows"]) == ("unchanged", 5)
     monkeypatch.setattr(inputs, "LAYOUT", inputs.LAYOUT + 1)

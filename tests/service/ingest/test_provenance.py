@@ -257,8 +257,7 @@ def act(settings: Settings, what: Any, *iids: str) -> int:
 
 def key_of_a_customer(settings: Settings) -> str:
     """Return a key that may order several exports a second: how many it may is not what is tested here."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET burst_units = 10000")
+    execute(settings, "UPDATE plans SET burst_units = 10000")
     return api_key(settings, "institutional")
 
 

@@ -221,8 +221,7 @@ def test_rejects_loads_and_files_end_with_their_time_and_what_can_be_undone_stay
 
 
 def age(settings: Settings, days: int) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE loads SET started_at = now() - make_interval(days => $1)", (days,))
+    execute(settings, "UPDATE loads SET started_at = now() - make_interval(days => $1)", days)
 
 
 def sweep(settings: Settings) -> None:

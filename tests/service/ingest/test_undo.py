@@ -140,9 +140,7 @@ class Happening:
                 in_transaction(settings, self._act)
             except (ActRefused, NothingToDelete):
                 return None
-        with connect(settings.database_url, application="tests") as connection:
-            row = connection.execute("SELECT max(no) FROM events").fetchone()
-        assert row is not None
+        [row] = execute(settings, "SELECT max(no) FROM events")
         return int(row[0])
 
     def _act(self, connection: Connection) -> object:

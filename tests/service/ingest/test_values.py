@@ -269,8 +269,7 @@ def test_migration_adds_to_marks_what_a_load_adds(settings: Settings, tmp_path: 
     query = "SELECT currency, mark FROM observations ORDER BY currency"
     before = execute(settings, query)
     [step] = list((PROJECT / "shared/db/migrations").glob("0017_*.sql"))
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute(step.read_bytes())
+    execute(settings, step.read_bytes())
     bits = currency_bits(np.array([currency for currency, _ in before], "S3")).tolist()
     assert len(set(bits)) == 3
     assert execute(settings, query) == [(row[0], row[1] ^ added) for row, added in zip(before, bits, strict=True)]
@@ -531,8 +530,7 @@ def test_times_of_parquet_are_days_in_utc(settings: Settings, tmp_path: Path) ->
 
 
 def test_code_and_table_name_the_same_indicators(settings: Settings) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute("SELECT code, unit, title FROM indicators ORDER BY place").fetchall()
+    rows = execute(settings, "SELECT code, unit, title FROM indicators ORDER BY place")
     assert rows == list(map(tuple, INDICATORS))
 
 

@@ -23,6 +23,8 @@ from shared.settings.settings import Settings
 from tests.drills.clock_skew_stores import shadow_clock, step_database
 from tests.support.accounts import organization
 from tests.support.client import running_edge
+from tests.support.database import execute
+from tests.support.exports import column
 from tests.support.shop import load_rows
 from tests.support.workers import RecordedMessages, indexing, order, run, services_of
 from workers.dispatcher import SQL as RELAY
@@ -34,13 +36,6 @@ from workers.jobs.leases import Lease, LeaseLost, claim, succeed
 from workers.search.build import make_index
 
 # A job's row is the truth: whatever happens to messages and workers, it is done once or fails with a reason.
-
-
-def column(settings: Settings, job: str, name: str) -> Any:
-    with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute(f"SELECT {name} FROM jobs WHERE id = $1", (job,)).fetchone()
-    assert row is not None
-    return row[0]
 
 
 @pytest.fixture
@@ -148,8 +143,7 @@ def test_a_queue_holds_no_more_messages_than_its_bound_whoever_orders_and_cancel
     for number in range(12):
         job = order(settings, str(number))
         swept(settings, messages, 2, messages_max=5)
-        with connect(settings.database_url, application="tests") as connection:
-            connection.execute(JOBS.cancel, (job,))
+        execute(settings, JOBS.cancel, job)
     assert len(messages.held) == 5
     waits = order(settings, "13")
     assert swept(settings, messages, 3, messages_max=5) == 0
@@ -249,8 +243,7 @@ def test_cancel_wins_over_a_late_finish(settings: Settings) -> None:
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(run, settings, job, indexing(make))
         assert began.wait(30)
-        with connect(settings.database_url, application="tests") as connection:
-            connection.execute(JOBS.cancel, (job,))
+        execute(settings, JOBS.cancel, job)
         go_on.set()
         assert running.result() is None
     assert column(settings, job, "state") == "cancelled"
@@ -262,8 +255,7 @@ def test_a_lease_that_was_taken_away_stops_its_worker(settings: Settings) -> Non
         taken = claim(connection, job, 1)
         assert taken is not None
         with Lease(settings.worker_database_url, job, taken.attempt, 1) as lease:
-            with connect(settings.database_url, application="tests") as operator:
-                operator.execute(JOBS.cancel, (job,))
+            execute(settings, JOBS.cancel, job)
             assert lease.lost.wait(5)
             with pytest.raises(LeaseLost):
                 lease.check()
@@ -366,8 +358,7 @@ def test_a_store_that_is_full_costs_a_job_no_attempt(settings: Settings) -> None
 
 def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -> None:
     job = order(settings, attempts=1)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE jobs SET created_at = now() - interval '61 minutes'")
+    execute(settings, "UPDATE jobs SET created_at = now() - interval '61 minutes'")
     assert run(settings, job, indexing(full)) == "failed"
 
 
@@ -555,8 +546,7 @@ def test_moments_of_a_clock_that_was_never_off_are_left_alone(settings: Settings
 
 def test_a_job_that_was_put_off_very_often_still_fails_with_a_pause_of_a_minute(settings: Settings) -> None:
     job = order(settings)
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE jobs SET attempt = 2000, attempts_max = 2003")
+    execute(settings, "UPDATE jobs SET attempt = 2000, attempts_max = 2003")
     with worker(settings) as connection:
         taken = claim(connection, job, 30)
         assert taken is not None
@@ -660,14 +650,16 @@ def test_the_twin_without_the_lock_fills_it_twice(settings: Settings, acme: str)
 
 def queued(settings: Settings, acme: str, fingerprint: str, age: str) -> None:
     """Put a job into the queue that was ordered so long ago."""
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(
-            "WITH made AS (INSERT INTO jobs (kind, queue, organization_id, fingerprint, created_at, not_before) "
-            "VALUES ('cohorts', 'reports', $1, $2, now() - $3::interval, now() - $3::interval) RETURNING id) "
-            "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
-            "SELECT id, $1, 'org:x', $2, 1, 10 FROM made",
-            (acme, fingerprint, age),
-        )
+    execute(
+        settings,
+        "WITH made AS (INSERT INTO jobs (kind, queue, organization_id, fingerprint, created_at, not_before) "
+        "VALUES ('cohorts', 'reports', $1, $2, now() - $3::interval, now() - $3::interval) RETURNING id) "
+        "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
+        "SELECT id, $1, 'org:x', $2, 1, 10 FROM made",
+        acme,
+        fingerprint,
+        age,
+    )
 
 
 def take(connection: Connection) -> list[Any]:
@@ -701,8 +693,7 @@ def test_whether_a_job_may_be_seen_is_asked_of_its_own_orders_alone(settings: Se
 
 @pytest.fixture
 def one_at_a_time(settings: Settings, acme: str) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET jobs_running = 1")
+    execute(settings, "UPDATE plans SET jobs_running = 1")
     queued(settings, acme, "late", "1 minute")
 
 

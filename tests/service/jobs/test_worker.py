@@ -233,9 +233,7 @@ def ordered(settings: Settings, fingerprint: str, broker: "redis.Redis[bytes]") 
 
 
 def state(settings: Settings, job: str) -> str:
-    with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute("SELECT state FROM jobs WHERE id = $1", (job,)).fetchone()
-    assert row is not None
+    [row] = execute(settings, "SELECT state FROM jobs WHERE id = $1", job)
     return str(row[0])
 
 

@@ -12,7 +12,6 @@ from tests.support.mcp import HANDSHAKE, Mcp, said
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 SOY = mint("shop", "1").iid
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
@@ -22,7 +21,7 @@ def contents() -> Contents:
     return open_shop
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def edge(shared_edge: Edge) -> Edge:
     """One edge for all tests: they change no data."""
     return shared_edge

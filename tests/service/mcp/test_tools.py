@@ -24,7 +24,7 @@ from tests.support.shop import open_shop
 COHORT = {"report": "cohorts", "brand": ["vita"]}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return open_shop
 

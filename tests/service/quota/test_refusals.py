@@ -11,12 +11,12 @@ import pytest
 from edge.quota.billing import burst_of
 from edge.quota.limiter import REFUSED_DAY, REFUSED_SECOND, Decision, DegradedLimiter, KnownRefusals, RateLimiter
 from edge.storage.redis_client import SingleNodeClient
-from shared.db.connect import connect
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
 from tests.support.accounts import ANONYMOUS as PLAN
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
+from tests.support.database import execute
 from tests.support.outages import refusing
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
@@ -143,8 +143,7 @@ def contents() -> Contents:
 async def test_the_burst_of_calls_that_cost_nothing_ends_in_429_and_charges_nothing(
     settings: Settings, tmp_path: Path
 ) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET burst_units = 4 WHERE name = 'brand'")
+    execute(settings, "UPDATE plans SET burst_units = 4 WHERE name = 'brand'")
     greedy, other = api_key(settings), api_key(settings)
     async with running_edge(settings, tmp_path) as edge:
         answers = await asyncio.gather(*(edge.get(DRY_RUN, key=greedy) for _ in range(60)))
@@ -161,8 +160,7 @@ async def test_the_burst_of_calls_that_cost_nothing_ends_in_429_and_charges_noth
 
 
 async def test_a_refused_dry_run_needs_no_database(settings: Settings, tmp_path: Path) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET burst_units = 2 WHERE name = 'brand'")
+    execute(settings, "UPDATE plans SET burst_units = 2 WHERE name = 'brand'")
     key = api_key(settings)
     async with running_edge(settings, tmp_path) as edge:
         assert (await edge.get(DRY_RUN, key=key)).status == 200  # the edge remembers the key

@@ -17,9 +17,9 @@ from yarl import URL
 from edge.bulk import data_credentials
 from edge.bulk.data_credentials import DataCredentialService, SignatureRefused, SignedRequest
 from shared.clock import utc_now
-from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.client import Answer, Edge, running_edge
+from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -27,7 +27,7 @@ from tests.support.shop import load_rows
 KEY_ID = "0123456789"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return released_shop
 
@@ -91,21 +91,23 @@ def test_signatures_are_those_of_the_examples_of_aws(
     assert data_credentials.sign(EXAMPLE_SECRET, "20130524", "us-east-1", "20130524T000000Z", text) == signature
 
 
-async def test_a_file_comes_by_its_key_whole_and_in_part_under_both_ways_to_sign(edge: Edge, key: str) -> None:
-    credentials = await credentials_of(edge, key)
-    manifest = (await edge.get("/index/datasets/observations/releases/latest", key=key)).json
+async def test_a_file_comes_by_its_key_whole_and_in_part_under_both_ways_to_sign(
+    shared_edge: Edge, shared_key: str
+) -> None:
+    credentials = await credentials_of(shared_edge, shared_key)
+    manifest = (await shared_edge.get("/index/datasets/observations/releases/latest", key=shared_key)).json
     for file in manifest["files"]:
         target = f"/releases/observations/{manifest['data_version']}/{file['name']}"
-        whole = await ask(edge, credentials, target)
+        whole = await ask(shared_edge, credentials, target)
         assert (whole.status, hashlib.sha256(whole.body).hexdigest()) == (200, file["sha256"])
         assert whole.head["Last-Modified"].endswith("GMT") and whole.head["ETag"] == f'"sha256-{file["sha256"]}"'
-        part = await ask(edge, credentials, target.replace("/1/", "/latest/"), Range="bytes=4-99")
+        part = await ask(shared_edge, credentials, target.replace("/1/", "/latest/"), Range="bytes=4-99")
         assert (part.status, part.body) == (206, whole.body[4:100])
-        head = await ask(edge, credentials, target, "HEAD")
+        head = await ask(shared_edge, credentials, target, "HEAD")
         assert (head.status, int(head.head["Content-Length"])) == (200, file["bytes"])
         request = AWSRequest("GET", f"http://testserver{target}")
         S3SigV4QueryAuth(credentials, "s3", "us-east-1", expires=60).add_auth(request)
-        assert (await sent(edge, request.url.removeprefix("http://testserver"), {})).body == whole.body
+        assert (await sent(shared_edge, request.url.removeprefix("http://testserver"), {})).body == whole.body
 
 
 async def test_listings_are_pages_of_keys_and_of_folders(
@@ -168,12 +170,12 @@ REFUSED = [
 ]
 
 
-async def test_what_the_bucket_does_not_have_is_refused_as_s3_does(edge: Edge, key: str) -> None:
-    credentials = await credentials_of(edge, key)
+async def test_what_the_bucket_does_not_have_is_refused_as_s3_does(shared_edge: Edge, shared_key: str) -> None:
+    credentials = await credentials_of(shared_edge, shared_key)
     for target, method, expected in REFUSED:
-        answer = await ask(edge, credentials, target, method)
+        answer = await ask(shared_edge, credentials, target, method)
         assert (answer.status, code(answer)) == expected, (target, method, answer.body)
-    answer = await ask(edge, credentials, "/releases/items/99/0000.parquet")
+    answer = await ask(shared_edge, credentials, "/releases/items/99/0000.parquet")
     assert b"Kept are the versions 1." in answer.body
 
 
@@ -191,8 +193,7 @@ async def test_bytes_are_counted_as_those_of_other_downloads(settings: Settings,
 
 
 async def test_calls_have_the_burst_of_calls_that_cost_nothing(settings: Settings, key: str, tmp_path: Path) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET burst_units = 4 WHERE name = 'institutional'")
+    execute(settings, "UPDATE plans SET burst_units = 4 WHERE name = 'institutional'")
     async with running_edge(settings, tmp_path) as edge:
         credentials = await credentials_of(edge, key)
         answers = await asyncio.gather(*(ask(edge, credentials, "/releases/?list-type=2") for _ in range(60)))
@@ -201,23 +202,23 @@ async def test_calls_have_the_burst_of_calls_that_cost_nothing(settings: Setting
     assert (code(refused[0]), refused[0].head["Retry-After"]) == ("SlowDown", "1")
 
 
-async def test_unsigned_changed_and_foreign_requests_are_refused(edge: Edge, key: str) -> None:
-    credentials, target = await credentials_of(edge, key), "/releases/items/1/0000.parquet"
+async def test_unsigned_changed_and_foreign_requests_are_refused(shared_edge: Edge, shared_key: str) -> None:
+    credentials, target = await credentials_of(shared_edge, shared_key), "/releases/items/1/0000.parquet"
     good = signed(credentials, target)
     wrong = [
         ({}, target, (403, "AccessDenied")),
         (good, "/releases/items/latest/0000.parquet", (403, "SignatureDoesNotMatch")),
         ({**good, "Authorization": good["Authorization"][:-1] + "g"}, target, (400, "AuthorizationHeaderMalformed")),
-        ({**good, "Authorization": "ApiKey " + key}, target, (400, "InvalidRequest")),
+        ({**good, "Authorization": "ApiKey " + shared_key}, target, (400, "InvalidRequest")),
         ({**good, "X-Amz-Security-Token": good["X-Amz-Security-Token"][:-2] + "AA"}, target, (400, "InvalidToken")),
         ({**good, "X-Amz-Security-Token": ""}, target, (403, "InvalidAccessKeyId")),
         ({**good, "Authorization": good["Authorization"].replace("host;", "")}, target, (400, "AuthorizationHeaderMalformed")),
     ]  # fmt: skip
     for fields, at, expected in wrong:
-        answer = await sent(edge, at, fields)
+        answer = await sent(shared_edge, at, fields)
         assert (answer.status, code(answer)) == expected, fields
     other = Credentials(credentials.access_key, "x" * 43, credentials.token)
-    assert code(await ask(edge, other, target)) == "SignatureDoesNotMatch"
+    assert code(await ask(shared_edge, other, target)) == "SignatureDoesNotMatch"
 
 
 async def test_the_id_of_a_key_is_no_credential(edge: Edge, key: str) -> None:
@@ -234,8 +235,7 @@ async def test_credentials_end_with_their_key(edge: Edge, settings: Settings, ke
     """By the notice that ends the key itself: no entry of an earlier request outlives it."""
     credentials, target = await credentials_of(edge, key), "/releases/items/1/0000.parquet"
     assert (await ask(edge, credentials, target)).status == 200
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE api_keys SET revoked_at = now()")
+    execute(settings, "UPDATE api_keys SET revoked_at = now()")
     answer = await ask(edge, credentials, target)
     while answer.status == 200:  # until the notice has come; the test's own limit ends it where none does
         answer = await ask(edge, credentials, target)

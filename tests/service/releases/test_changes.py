@@ -20,6 +20,7 @@ from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.releases import cut, files_of, without_column
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -266,8 +267,7 @@ async def test_changes_are_a_dataset_that_says_how_far_it_leads_back(edge: Edge,
     digests = [file["sha256"] for file in manifest["files"]]
     assert [file["sha256"] for file in earlier["files"]] == digests[: len(earlier["files"])]
     assert "since" not in (await edge.get("/index/datasets/items/releases/latest", key=key)).json
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE releases SET expires_at = now() - interval '1 second' WHERE data_version < 4")
+    execute(settings, "UPDATE releases SET expires_at = now() - interval '1 second' WHERE data_version < 4")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         expire(connection, open_object_store(settings), Log("tests"))
     load_rows(settings, settings.results_dir, "7,Salt,Gold,Food,Salt,1,2026-06-30,EAST,3,\n", name="12.csv")
@@ -298,9 +298,7 @@ async def test_an_export_of_changes_is_one_step_between_two_releases(
 
 
 def job_of(settings: Settings) -> str:
-    with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute("SELECT id::text FROM jobs WHERE kind = 'export' AND state = 'queued'").fetchone()
-    assert row is not None
+    [row] = execute(settings, "SELECT id::text FROM jobs WHERE kind = 'export' AND state = 'queued'")
     return str(row[0])
 
 

@@ -23,6 +23,7 @@ from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents, begins_with
 from tests.support.shop import load_rows
@@ -34,7 +35,7 @@ RELEASES = "/index/datasets/observations/releases"
 ORIGIN = "http://testserver"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return released_shop
 
@@ -70,12 +71,12 @@ def two_signed_releases(settings: Settings, folder: Path) -> None:
         cut(replace(settings, release_signing_key_file=file))
 
 
-async def test_a_manifest_names_files_whose_bytes_have_its_digests(edge: Edge, key: str) -> None:
-    reported = await manifest(edge, key)
+async def test_a_manifest_names_files_whose_bytes_have_its_digests(shared_edge: Edge, shared_key: str) -> None:
+    reported = await manifest(shared_edge, shared_key)
     assert reported["rows"] == sum(file["rows"] for file in reported["files"]) == 5
     for file in reported["files"]:
-        for url, credential in ((file["url"], key), (file["signed_url"], None)):
-            answer = await edge.get(path_of(url), key=credential, anonymous=False)
+        for url, credential in ((file["url"], shared_key), (file["signed_url"], None)):
+            answer = await shared_edge.get(path_of(url), key=credential, anonymous=False)
             assert (answer.status, len(answer.body)) == (200, file["bytes"])
             digest = hashlib.sha256(answer.body).digest()
             assert digest.hex() == file["sha256"]
@@ -114,9 +115,9 @@ async def describe(edge: Edge, form: str, release: str = "latest", dataset: str 
     return answer.json
 
 
-async def test_a_release_is_described_to_machines_that_have_no_credential(edge: Edge, key: str) -> None:
-    reported = await manifest(edge, key)
-    croissant, schema_org, dcat = [await describe(edge, form) for form in FORMS]
+async def test_a_release_is_described_to_machines_that_have_no_credential(shared_edge: Edge, shared_key: str) -> None:
+    reported = await manifest(shared_edge, shared_key)
+    croissant, schema_org, dcat = [await describe(shared_edge, form) for form in FORMS]
     digests = [(file["url"], file["sha256"]) for file in reported["files"]]
     listed = [one for one in croissant["distribution"] if one["@type"] == "cr:FileObject"]
     assert [(one["contentUrl"], one["sha256"]) for one in listed] == digests
@@ -135,8 +136,8 @@ async def test_a_release_is_described_to_machines_that_have_no_credential(edge: 
     assert derived["dct:rights"]["dct:description"] == source["license"]
     variables = {one["name"]: one for one in schema_org["variableMeasured"]}
     assert (variables["price_minor"]["minValue"], variables["price_minor"]["maxValue"]) == (850, 2500)
-    assert (await edge.get(f"{RELEASES}/latest/descriptions/rdf", anonymous=False)).status == 400
-    assert (await edge.get(f"{RELEASES}/9/descriptions/dcat", anonymous=False)).status == 404
+    assert (await shared_edge.get(f"{RELEASES}/latest/descriptions/rdf", anonymous=False)).status == 400
+    assert (await shared_edge.get(f"{RELEASES}/9/descriptions/dcat", anonymous=False)).status == 404
 
 
 async def test_a_description_is_made_once_however_often_and_in_whatever_words_it_is_asked_for(
@@ -156,8 +157,7 @@ async def test_a_description_says_which_days_are_missing_and_keeps_the_terms_of_
 ) -> None:
     before = await describe(edge, "croissant", "1")
     load_rows(settings, tmp_path, "1,Soy,Vita,Drinks,Soy milk,1.0,2026-07-05,NORTH,1,\n", name="gap.csv")
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE sources SET license = 'changed', attribution = 'by the shop'")
+    execute(settings, "UPDATE sources SET license = 'changed', attribution = 'by the shop'")
     cut(settings)
     after = await describe(edge, "croissant")
     assert after["rai:dataCollectionMissingData"] == "Days without an observation: 2026-07-03/2026-07-04"
@@ -213,13 +213,13 @@ def test_a_file_that_holds_no_signing_key_is_refused_with_a_sentence(tmp_path: P
         SigningKey.read(file)
 
 
-async def test_parts_and_conditions(edge: Edge, key: str) -> None:
-    file = (await manifest(edge, key))["files"][0]
-    for path, credential in ((path_of(file["url"]), key), (path_of(file["signed_url"]), None)):
+async def test_parts_and_conditions(shared_edge: Edge, shared_key: str) -> None:
+    file = (await manifest(shared_edge, shared_key))["files"][0]
+    for path, credential in ((path_of(file["url"]), shared_key), (path_of(file["signed_url"]), None)):
 
-        async def ask(method: str = "GET", path: str = path, key: str | None = credential, **fields: str) -> Any:
+        async def ask(method: str = "GET", path: str = path, shared_key: str | None = credential, **fields: str) -> Any:
             head = {name.replace("_", "-"): value for name, value in fields.items()}
-            return await edge.ask(method, path, key=key, anonymous=False, head=head)
+            return await shared_edge.ask(method, path, key=shared_key, anonymous=False, head=head)
 
         whole, etag = (await ask()).body, f'"sha256-{file["sha256"]}"'
         part = await ask(Range="bytes=4-9", If_Range=etag)
@@ -236,8 +236,8 @@ async def test_parts_and_conditions(edge: Edge, key: str) -> None:
             assert (head.status, head.body, int(head.head["Content-Length"])) == (200, b"", len(whole))
 
 
-async def test_the_plan_is_asked_before_anything_else(edge: Edge, settings: Settings, key: str) -> None:
-    brand = api_key(settings, "brand")
+async def test_the_plan_is_asked_before_anything_else(shared_edge: Edge, shared_key: str) -> None:
+    brand = api_key(shared_edge.settings, "brand")
     for path in (
         "/index/datasets",
         RELEASES,
@@ -245,10 +245,10 @@ async def test_the_plan_is_asked_before_anything_else(edge: Edge, settings: Sett
         f"{RELEASES}/latest/files/2026-07-0000.parquet",
         "/index/datasets/nothing/releases",
     ):
-        refused = await edge.get(path, key=brand)
+        refused = await shared_edge.get(path, key=brand)
         assert (refused.status, refused.json["required_plan"]) == (403, "institutional")
-        assert (await edge.get(path)).status == 403
-        assert (await edge.get(path, anonymous=False)).status == 401
+        assert (await shared_edge.get(path)).status == 403
+        assert (await shared_edge.get(path, anonymous=False)).status == 401
 
 
 NAMES_OF_NOTHING = [
@@ -264,11 +264,11 @@ NAMES_OF_NOTHING = [
 ]
 
 
-async def test_names_that_are_none_of_ours_are_404(edge: Edge, key: str) -> None:
+async def test_names_that_are_none_of_ours_are_404(shared_edge: Edge, shared_key: str) -> None:
     for file in NAMES_OF_NOTHING:
         for kind, query in (("files", ""), ("signed", "?expires=1&organization=x&signature=y")):
-            refused = await edge.get(
-                f"{RELEASES}/latest/{kind}/{file}{query}", key=key if kind == "files" else None, check=False
+            refused = await shared_edge.get(
+                f"{RELEASES}/latest/{kind}/{file}{query}", key=shared_key if kind == "files" else None, check=False
             )
             assert refused.status in (400, 404), (file, refused)
             assert refused.json["type"].rsplit("/", 1)[1] in ("dataset-not-found", "not-found", "invalid-parameter")
@@ -277,25 +277,27 @@ async def test_names_that_are_none_of_ours_are_404(edge: Edge, key: str) -> None
 NO_RELEASES = ["0", "01", "99", "-1", "newest", "1e1", "%31%00", "9" * 30]
 
 
-async def test_releases_that_are_not_there_are_404(edge: Edge, key: str) -> None:
+async def test_releases_that_are_not_there_are_404(shared_edge: Edge, shared_key: str) -> None:
     for release in NO_RELEASES:
-        refused = await edge.get(f"{RELEASES}/{release}", key=key, check=False)
+        refused = await shared_edge.get(f"{RELEASES}/{release}", key=shared_key, check=False)
         assert refused.status in (400, 404) and refused.json["type"].rsplit("/", 1)[1] in (
             "dataset-not-found",
             "invalid-parameter",
         )
-        assert (await edge.get(f"/index/datasets/nothing/releases/{release}", key=key, check=False)).status in (
+        assert (
+            await shared_edge.get(f"/index/datasets/nothing/releases/{release}", key=shared_key, check=False)
+        ).status in (
             400,
             404,
         )
 
 
-async def test_a_signed_address_that_was_changed_opens_nothing(edge: Edge, settings: Settings, key: str) -> None:
-    other = api_key(settings, "institutional")
-    reported, items = await manifest(edge, key), await manifest(edge, key, "items")
+async def test_a_signed_address_that_was_changed_opens_nothing(shared_edge: Edge, shared_key: str) -> None:
+    other = api_key(shared_edge.settings, "institutional")
+    reported, items = await manifest(shared_edge, shared_key), await manifest(shared_edge, shared_key, "items")
     path = path_of(reported["files"][0]["signed_url"])
     query = dict(pair.split("=") for pair in path.partition("?")[2].split("&"))
-    foreign = path_of((await manifest(edge, other))["files"][0]["signed_url"]).partition("?")[2]
+    foreign = path_of((await manifest(shared_edge, other))["files"][0]["signed_url"]).partition("?")[2]
     other = dict(pair.split("=") for pair in foreign.split("&"))["organization"]
     changed = [
         path.replace(query["signature"], query["signature"][:-1] + ("A" if query["signature"][-1] != "A" else "B")),
@@ -305,9 +307,9 @@ async def test_a_signed_address_that_was_changed_opens_nothing(edge: Edge, setti
         path.replace(query["signature"], "%C3%BC" * 43),
     ]
     for address in changed:
-        refused = await edge.get(address, anonymous=False)
+        refused = await shared_edge.get(address, anonymous=False)
         assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (403, "invalid-signature"), address
-    assert (await edge.get(path.partition("?")[0], anonymous=False)).status == 400
+    assert (await shared_edge.get(path.partition("?")[0], anonymous=False)).status == 400
 
 
 async def test_a_signed_address_ends_with_its_time_or_with_the_contract(
@@ -330,13 +332,11 @@ async def test_a_signed_address_ends_with_its_time_or_with_the_contract(
         assert (await edge.get(path, anonymous=False)).status == 403
 
 
-async def test_a_file_that_the_store_lost_is_refused_before_the_first_byte(
-    edge: Edge, settings: Settings, key: str
-) -> None:
-    file = (await manifest(edge, key))["files"][0]
-    stored = settings.results_dir / "releases" / f"{file['sha256']}.parquet"
+async def test_a_file_that_the_store_lost_is_refused_before_the_first_byte(shared_edge: Edge, shared_key: str) -> None:
+    file = (await manifest(shared_edge, shared_key))["files"][0]
+    stored = shared_edge.settings.results_dir / "releases" / f"{file['sha256']}.parquet"
     stored.write_bytes(stored.read_bytes()[:-1])
     for _ in range(2):
-        refused = await edge.get(path_of(file["url"]), key=key)
+        refused = await shared_edge.get(path_of(file["url"]), key=shared_key)
         assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (410, "result-expired")
         stored.unlink(missing_ok=True)

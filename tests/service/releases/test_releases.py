@@ -23,6 +23,7 @@ from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.articles.support import row, shop
+from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import begins_with
 from tests.support.shop import load_rows
@@ -36,12 +37,13 @@ from workers.provenance import item_acts, standing
 
 
 def read(settings: Settings, dataset: str, version: int | None = None) -> pa.Table:
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute(
-            "SELECT sha256 FROM release_files WHERE dataset = $1 AND data_version = coalesce($2, (SELECT max(data_version) FROM releases)) "
-            "ORDER BY place",
-            (dataset, version),
-        ).fetchall()
+    rows = execute(
+        settings,
+        "SELECT sha256 FROM release_files WHERE dataset = $1 AND data_version = coalesce($2, (SELECT max(data_version) FROM releases)) "
+        "ORDER BY place",
+        dataset,
+        version,
+    )
     paths = [str(settings.results_dir / key_of(row[0])) for row in rows]
     return pyarrow.dataset.dataset(paths, schema=arrow_schema(DATASETS[dataset])).to_table()
 
@@ -76,10 +78,7 @@ def test_a_release_says_what_the_index_says(settings: Settings) -> None:
 
 @begins_with(released_shop)
 def test_files_are_typed_sorted_and_listed(settings: Settings) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute(
-            "SELECT dataset, sha256, rows, bytes, min_key, max_key, statistics FROM release_files"
-        ).fetchall()
+    rows = execute(settings, "SELECT dataset, sha256, rows, bytes, min_key, max_key, statistics FROM release_files")
     assert {row[0] for row in rows} == {"items", "observations", "brands", "categories", "cards"}
     for dataset, sha256, count, size, least, most, statistics in rows:
         path = settings.results_dir / key_of(sha256)
@@ -111,10 +110,7 @@ def test_a_file_is_shared_by_the_releases_in_which_it_is_the_same_and_goes_with_
     after = set((settings.results_dir / PREFIX).iterdir())
     assert before < after and reported["shared_bytes"] > 0
     assert sum(path.stat().st_size for path in after - before) == reported["written_bytes"]
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute(
-            "SELECT data_version, name, sha256 FROM release_files WHERE dataset = 'observations'"
-        ).fetchall()
+    rows = execute(settings, "SELECT data_version, name, sha256 FROM release_files WHERE dataset = 'observations'")
     july = {row[2] for row in rows if row[1].startswith("2026-07")}
     assert len(july) == 1 and {row[0] for row in rows} == {1, 2}
     assert read(settings, "observations", 1).num_rows == 5
@@ -123,8 +119,7 @@ def test_a_file_is_shared_by_the_releases_in_which_it_is_the_same_and_goes_with_
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         assert expire(connection, store, log) == 0, "it may belong to a release that is being cut"
         assert expire(connection, store, log, orphan_seconds=-1) == 1
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute("UPDATE releases SET expires_at = now() - interval '1 second'")
+    execute(settings, "UPDATE releases SET expires_at = now() - interval '1 second'")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         assert expire(connection, store, log, orphan_seconds=-1) > 0
         assert connection.execute("SELECT DISTINCT data_version FROM releases").fetchall() == [(2,)]
@@ -186,8 +181,7 @@ def test_a_worker_that_lost_its_job_publishes_nothing(
     real = module._publish
 
     def stolen(context: JobContext, *rest: Any) -> None:
-        with connect(settings.database_url, application="tests", autocommit=True) as thief:
-            thief.execute("UPDATE jobs SET attempt = attempt + 1 WHERE id = $1", (context.job.id,))
+        execute(settings, "UPDATE jobs SET attempt = attempt + 1 WHERE id = $1", context.job.id)
         real(context, *rest)
 
     monkeypatch.setattr(module, "_publish", stolen)
@@ -216,8 +210,7 @@ def test_a_server_that_disconnects_is_an_error_and_never_an_early_end(settings: 
     with Snapshot(settings.worker_database_url, application="release") as snapshot:
         pieces = snapshot.copy(ENDLESS, format="binary")
         next(pieces)
-        with connect(settings.database_url, application="tests", autocommit=True) as connection:
-            connection.execute(LOST)
+        execute(settings, LOST)
         with pytest.raises(SnapshotLost):
             for _ in pieces:
                 pass
@@ -233,8 +226,7 @@ def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
 
     def lose(*arguments: Any) -> Any:
         if arguments[1].name == "categories":
-            with connect(settings.database_url, application="tests", autocommit=True) as connection:
-                connection.execute(LOST)
+            execute(settings, LOST)
         return real(*arguments)
 
     monkeypatch.setattr(module, "table_batches", lose)
@@ -279,8 +271,7 @@ SOY = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-{:02d},{},{},\n"
 
 
 def committed_on(settings: Settings, day: str) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE data_versions SET committed_at = $1::date + time '22:00'", (day,))
+    execute(settings, "UPDATE data_versions SET committed_at = $1::date + time '22:00'", day)
 
 
 def test_a_card_says_what_the_index_says(settings: Settings, tmp_path: Path) -> None:
@@ -318,8 +309,7 @@ def test_a_card_knows_nothing_of_later_days(settings: Settings, tmp_path: Path) 
     load_rows(settings, tmp_path, SOY.format(4, "NORTH", "11"), name="last.csv")
     committed_on(settings, "2026-07-03")
     cut(settings)
-    with connect(settings.database_url, application="tests") as connection:
-        first, second, third = (connection.execute(cards, (version,)).fetchall() for version in (1, 2, 3))
+    first, second, third = (execute(settings, cards, version) for version in (1, 2, 3))
     assert first == second != third
     found = duckdb.sql(f"SELECT prices FROM '{settings.results_dir / key_of(third[0][0])}'").fetchall()
     assert [json.loads(prices)[0]["last_day"] for (prices,) in found] == ["2026-07-03"]

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
+from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -26,7 +26,7 @@ def two_releases(settings: Settings, folder: Path) -> None:
     cut(settings)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return two_releases
 
@@ -50,35 +50,35 @@ def files(answer: Answer) -> list[Any]:
     return rest
 
 
-async def test_versions(edge: Edge, key: str) -> None:
-    newest = (await ask(edge, key, f"{TABLES}/items/version")).head
+async def test_versions(shared_edge: Edge, shared_key: str) -> None:
+    newest = (await ask(shared_edge, shared_key, f"{TABLES}/items/version")).head
     assert (newest["Delta-Table-Version"], newest["Cache-Control"]) == ("2", "no-store")
-    early = await ask(edge, key, f"{TABLES}/items/version?startingTimestamp=2020-01-01T00:00:00Z")
+    early = await ask(shared_edge, shared_key, f"{TABLES}/items/version?startingTimestamp=2020-01-01T00:00:00Z")
     assert early.head["Delta-Table-Version"] == "1"
-    late = await ask(edge, key, f"{TABLES}/items/version?startingTimestamp=2999-01-01T00:00:00Z")
+    late = await ask(shared_edge, shared_key, f"{TABLES}/items/version?startingTimestamp=2999-01-01T00:00:00Z")
     assert late.json["type"].endswith("/dataset-not-found")
-    reported = lines(await ask(edge, key, f"{TABLES}/items/metadata?version=1"))
+    reported = lines(await ask(shared_edge, shared_key, f"{TABLES}/items/metadata?version=1"))
     assert reported[1]["metaData"]["version"] == 1
     schema = json.loads(reported[1]["metaData"]["schemaString"])
     types = {field["name"]: field["type"] for field in schema["fields"]}
     assert (types["first_seen_on"], types["alt_names"]["type"], types["brand"]) == ("date", "array", "string")
 
 
-async def test_a_query_names_files_that_open_without_a_header(edge: Edge, key: str) -> None:
-    answer = await ask(edge, key, f"{TABLES}/observations/query", {})
+async def test_a_query_names_files_that_open_without_a_header(shared_edge: Edge, shared_key: str) -> None:
+    answer = await ask(shared_edge, shared_key, f"{TABLES}/observations/query", {})
     assert answer.head["Delta-Table-Version"] == "2"
     assert answer.head["Content-Type"].startswith("application/x-ndjson")
     found = [line["file"] for line in files(answer)]
     assert len(found) == 2
     for file in found:
         path = file["url"].removeprefix("http://testserver/v1")
-        opened = await edge.get(path, anonymous=False)
+        opened = await shared_edge.get(path, anonymous=False)
         assert (opened.status, len(opened.body)) == (200, file["size"])
         assert json.loads(file["stats"])["numRecords"] in (5, 1)
-    assert len(files(await ask(edge, key, f"{TABLES}/observations/query", {"version": 1}))) == 1
-    assert len(files(await ask(edge, key, f"{TABLES}/observations/query", {"limitHint": 5}))) == 1
-    assert len(files(await ask(edge, key, f"{TABLES}/observations/query", {"limitHint": 6}))) == 2
-    assert len(files(await ask(edge, key, f"{TABLES}/impacts/query", {"limitHint": 6}))) == 0
+    assert len(files(await ask(shared_edge, shared_key, f"{TABLES}/observations/query", {"version": 1}))) == 1
+    assert len(files(await ask(shared_edge, shared_key, f"{TABLES}/observations/query", {"limitHint": 5}))) == 1
+    assert len(files(await ask(shared_edge, shared_key, f"{TABLES}/observations/query", {"limitHint": 6}))) == 2
+    assert len(files(await ask(shared_edge, shared_key, f"{TABLES}/impacts/query", {"limitHint": 6}))) == 0
 
 
 def comparison(op: str, column: str, value: Any, type: str) -> dict[str, Any]:
@@ -104,9 +104,9 @@ HINTS: list[tuple[dict[str, Any], list[str]]] = [
 ]
 
 
-async def test_hints_spare_files_and_never_one_that_fits(edge: Edge, key: str) -> None:
+async def test_hints_spare_files_and_never_one_that_fits(shared_edge: Edge, shared_key: str) -> None:
     for body, months in HINTS:
-        found = files(await ask(edge, key, f"{TABLES}/observations/query", body))
+        found = files(await ask(shared_edge, shared_key, f"{TABLES}/observations/query", body))
         assert [line["file"]["url"].rpartition("/")[2][:7] for line in found] == months, body
 
 
@@ -120,22 +120,23 @@ async def test_changes_are_rows_with_their_reasons(edge: Edge, settings: Setting
     [row] = pq.read_table(io.BytesIO(opened.body)).to_pylist()
     assert (row["channel"], row["_change_type"], row["_change_reason"]) == ("NORTH", "insert", "source")
     assert files(await ask(edge, key, f"{TABLES}/merged/changes?startingVersion=2")) == []
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("DELETE FROM releases WHERE data_version = 2 AND dataset = 'observations_changes'")
+    execute(settings, "DELETE FROM releases WHERE data_version = 2 AND dataset = 'observations_changes'")
     older = files(await ask(edge, key, f"{TABLES}/observations/changes?startingVersion=2"))
     assert [(kind, line[kind]["version"]) for line in older for kind in line] == [("add", 2)]
 
 
-async def test_changes_of_which_no_rows_are_known_are_files_that_came_and_went(edge: Edge, key: str) -> None:
+async def test_changes_of_which_no_rows_are_known_are_files_that_came_and_went(
+    shared_edge: Edge, shared_key: str
+) -> None:
     """There is nothing before the first release that it could be compared with."""
-    both = files(await ask(edge, key, f"{TABLES}/items/changes?startingVersion=1&endingVersion=2"))
+    both = files(await ask(shared_edge, shared_key, f"{TABLES}/items/changes?startingVersion=1&endingVersion=2"))
     kinds = [(kind, line[kind]["version"]) for line in both for kind in line]
     assert kinds == [("add", 1), ("remove", 2), ("add", 2)]
     gone = next(line["remove"] for line in both if "remove" in line)
-    assert (await edge.get(gone["url"].removeprefix("http://testserver/v1"), anonymous=False)).status == 200
-    refused = await ask(edge, key, f"{TABLES}/items/changes?startingVersion=9")
+    assert (await shared_edge.get(gone["url"].removeprefix("http://testserver/v1"), anonymous=False)).status == 200
+    refused = await ask(shared_edge, shared_key, f"{TABLES}/items/changes?startingVersion=9")
     assert refused.json["errors"][0]["parameter"] == "startingVersion"
-    assert (await ask(edge, key, f"{TABLES}/items/changes")).status == 400
+    assert (await ask(shared_edge, shared_key, f"{TABLES}/items/changes")).status == 400
 
 
 REFUSED = [
@@ -144,21 +145,23 @@ REFUSED = [
 ]
 
 
-async def test_an_object_that_does_not_exist_or_is_not_allowed_is_refused(edge: Edge, key: str) -> None:
+async def test_an_object_that_does_not_exist_or_is_not_allowed_is_refused(shared_edge: Edge, shared_key: str) -> None:
     for path, body, status in REFUSED:
-        assert (await ask(edge, key, path, body)).status == status, (path, body)
+        assert (await ask(shared_edge, shared_key, path, body)).status == status, (path, body)
 
 
-async def test_a_key_is_a_bearer_token_here_and_nowhere_else(edge: Edge, settings: Settings, key: str) -> None:
-    profile = await ask(edge, key, "/delta-sharing/profile")
+async def test_a_key_is_a_bearer_token_here_and_nowhere_else(shared_edge: Edge, shared_key: str) -> None:
+    profile = await ask(shared_edge, shared_key, "/delta-sharing/profile")
     assert profile.json == {
         "shareCredentialsVersion": 1,
         "endpoint": "http://testserver/v1/delta-sharing",
-        "bearerToken": key,
+        "bearerToken": shared_key,
     }
-    assert (await edge.get("/delta-sharing/profile", key=key)).json == profile.json
-    assert (await ask(edge, key, "/index/datasets")).status == 401
-    assert (await ask(edge, api_key(settings, "brand"), "/delta-sharing/shares")).status == 403
-    wrong = await ask(edge, key[:-1] + ("y" if key.endswith("x") else "x"), "/delta-sharing/shares")
+    assert (await shared_edge.get("/delta-sharing/profile", key=shared_key)).json == profile.json
+    assert (await ask(shared_edge, shared_key, "/index/datasets")).status == 401
+    assert (await ask(shared_edge, api_key(shared_edge.settings, "brand"), "/delta-sharing/shares")).status == 403
+    wrong = await ask(
+        shared_edge, shared_key[:-1] + ("y" if shared_key.endswith("x") else "x"), "/delta-sharing/shares"
+    )
     assert wrong.status == 401 and "Bearer" in wrong.head["WWW-Authenticate"]
-    assert (await edge.get("/delta-sharing/shares")).status == 403
+    assert (await shared_edge.get("/delta-sharing/shares")).status == 403

@@ -21,6 +21,7 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
+from tests.support.database import execute
 from tests.support.reports import answer, queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
@@ -274,8 +275,7 @@ async def test_a_new_snapshot_is_a_new_question(edge: Edge, settings: Settings, 
     asking = asyncio.create_task(edge.get(COHORT, key=key))
     await work(settings)
     await asking
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("INSERT INTO data_versions (version) VALUES (2)")
+    execute(settings, "INSERT INTO data_versions (version) VALUES (2)")
     await edge.resources.version.read()
     assert (await edge.get(COHORT, key=key, head=ASYNC)).status == 202
 
@@ -284,8 +284,7 @@ async def test_an_answer_names_the_snapshot_that_was_read_not_the_one_that_was_a
     edge: Edge, settings: Settings, key: str
 ) -> None:
     job = (await edge.get(COHORT, key=key, head=ASYNC)).json
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("INSERT INTO data_versions (version) VALUES (2)")
+    execute(settings, "INSERT INTO data_versions (version) VALUES (2)")
     await work(settings)
     await edge.resources.version.read()
     found = await edge.get(COHORT, key=key)
@@ -516,9 +515,7 @@ async def test_a_follower_whose_notifications_are_all_lost_still_sees_every_chan
     edge: Edge, settings: Settings, placed: tuple[str, str]
 ) -> None:
     job, key = placed
-    with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute("SELECT organization_id::text FROM job_orders WHERE id = $1", (job,)).fetchone()
-    assert row is not None
+    [row] = execute(settings, "SELECT organization_id::text FROM job_orders WHERE id = $1", job)
     orders = JobOrders(edge.resources.database, JobWaiters(), 10, Log("tests"))  # nothing wakes these waiters
     order, serializer = await orders.find(row[0], job), JobSerializer(settings.base_url, settings.problem_base_url)
 

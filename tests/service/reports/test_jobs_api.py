@@ -178,8 +178,7 @@ async def test_a_report_without_rows_costs_nothing_whoever_waits_for_it_and_howe
     assert settle_refunds(settings) == 0
     assert [await edge.used(one) for one in (key, other, third)] == [0, 0, 0]
     await edge.resources.usage.flush()
-    with connect(settings.database_url, application="tests") as connection:
-        totals = connection.execute("SELECT sum(units)::int FROM usage GROUP BY account").fetchall()
+    totals = execute(settings, "SELECT sum(units)::int FROM usage GROUP BY account")
     assert totals and {total for (total,) in totals} == {0}
 
 

@@ -2,18 +2,17 @@
 
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from deploy.local.derived import bring_up_to_date
 from edge.index.identifiers import SQL as IDENTIFIERS
-from shared.db.connect import connect
 from shared.index.identifiers import LAYOUT
 from shared.search import layout
 from shared.search.index import SearchIndex
 from shared.settings.settings import Settings
 from tests.service.ingest.test_undo import IIDS, ONE, OTHER, Happening, in_transaction, something
+from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 from workers.provenance.undo import undo
@@ -34,17 +33,12 @@ def contents() -> Contents:
     return others
 
 
-def read(settings: Settings, query: str, *values: object) -> list[tuple[Any, ...]]:
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query, values or None).fetchall()
-
-
 def indexed(settings: Settings) -> SearchIndex:
     make_index(settings.worker_database_url, settings.search_dir, sizes=Sizes(segments_per_tier=3))
     found = layout.newest(settings.search_dir)
     assert found is not None
     index = SearchIndex(settings.search_dir, found)
-    [newest] = read(settings, "SELECT version, committed_at::text FROM data_versions ORDER BY version DESC LIMIT 1")
+    [newest] = execute(settings, "SELECT version, committed_at::text FROM data_versions ORDER BY version DESC LIMIT 1")
     assert (index.data_version, index.committed_at, index.identifiers) == (*newest, LAYOUT)
     return index
 
@@ -53,7 +47,7 @@ def found_by_postgresql(settings: Settings, identifiers: list[tuple[str, str]]) 
     schemes, values = (list(column) for column in zip(*identifiers, strict=True))
     anything = [""] * len(identifiers)
     query = _LIVE.format(resolved=IDENTIFIERS.resolved.rstrip().rstrip(";"))
-    return {identifiers[n - 1] for (n,) in read(settings, query, schemes, values, anything, anything)}
+    return {identifiers[n - 1] for (n,) in execute(settings, query, schemes, values, anything, anything)}
 
 
 def near(value: str) -> str:
@@ -77,7 +71,7 @@ def test_an_identifier_is_possible_where_postgresql_finds_an_item_and_nowhere_el
             history += [] if no is None else [no]
         index = indexed(settings)
         updates += bool(first & {segment.id for segment in index.segments})
-        known |= {(scheme, value) for scheme, value in read(settings, "SELECT scheme, value FROM item_identifiers")}
+        known |= {(scheme, value) for scheme, value in execute(settings, "SELECT scheme, value FROM item_identifiers")}
         asked = sorted(known | {(scheme, near(value)) for scheme, value in known})
         assert {one for one in asked if index.may_have(*one)} == found_by_postgresql(settings, asked)
     assert updates
@@ -107,8 +101,7 @@ def test_an_index_of_a_former_release_is_built_anew_with_identifiers(settings: S
 
 
 def test_where_a_load_has_not_derived_its_identifiers_the_index_says_so(settings: Settings) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE identifiers_derived SET event_no = event_no - 1")
+    execute(settings, "UPDATE identifiers_derived SET event_no = event_no - 1")
     make_index(settings.worker_database_url, settings.search_dir)
     found = layout.newest(settings.search_dir)
     assert found is not None

@@ -187,9 +187,9 @@ async def test_events_wait_while_the_organization_is_suspended_or_its_plan_has_n
         assert (await asyncio.to_thread(is_due), await send(settings), numbers(there.accepted)) == (True, 1, [1])
 
 
-async def test_an_address_that_cannot_be_called_is_refused(edge: Edge, key: str) -> None:
+async def test_an_address_that_cannot_be_called_is_refused(shared_edge: Edge, shared_key: str) -> None:
     for url in ("ftp://example.org/", "https://a:b@example.org/", "https://example.org/#x", "https://", "no address"):
-        refused = await edge.ask("POST", "/webhooks", key=key, body=json.dumps({"url": url}).encode())
+        refused = await shared_edge.ask("POST", "/webhooks", key=shared_key, body=json.dumps({"url": url}).encode())
         assert refused.status == 400, url
         assert [error["parameter"] for error in refused.json["errors"]] == ["url"], url
 
@@ -204,15 +204,15 @@ async def test_another_organization_has_no_part_in_it(edge: Edge, settings: Sett
             assert (await edge.ask(method, f"/webhooks/{made['id']}{path}", key=other)).status == 404
 
 
-async def test_additions_at_once_never_pass_the_limit(edge: Edge, key: str) -> None:
+async def test_additions_at_once_never_pass_the_limit(shared_edge: Edge, shared_key: str) -> None:
     async def add(path: str, body: dict[str, Any]) -> int:
-        return (await edge.ask("POST", path, key=key, body=json.dumps(body).encode())).status
+        return (await shared_edge.ask("POST", path, key=shared_key, body=json.dumps(body).encode())).status
 
     created = await asyncio.gather(
         *(add("/webhooks", {"url": "https://example.org/"}) for _ in range(ENDPOINTS_MAX + 8))
     )
     assert sorted(created) == [201] * ENDPOINTS_MAX + [409] * 8
-    assert (await edge.get("/webhooks", key=key)).json["count"] == ENDPOINTS_MAX
+    assert (await shared_edge.get("/webhooks", key=shared_key)).json["count"] == ENDPOINTS_MAX
 
 
 # Deliveries that fail: retries, pauses, disabled webhooks, and the order that holds through all of it.
@@ -376,25 +376,25 @@ async def test_every_post_and_delete_is_done_once_and_answered_alike(edge: Edge,
         assert (location is not None) == (act == "webhook.created")
 
 
-async def test_of_many_calls_at_once_under_one_key_one_is_done(edge: Edge, key: str) -> None:
-    answers = await asyncio.gather(*(call(edge, key, "POST", "/webhooks", HOOK) for _ in range(12)))
+async def test_of_many_calls_at_once_under_one_key_one_is_done(shared_edge: Edge, shared_key: str) -> None:
+    answers = await asyncio.gather(*(call(shared_edge, shared_key, "POST", "/webhooks", HOOK) for _ in range(12)))
     assert {answer.status for answer in answers} <= {201, 409}
     assert {a.json["type"].rpartition("/")[2] for a in answers if a.status == 409} <= {"idempotency-in-progress"}
-    assert len((await edge.get("/webhooks", key=key)).json["data"]) == 1
+    assert len((await shared_edge.get("/webhooks", key=shared_key)).json["data"]) == 1
 
 
-async def test_a_key_of_another_call_body_or_organization(edge: Edge, settings: Settings, key: str) -> None:
+async def test_a_key_of_another_call_body_or_organization(shared_edge: Edge, shared_key: str) -> None:
     wanted = {"target": "brand", "code": "no-such-brand", "condition": "returned"}
-    assert (await call(edge, key, "POST", "/watches", wanted)).status == 400
-    made = await call(edge, key, "POST", "/webhooks", HOOK)
+    assert (await call(shared_edge, shared_key, "POST", "/watches", wanted)).status == 400
+    made = await call(shared_edge, shared_key, "POST", "/webhooks", HOOK)
     assert made.status == 201, "a refused call leaves its key free"
     for method, path, body in (
         ("POST", "/webhooks", {"url": "https://example.org/other"}),
         ("DELETE", f"/webhooks/{made.json['id']}", None),
     ):
-        refused = await call(edge, key, method, path, body)
+        refused = await call(shared_edge, shared_key, method, path, body)
         assert (refused.status, refused.json["type"].rpartition("/")[2]) == (422, "idempotency-key-reused")
-    other = await call(edge, api_key(settings), "POST", "/webhooks", HOOK)
+    other = await call(shared_edge, api_key(shared_edge.settings), "POST", "/webhooks", HOOK)
     assert other.status == 201 and other.json["id"] != made.json["id"]
 
 
