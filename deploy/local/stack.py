@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from deploy.local import identity, nginx, postgres, valkey
+from deploy.local.derived import bring_up_to_date
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
 from deploy.local.process import (
@@ -84,8 +85,6 @@ class Stack:
         on_step("migrations and indexes")
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
-        from deploy.local.derived import bring_up_to_date  # only now: it loads numpy and pyarrow
-
         bring_up_to_date(self.settings, lambda done: None)
 
     def start_service(self, on_step: OnStep) -> None:
