@@ -108,8 +108,8 @@ def test_a_part_without_what_it_needs_says_what(environment: dict[str, str]) -> 
     assert lacking["EDGE_DATABASE_URL"] not in done.stderr
 
 
-def test_what_waits_for_feeds_or_supervises_the_parts_loads_no_library_of_numbers_before_it_needs_one() -> None:
-    looked = "import sys, deploy.ctl.feeds, deploy.ctl.stack; print({'numpy', 'pyarrow', 'scipy'} & set(sys.modules))"
+def test_what_waits_for_feeds_and_uploads_loads_no_library_of_numbers_before_one_is_due() -> None:
+    looked = "import sys, deploy.ctl.feeds; print({'numpy', 'pyarrow', 'scipy'} & set(sys.modules))"
     assert completed([sys.executable, "-c", looked]).stdout.strip() == "set()"
 
 
