@@ -57,6 +57,8 @@ class Stack:
     workers: tuple[tuple[str, str, int], ...] = WORKERS
     worker_module: str = WORKER_MODULE
     edge_module: str = "gunicorn"
+    loads: bool = True
+    """Whether feeds, uploads and decisions on pairs are acted upon."""
     identity: dict[str, Any] | None = None
     identity_port: int = 0
     """The port of the identity provider, if a proxy listens at its address; 0: its address."""
@@ -98,8 +100,7 @@ class Stack:
             self._edge("edge-a"),
             self._edge("edge-b"),
             self._dispatch(),
-            self._matches(),
-            self._feeds(),
+            *((self._matches(), self._feeds()) if self.loads else ()),
             *self._workers(),
         ):
             self._spawn(program)
