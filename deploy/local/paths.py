@@ -85,7 +85,7 @@ class Paths:
         """Return the file of the key that signs releases; made once, readable by this user only."""
         path = self.root / "release-key.pem"
         if not path.exists():
-            from shared.bulk.signing import new_key  # only now: it loads cryptography and pyarrow
+            from shared.bulk.signing import new_key  # only now: it loads cryptography
 
             write_private(path, new_key())
         return path

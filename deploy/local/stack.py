@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from deploy.local import identity, nginx, postgres, valkey
+from deploy.local.derived import bring_up_to_date
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
 from deploy.local.process import (
@@ -56,6 +57,8 @@ class Stack:
     workers: tuple[tuple[str, str, int], ...] = WORKERS
     worker_module: str = WORKER_MODULE
     edge_module: str = "gunicorn"
+    loads: bool = True
+    """Whether feeds, uploads and decisions on pairs are acted upon."""
     identity: dict[str, Any] | None = None
     identity_port: int = 0
     """The port of the identity provider, if a proxy listens at its address; 0: its address."""
@@ -84,8 +87,6 @@ class Stack:
         on_step("migrations and indexes")
         with connect(self.settings.database_url, application="migrate") as connection:
             migrate(connection)
-        from deploy.local.derived import bring_up_to_date  # only now: it loads numpy and pyarrow
-
         bring_up_to_date(self.settings, lambda done: None)
 
     def start_service(self, on_step: OnStep) -> None:
@@ -99,8 +100,7 @@ class Stack:
             self._edge("edge-a"),
             self._edge("edge-b"),
             self._dispatch(),
-            self._matches(),
-            self._feeds(),
+            *((self._matches(), self._feeds()) if self.loads else ()),
             *self._workers(),
         ):
             self._spawn(program)

@@ -4,7 +4,7 @@ import hashlib
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
@@ -15,10 +15,12 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from shared.bulk.schema import ReleaseFile
 from shared.clock import rfc3339
 from shared.errors import ConfigurationError
 from shared.printable import base64url
+
+if TYPE_CHECKING:
+    from shared.bulk.schema import ReleaseFile
 
 ALGORITHM = "Ed25519"
 FILE_MEMBERS = ("name", "rows", "bytes", "sha256", "min_key", "max_key")
@@ -60,7 +62,7 @@ def new_key() -> bytes:
 
 
 def statement(
-    dataset: str, schema: list[dict[str, Any]], data_version: int, created_at: datetime, files: list[ReleaseFile]
+    dataset: str, schema: list[dict[str, Any]], data_version: int, created_at: datetime, files: "list[ReleaseFile]"
 ) -> bytes:
     """Return what is signed: all of the manifest that never changes, as canonical JSON (RFC 8785)."""
     signed = {

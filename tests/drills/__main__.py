@@ -115,7 +115,7 @@ def outages(seconds: float, pause: float, only: tuple[str, ...], as_markdown: bo
     "--ratio-max",
     default=2.0,
     show_default=True,
-    help="Largest ratio of p99 under attack to p99 in calm that passes; 0: any.",
+    help="Largest ratio of p99 under attack to p99 in calm that passes; 0: any, and the calm is not measured.",
 )
 @json_option
 def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float, as_json: bool) -> None:
@@ -127,7 +127,7 @@ def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: floa
     with _stage(as_json=as_json) as (paths, report_progress):
         from tests.drills.overload import OverloadDrill
 
-        found = OverloadDrill(paths, seconds, rounds, report_progress, only).run()
+        found = OverloadDrill(paths, seconds, rounds, report_progress, only, in_calm=ratio_max > 0).run()
     if as_json:
         click.echo(json.dumps([_measured(one) for one in found], indent=1))
     else:

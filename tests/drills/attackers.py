@@ -18,18 +18,22 @@ from collections.abc import Awaitable, Callable
 
 SLOW_READERS = "slow readers"
 AT_ONCE = "callers at once"
+FLOOD = "flood of connections"
 DRY_RUNS = "flood of dry runs"
 _CONNECTIONS = {
     "slow heads": 2_000,
     "slow bodies": 1_000,
     SLOW_READERS: 500,
     "idle connections": 4_000,
-    "flood of connections": 40,
+    FLOOD: 40,
     "oversized requests": 12,
     AT_ONCE: 2_000,
     DRY_RUNS: 50,
 }
 COMING_SECONDS = 1.5
+# When the first and the last of them come. A flood is whole with its first connections, and takes all that the machine
+# has: it begins when the others would all be there.
+_COMING_SECONDS = {AT_ONCE: (0.0, 0.0), FLOOD: (COMING_SECONDS, COMING_SECONDS)}
 _ADDRESSES = 20
 _DRIP_SECONDS = 1.0
 _CONNECT_SECONDS = 5.0
@@ -68,15 +72,16 @@ class Attack:
             ),
             SLOW_READERS: self._read_slowly,
             "idle connections": lambda n: self._drip(n, b"", b""),
-            "flood of connections": self._flood,
+            FLOOD: self._flood,
             "oversized requests": self._oversize,
             AT_ONCE: self._ask_at_once,
             DRY_RUNS: self._ask_for_prices,
         }
         number = min(_CONNECTIONS[self._kind], _files_max() - _FILES_LEFT)
-        # They come one after the other: what is tried is how it is when they are there. Only these come together.
-        coming = 0.0 if self._kind == AT_ONCE else COMING_SECONDS
-        await asyncio.gather(*(self._again(acts[self._kind], n, n / number * coming) for n in range(number)))
+        # They come one after the other: what is tried is how it is when they are there.
+        first, last = _COMING_SECONDS.get(self._kind, (0.0, COMING_SECONDS))
+        waits = (first + n / number * (last - first) for n in range(number))
+        await asyncio.gather(*(self._again(acts[self._kind], n, wait) for n, wait in enumerate(waits)))
 
     @property
     def _over(self) -> bool:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import psycopg
 
 from deploy.local import valkey
+from deploy.local.identity import id_token
 from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
@@ -30,7 +31,6 @@ from tests.drills.probes import (
     Front,
     Seen,
     calls,
-    id_token,
     limited_call,
 )
 from tests.drills.processes import ONE_WORKER
@@ -206,7 +206,7 @@ class OutageDrill:
             connection.execute(SQL.lift_limits)
             key, token = issue_key(connection, settings.token_pepper), issue_token(connection, settings.token_pepper)
             connection.execute(SQL.small_allowance, (_LIMIT,))
-        return Credentials(key, token, id_token(identity, settings.oidc_issuer), settings.anonymous_token)
+        return Credentials(key, token, id_token(identity, "ada"), settings.anonymous_token)
 
     def _limited_call(self) -> Call:
         """Return the call of a new organization with a small plan: the day of each of them ends once."""

@@ -57,8 +57,8 @@ class Measured:
 
     @property
     def ratio(self) -> float:
-        """The 99th percentile in the crowd over that of the calm."""
-        return percentile(self.crowd, 0.99) / percentile(self.calm, 0.99)
+        """The 99th percentile in the crowd over that of the calm; 0 where that was not measured."""
+        return percentile(self.crowd, 0.99) / percentile(self.calm, 0.99) if self.calm else 0.0
 
 
 def percentile(seconds: list[float], share: float) -> float:
@@ -76,13 +76,16 @@ class OverloadDrill:
     rounds: int
     report_progress: Callable[[str], None]
     only: tuple[str, ...] = ()
+    in_calm: bool = True
+    """Whether to measure the calm as well."""
 
     def run(self) -> list[Measured]:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
-        self._stack = Stack(self.paths, free_port(), workers=ONE_WORKER)
+        self._stack = Stack(self.paths, free_port(), workers=ONE_WORKER, loads=False)
         found = [Measured(kind) for kind in KINDS if not self.only or any(word in kind for word in self.only)]
         try:
             self._stack.start_servers(lambda what: self.report_progress(f"starting {what}"))
+            self._stack.identity = None  # no one signs in
             load_prices(self._stack.settings)
             self._stack.start_service(lambda what: self.report_progress(f"starting {what}"))
             run_while(self._stack.watch, lambda: self._work(found))
@@ -108,7 +111,8 @@ class OverloadDrill:
         for number in range(self.rounds):
             for measured in found:
                 self.report_progress(f"{measured.attack}, round {number + 1} of {self.rounds}")
-                measured.calm += self._ask(targets, key, self.seconds, measured.failures)
+                if self.in_calm:
+                    measured.calm += self._ask(targets, key, self.seconds, measured.failures)
                 before = self._resident_bytes()
                 with self._attack(measured, file, attacker if measured.attack == DRY_RUNS else key):
                     measured.crowd += self._ask(targets, key, self.seconds, measured.failures)

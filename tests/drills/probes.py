@@ -10,9 +10,6 @@ from datetime import date, timedelta
 from itertools import count
 from typing import Any
 
-import jwt
-
-from deploy.local.identity import CLIENT_ID
 from shared.index.iid import mint as mint_iid
 from shared.organizations.credentials import KEY_PREFIX, mint
 from tests.drills.client import asked
@@ -20,7 +17,6 @@ from tests.drills.client import asked
 ANSWER_SECONDS_MAX = 8.0
 PAUSE_SECONDS = 0.05
 _ORDER_PAUSE_SECONDS = 0.25
-_TOKEN_SECONDS = 3_000
 _FIRST_DAY = date(2026, 1, 1)
 _ANONYMOUS_SOURCE = "127.0.0.2"
 LIMITED = "limited lookup"
@@ -189,11 +185,3 @@ def _questions() -> Iterator[str]:
     for number in count():
         first = _FIRST_DAY + timedelta(days=number % 180)
         yield f"from={first}&to={_FIRST_DAY + timedelta(days=365 + number // 180)}"
-
-
-def id_token(identity: dict[str, Any], issuer: str) -> str:
-    """Sign an ID token as the local provider would, for a person of the drill's own."""
-    now = int(time.time())
-    claims = {"iss": issuer, "aud": CLIENT_ID, "sub": "drill", "name": "Drill", "iat": now, "exp": now + _TOKEN_SECONDS}
-    key = jwt.PyJWK(identity["jwk"])
-    return jwt.encode(claims, key.key, "RS256", {"kid": identity["jwk"]["kid"]})

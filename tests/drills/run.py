@@ -45,10 +45,11 @@ class Drill:
     def run(self) -> Outcome:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
         self._ends = time.monotonic() + self.seconds_max
-        self._stack = Stack(self.paths, free_port(), workers=_WORKERS, worker_module="tests.drills.worker")
+        self._stack = Stack(self.paths, free_port(), workers=_WORKERS, worker_module="tests.drills.worker", loads=False)
         outcome = Outcome()
         try:
             self._stack.start_servers(lambda what: self.report_progress(f"starting {what}"))
+            self._stack.identity = None  # no one signs in
             key = self._prepare()
             self._stack.start_service(lambda what: self.report_progress(f"starting {what}"))
             run_while(self._stack.watch, lambda: self._work(key, outcome))

@@ -65,7 +65,7 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     only = [word for fault in TRIED for word in ("--only", fault)]
     with s3_server(tmp_path) as address:
         bucket = environment(address, "S3_BUCKET")
-        found = drilled("outages", "--seconds", "2", "--pause", "0.2", *only, variables=bucket, seconds=580)
+        found = drilled("outages", "--seconds", "2", "--pause", "0.3", *only, variables=bucket, seconds=580)
     saw = {(seen["fault"], seen["caller"]): set(seen["saw"]) for seen in found}
     assert {fault for fault, _ in saw} == set(TRIED)
     notices = {fault for fault, caller in saw if caller == "notice"}

@@ -48,16 +48,19 @@ class BackedUp:
 
     @classmethod
     @contextmanager
-    def running(cls, folder: Path) -> Iterator["BackedUp"]:
-        """Run the server for as long as the block lasts."""
+    def running(cls, folder: Path, like: Path | None = None) -> Iterator["BackedUp"]:
+        """Run the server for as long as the block lasts; `like`: the folder of one that has ended, to begin with a copy."""
+        if like is not None:
+            shutil.copytree(like / "service", folder / "service")
         made = cls(folder)
         made.start_server()
         try:
-            postgres.prepare(made.paths, made.secrets)
-            with connect(made.url, application="tests") as connection:
-                migrate(connection)
-                connection.execute(f"CREATE ROLE {LOGIN} LOGIN REPLICATION PASSWORD '{PASSWORD}'")
-                connection.execute(f"GRANT CONNECT ON DATABASE {postgres.DATABASE} TO {LOGIN}")
+            if like is None:
+                postgres.prepare(made.paths, made.secrets)
+                with connect(made.url, application="tests") as connection:
+                    migrate(connection)
+                    connection.execute(f"CREATE ROLE {LOGIN} LOGIN REPLICATION PASSWORD '{PASSWORD}'")
+                    connection.execute(f"GRANT CONNECT ON DATABASE {postgres.DATABASE} TO {LOGIN}")
             yield made
         finally:
             made.stop_backup()

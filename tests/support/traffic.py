@@ -16,7 +16,7 @@ from uuid import uuid4
 
 # Some twenty calls of each kind while an edge is replaced, and some jobs: more would only be work for the machine.
 _PAUSE_SECONDS = 0.1
-_ORDER_PAUSE_SECONDS = 0.5
+_ORDER_PAUSE_SECONDS = 1.0
 _DEADLINE_SECONDS = 20.0
 _READ_BYTES = 64 * 1024
 _FIRST_DAY = date(2026, 1, 1)

@@ -120,9 +120,16 @@ _WRITE = "INSERT INTO written (text) SELECT md5(random()::text) FROM generate_se
 _DIGEST = "SELECT count(*), md5(string_agg(text, '' ORDER BY id)) FROM written"
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("prepared")
+    with BackedUp.running(folder):
+        return folder
+
+
 @pytest.fixture
-def backed_up(tmp_path: Path) -> Iterator[BackedUp]:
-    with BackedUp.running(tmp_path) as running:
+def backed_up(tmp_path: Path, prepared: Path) -> Iterator[BackedUp]:
+    with BackedUp.running(tmp_path, like=prepared) as running:
         yield running
 
 

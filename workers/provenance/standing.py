@@ -7,14 +7,14 @@ from datetime import date
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import LoadRefused
-from workers.analytics.rollups import layout, refresh
+from workers.analytics.rollups import refresh
 from workers.analytics.rollups.aggregates import Items
 from workers.analytics.rollups.rows import SQL as ROLLUPS
 from workers.articles import links as stored
 from workers.articles import records
 from workers.articles.grouping import Articles, Item, Membership, group
 from workers.events import watches
-from workers.provenance import events, identifiers, items
+from workers.provenance import events, items, layouts
 from workers.provenance.acts import Act, Decision, EffectiveActs, in_effect, replay
 
 SQL = load_queries(__file__, "acts.sql")
@@ -155,9 +155,7 @@ def lock(connection: Connection) -> bool:
     Return whether rollups of another layout were derived anew.
     """
     events.lock(connection)
-    derived = layout.ensure(connection)
-    identifiers.ensure(connection)
-    return derived
+    return layouts.ensure(connection)
 
 
 def reindex(
