@@ -119,7 +119,7 @@ LONGEST_GROUPS = ("browser", "stack", "survival", "outages", "upgrade", "hosts",
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest groups first, all else keeps its order; run tests of a shared edge in the loop that it runs in."""
     for item in items:
-        if {"shared_edge", "visitor"} & set(getattr(item, "fixturenames", ())):
+        if {"_edge_of_module", "_browser_of_module"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
     turns = {group: turn for turn, group in enumerate(LONGEST_GROUPS)}
     groups = {item: mark.args[0] for item in items if (mark := item.get_closest_marker("xdist_group"))}

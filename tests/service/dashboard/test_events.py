@@ -61,7 +61,11 @@ async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
     for fields, field, text in (
         ({"target": "brand", "code": "none", "amount": "1", "currency": "HKD"}, "code", "is not a known brand"),
         ({"target": "brand", "code": "vita", "amount": "1", "currency": "hk"}, "currency", ""),
-        ({"target": "brand", "code": "vita", "amount": "12,50", "currency": "hkd"}, "amount", "an amount such as 12.50"),
+        (
+            {"target": "brand", "code": "vita", "amount": "12,50", "currency": "hkd"},
+            "amount",
+            "an amount such as 12.50",
+        ),
         ({"target": "brand", "code": "vita", "currency": "HKD"}, "amount", "is required"),
         ({"target": "brand", "amount": "1.234", "currency": "HKD", "code": "vita"}, "amount", "is"),
         ({"target": "brand", "amount": "1", "currency": "HKD"}, "code", ""),
