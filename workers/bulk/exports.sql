@@ -25,7 +25,8 @@ ON CONFLICT (id) DO UPDATE SET parameters = excluded.parameters, state = 'queued
 WHERE jobs.state NOT IN ('running', 'succeeded');
 
 -- name: drop_parts
--- Of a plan that is not kept: no part of an old version may be listed beside one of the new version.
+-- Of a plan that is not kept: no part of an old version may be listed beside one of the new version. Each of the two
+-- conditions of the state is that of an index of jobs.
 UPDATE jobs SET state = CASE state WHEN 'succeeded' THEN 'expired' ELSE 'cancelled' END, lease_until = NULL,
     finished_at = statement_timestamp()
 WHERE kind = 'export-part' AND parent_id = $1 AND (state IN ('queued', 'running') OR state = 'succeeded')

@@ -138,8 +138,8 @@ class Tables:
         self.file_names += [given["file_name"]] if given.get("file_name") else []
         self.sparse |= set(named) if given.get("sparse") else set()
         given["null"] = ("", *given.get("null", ()))
-        for column in read:
-            self.null_texts[column] = self.null_texts.get(column, frozenset(given["null"])) & frozenset(given["null"])
+        null = frozenset(given["null"])
+        self.null_texts |= {column: self.null_texts.get(column, null) & null for column in read}
         if exact_parts and "columns" in given:
             given["join"] = given.get("join") or "|"
         given["required"] = needed or given.get("required", False)

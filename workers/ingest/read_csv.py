@@ -350,13 +350,12 @@ def _valueless(name: str, row: SheetRow, places: dict[str, int], mapping: Mappin
     """Return the reject of a row by its first cell without a value, or those of fields that cost no more than it."""
     found = {column: row.faults[place] for column, place in places.items() if place in row.faults}
     faults = {c: f for c, f in found.items() if f.value.partition(": ")[2] not in mapping.null_texts.get(c, ())}
-    scope = "row" if faults.keys() - mapping.lenient_columns else "field"
-    if scope == "row":
-        faults = dict(itertools.islice(((c, f) for c, f in faults.items() if c not in mapping.lenient_columns), 1))
+    strict = next((column for column in faults if column not in mapping.lenient_columns), None)
+    scope, lost = ("field", faults) if strict is None else ("row", {strict: faults[strict]})
     cells = {column: row.cells[place] if place < len(row.cells) else "" for column, place in places.items()}
     return [
         Reject(name, row.number, fault.reason, as_json(cells), column, fault.value[:VALUE_CHARACTERS_MAX], scope)
-        for column, fault in faults.items()
+        for column, fault in lost.items()
     ]
 
 

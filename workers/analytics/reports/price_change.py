@@ -44,7 +44,7 @@ def prices_by_period(reader: Reader, chosen: Filter) -> ByPeriod:
     """Return, for each group that has any, the periods and the prices in them; a period may come in several parts."""
     months = list(reader.days.months())
     # Of two strata, an item may be in both: only entries make one price of them.
-    kept = chosen.channels is None and (chosen.brands is None or chosen.categories is None) and len(chosen.strata) == 1
+    kept = chosen.channels is None and not chosen.crosses_scope and len(chosen.strata) == 1
     whole = [month for month in months if kept and reader.days.holds_month(month)]
     by_group: ByPeriod = defaultdict(list)
     if whole:

@@ -194,14 +194,11 @@ class Reader:
 
 def _rollups_that_answer(chosen: Filter) -> Rollups | None:
     """Return the rollups whose counted prices are the answer; None: entries must be read."""
-    if len(chosen.strata) > 1:
-        return None  # an item may be in several strata of a month; only entries show that it is one item
-    if chosen.channels is not None and not (chosen.brands or chosen.categories or chosen.group_by):
-        return ("h", chosen.channels, False) if len(chosen.channels) == 1 else None
-    if chosen.channels is not None or (chosen.brands is not None and chosen.categories is not None):
+    # An item may be in several strata of a month, or in several channels; only entries show that it is one item.
+    if len(chosen.strata) > 1 or len(chosen.channels or ()) > 1 or chosen.crosses_scope:
         return None
-    if chosen.brands is not None and chosen.group_by in ((), ("brand",)):
-        return "b", chosen.brands, bool(chosen.group_by)
+    if chosen.brands is not None and chosen.group_by == ("brand",):
+        return "b", chosen.brands, True
     return (*chosen.scope, False) if not chosen.group_by else None
 
 
@@ -233,7 +230,7 @@ def groups_within_rollups(chosen: Filter) -> list[str] | None:
 
     A rollup is of one brand or category: to group by that divides none.
     """
-    if chosen.channels is not None or None not in (chosen.brands, chosen.categories):
+    if chosen.channels is not None or chosen.crosses_scope:
         return None
     own, within = ("brand", {"channel", "category"}) if chosen.brands is not None else ("category", {"channel"})
     others = [name for name in chosen.group_by if name != own]
