@@ -24,9 +24,7 @@ from shared.jobs.contract import (
     DELIVER,
     DELIVER_QUEUE,
     EXECUTE,
-    EXECUTE_PART,
     EXPORT,
-    EXPORT_PART,
     JOB_KINDS,
     QUEUES,
     refund_arguments,
@@ -404,9 +402,8 @@ class Dispatcher:
         return held
 
     def _send(self, due: _Due) -> bool:
-        task = EXECUTE_PART if due.kind == EXPORT_PART.name else EXECUTE
         try:
-            self._services.messages.send(task, due.job, due.queue)
+            self._services.messages.send(EXECUTE, due.job, due.queue)
         except StoreUnavailable:
             self._note_broker(up=False)
             return False

@@ -866,34 +866,6 @@ CREATE TABLE public.exchange_rates (
 
 COMMENT ON TABLE public.exchange_rates IS 'units of a currency for one euro on a day, as the load `no` stated them';
 
-CREATE TABLE public.export_parts (
-    job_id uuid NOT NULL,
-    number integer NOT NULL,
-    content text NOT NULL,
-    data_version bigint NOT NULL,
-    snapshot text NOT NULL,
-    id_from bigint NOT NULL,
-    id_to bigint NOT NULL,
-    state text DEFAULT 'queued'::text NOT NULL,
-    attempt integer DEFAULT 0 NOT NULL,
-    slot bigint,
-    lease_until timestamp with time zone,
-    not_before timestamp with time zone DEFAULT now() NOT NULL,
-    rows_done bigint DEFAULT 0 NOT NULL,
-    file jsonb,
-    error jsonb,
-    CONSTRAINT export_parts_content_check CHECK ((content = ANY (ARRAY['rows'::text, 'gone'::text]))),
-    CONSTRAINT export_parts_number_check CHECK ((number > 0)),
-    CONSTRAINT export_parts_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text])))
-);
-
-CREATE SEQUENCE public.export_slots
-    START WITH 1000
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
 CREATE TABLE public.factor_claims (
     no integer NOT NULL,
     scope text NOT NULL,
@@ -1766,9 +1738,6 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.exchange_rates
     ADD CONSTRAINT exchange_rates_pkey PRIMARY KEY (source_id, currency, day, no);
 
-ALTER TABLE ONLY public.export_parts
-    ADD CONSTRAINT export_parts_pkey PRIMARY KEY (job_id, number);
-
 ALTER TABLE ONLY public.factor_claims
     ADD CONSTRAINT factor_claims_pkey PRIMARY KEY (no, scope, code, indicator);
 
@@ -1979,8 +1948,6 @@ CREATE INDEX events_parts ON public.events USING btree (part_of) WHERE (part_of 
 
 CREATE INDEX exchange_rates_no ON public.exchange_rates USING brin (no);
 
-CREATE INDEX export_parts_slot ON public.export_parts USING btree (job_id, slot) WHERE (slot IS NOT NULL);
-
 CREATE INDEX idempotent_organization_requests_created ON public.idempotent_organization_requests USING btree (created_at);
 
 CREATE INDEX idempotent_requests_created ON public.idempotent_requests USING btree (created_at);
@@ -2157,9 +2124,6 @@ ALTER TABLE ONLY public.exchange_rates
 
 ALTER TABLE ONLY public.exchange_rates
     ADD CONSTRAINT exchange_rates_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.sources(id);
-
-ALTER TABLE ONLY public.export_parts
-    ADD CONSTRAINT export_parts_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.factor_claims
     ADD CONSTRAINT factor_claims_no_fkey FOREIGN KEY (no) REFERENCES public.events(no);
@@ -2600,10 +2564,6 @@ GRANT SELECT(survivor_id) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_worker;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.export_parts TO itemindex_worker;
-
-GRANT USAGE ON SEQUENCE public.export_slots TO itemindex_worker;
 
 GRANT SELECT(name) ON TABLE public.feeds TO itemindex_edge;
 

@@ -8,7 +8,7 @@ import pytest
 from edge.jobs.service import SQL as ORDERS
 from shared.db.connect import Connection, connect
 from shared.errors import JobRefused
-from shared.jobs.contract import EXECUTE, EXECUTE_PART, EXPORT_PART
+from shared.jobs.contract import EXECUTE, EXPORT_PART
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
@@ -78,7 +78,7 @@ def test_other_workers_get_three_parts_of_an_export_that_runs_and_none_while_ano
         own = claim(connection, parts[0], 60)  # by the worker that plans: it needs no message
         assert own is not None
         sent = dispatched(dispatcher, connection, messages)
-        assert {(task, queue) for task, _, queue in sent} == {(EXECUTE_PART, "exports")}
+        assert {(task, queue) for task, _, queue in sent} == {(EXECUTE, "exports")}
         assert len(sent) == 3 and parts[0] not in messages.jobs
         assert dispatched(dispatcher, connection, messages) == []
         claimed = [claim(connection, part, 60) for _, part, _ in sent]
@@ -88,7 +88,7 @@ def test_other_workers_get_three_parts_of_an_export_that_runs_and_none_while_ano
         assert dispatched(dispatcher, connection, messages) == [(EXECUTE, other, "exports")]
         assert dispatched(dispatcher, connection, messages) == []
         assert claim(connection, other, 60) is not None
-        assert [task for task, _, _ in dispatched(dispatcher, connection, messages)] == [EXECUTE_PART]
+        assert [task for task, _, _ in dispatched(dispatcher, connection, messages)] == [EXECUTE]
 
 
 def test_no_part_is_sent_before_its_export_runs_again(settings: Settings, queued_job: str) -> None:
