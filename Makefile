@@ -8,15 +8,15 @@ JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 6 ? cores 
 # A stack is a dozen processes: where no bytecode of the sources is kept, each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 # As many processes of tests as cores and more: threads of a library's own would only wait for one another, at full speed.
-test check: export OMP_NUM_THREADS = 1
+test rounds check: export OMP_NUM_THREADS = 1
 
 FAST := tests/unit tests/laws
 # Workers take files from both ends (tests/support/scheduling.py): the short ones stand where they meet, so that none ends
 # with a long one while the others have nothing left.
-ALL := tests/hostile tests/drills tests/system tests/browser $(FAST) tests/service
+ALL := tests/system tests/browser $(FAST) tests/service
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check style truth sabotage bench drill load hostile judge lock schema clients clean
+.PHONY: help up down test rounds check style truth sabotage bench drill load hostile judge lock schema clients clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[36m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ beside_style = @log=$$(mktemp); $(MAKE) -s style >$$log 2>&1 & style=$$!; \
 
 test: $(VENV)/.test ## Run every check and every test
 	$(call beside_style,$(BIN)/python -m pytest $(ALL) -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS))
+
+rounds: $(VENV)/.test ## Run a short round of each drill and of hostile input, as CI does after `make test` (ARGS=outages)
+	@$(BIN)/python -m tests.rounds $(ARGS)
 
 check: $(VENV)/.test ## The fast part: style, types, import direction, unit tests and laws
 	$(call beside_style,$(BIN)/python -m pytest $(FAST) -n $(JOBS))

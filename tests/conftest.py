@@ -113,7 +113,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 # Stacks whose tests take longest, the longest first. One that began last would keep one worker busy after all others.
-LONGEST_GROUPS = ("browser", "stack", "survival", "outages", "upgrade", "hosts", "drill", "replica", "cluster")
+LONGEST_GROUPS = ("browser", "stack", "survival", "upgrade", "replica", "cluster")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

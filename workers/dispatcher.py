@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import psycopg
 import redis
 
-from shared.analytics.results import manifest_from
+from shared.analytics.manifest import manifest_from
 from shared.bulk.manifest import export_manifest_from
 from shared.db.connect import Connection, unavailable
 from shared.db.queries import load_queries

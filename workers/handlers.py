@@ -2,8 +2,8 @@
 
 from shared.jobs.contract import EXPORT, EXPORT_PART, RELEASE, SEARCH_INDEX
 from workers.analytics.reports.publish import COMPUTATIONS, Replica, ReportHandler
+from workers.bulk.build_release import build_release
 from workers.bulk.exports import ExportHandler, part_handler
-from workers.bulk.releases import build_release
 from workers.jobs.context import Services
 from workers.jobs.job_handler import Handlers, RowResultHandler
 from workers.search import build as search

@@ -19,8 +19,8 @@ from edge.http.problems import Problem
 from edge.http.representation import none_match
 from edge.rules import LIGHT_UNITS
 from shared.analytics import results as formats
+from shared.analytics.manifest import MEDIA_TYPES
 from shared.analytics.outliers import MODES
-from shared.analytics.results import MEDIA_TYPES
 
 Result = TypeVar("Result")
 # A few milliseconds of work. A thread costs as much as the work on some hundred rows, and years of an item's

@@ -19,7 +19,7 @@ from edge.index.schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
 from shared.analytics.exchange import Converter, with_original
-from shared.analytics.results import MEDIA_TYPES
+from shared.analytics.manifest import MEDIA_TYPES
 from shared.clock import utc_now
 from shared.errors import InvalidParameter, ItemNotFound, ItemWithdrawn
 

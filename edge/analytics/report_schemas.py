@@ -25,8 +25,8 @@ from edge.http.parameters import (
     with_members,
 )
 from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
+from shared.analytics.manifest import MEDIA_TYPES
 from shared.analytics.observations import KIND_OF_LETTER, OBSERVATION_KINDS
-from shared.analytics.results import MEDIA_TYPES
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
 
 

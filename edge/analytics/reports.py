@@ -39,7 +39,7 @@ from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
 from shared.analytics.exchange import SQL as EXCHANGE
 from shared.analytics.exchange import unknown_table
-from shared.analytics.results import MEDIA_TYPES, Manifest, manifest_from
+from shared.analytics.manifest import MEDIA_TYPES, Manifest, manifest_from
 from shared.db.queries import load_queries
 from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import Kind, fingerprint

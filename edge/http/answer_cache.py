@@ -16,7 +16,7 @@ from aiohttp import web
 
 from edge.http.prefer import best_format
 from edge.http.routing import JSON, Rule
-from shared.analytics.results import MEDIA_TYPES
+from shared.analytics.manifest import MEDIA_TYPES
 
 UNTIL_THE_DATA_CHANGES = math.inf
 DO_NOT_CACHE = 0.0

@@ -14,7 +14,7 @@ from aiohttp import hdrs, web
 from edge.http.json import CACHE_CONTROL
 from edge.http.problems import Problem
 from edge.http.representation import match, none_match
-from shared.analytics.results import Manifest, tail
+from shared.analytics.manifest import Manifest, tail
 from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.directory import Reader, ResultStore
 from shared.telemetry import metrics

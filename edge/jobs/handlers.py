@@ -17,7 +17,7 @@ from edge.http.routing import operation
 from edge.http.stream import ResultBody
 from edge.jobs import schemas
 from edge.jobs.service import JobOrders, JobSerializer, Order, failure, wait_for_change
-from shared.analytics.results import MEDIA_TYPES
+from shared.analytics.manifest import MEDIA_TYPES
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.objects.directory import ResultStore
 

@@ -15,7 +15,7 @@ from edge.http.problems import CATALOGUE, Problem, reason_phrase
 from edge.quota.billing import Charge
 from edge.storage.database import Database, Scope, Transaction
 from edge.storage.idempotency import lock_key, require_same
-from shared.analytics.results import Manifest, manifest_from
+from shared.analytics.manifest import Manifest, manifest_from
 from shared.bulk.manifest import ExportManifest, export_manifest_from
 from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries

@@ -1,8 +1,9 @@
 """The datasets: their columns, Arrow types and order, each declared once. Pure."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # The datasets: their columns, types and order, each declared once. Pure.
 # Types are those of Delta Sharing's schemas, so that one declaration serves the manifest, the protocol and the files;
@@ -258,19 +259,19 @@ def schema_of(dataset: Dataset) -> list[dict[str, object]]:
     ]
 
 
-_TYPES: dict[str, pa.DataType] = {
-    "string": pa.string(),
-    "dictionary": pa.dictionary(pa.int32(), pa.string()),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-    "integer": pa.int32(),
-    "long": pa.int64(),
-    "double": pa.float64(),
-    "decimal(20,4)": pa.decimal128(20, 4),
-    "array<string>": pa.list_(pa.string()),
-}
-
-
-def arrow_schema(dataset: Dataset) -> pa.Schema:
+def arrow_schema(dataset: Dataset) -> "pa.Schema":
     """Return the schema of a dataset's files."""
-    return pa.schema([pa.field(c.name, _TYPES[c.type], nullable=c.nullable) for c in dataset.columns])
+    import pyarrow as pa  # only now: the dispatcher, the lightest part, reads manifests and no rows
+
+    types = {
+        "string": pa.string(),
+        "dictionary": pa.dictionary(pa.int32(), pa.string()),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us", tz="UTC"),
+        "integer": pa.int32(),
+        "long": pa.int64(),
+        "double": pa.float64(),
+        "decimal(20,4)": pa.decimal128(20, 4),
+        "array<string>": pa.list_(pa.string()),
+    }
+    return pa.schema([pa.field(c.name, types[c.type], nullable=c.nullable) for c in dataset.columns])

@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from tests.drills.faults import chosen, faults_of
 from tests.drills.network import obstacle
 from tests.drills.probes import PAUSE_SECONDS, Seen
 from tests.drills.table import markdown
+from tests.support import s3
 
 if TYPE_CHECKING:
     from tests.drills.checks import Check, Outcome
@@ -64,20 +65,28 @@ def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> N
     "--pause", default=PAUSE_SECONDS, show_default=True, type=FiniteRange(0.01, 10), help="Between two calls."
 )
 @click.option("--only", multiple=True, help="Only the faults whose name contains this; may be repeated.")
+@click.option(
+    "--bucket", is_flag=True, help="Store results in a bucket of the drill's own: the object store fails too."
+)
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the operators' guide.")
 @json_option
-def outages(seconds: float, pause: float, only: tuple[str, ...], as_markdown: bool, as_json: bool) -> None:
+def outages(
+    seconds: float, pause: float, only: tuple[str, ...], bucket: bool, as_markdown: bool, as_json: bool
+) -> None:
     """Stop, freeze, slow or restart one part after another while callers continue; show the answers that they got.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when a caller saw what
     the policy of the outage does not allow, when an accepted job came to nothing, or when the service did not heal.
-    With S3_BUCKET and S3_ENDPOINT=http://HOST:PORT results lie there, and the object store fails too.
+    With S3_BUCKET and S3_ENDPOINT=http://HOST:PORT the bucket is that one.
     """
-    if not chosen(faults_of(Settings.from_environment()), only):
-        raise click.UsageError("no fault is named so; those of the object store need S3_BUCKET and S3_ENDPOINT")
-    with _stage(as_json=as_json or as_markdown) as (paths, report_progress):
+    faults = faults_of(bucket=bucket or bool(Settings.from_environment().s3_bucket))
+    if unknown := [word for word in only if not chosen(faults, (word,))]:
+        raise click.UsageError(f"no fault is named {', '.join(unknown)}; those of the object store need --bucket")
+    with _stage(as_json=as_json or as_markdown) as (paths, report_progress), ExitStack() as beside:
         from tests.drills.outages import OutageDrill
 
+        if bucket:
+            os.environ |= s3.environment(beside.enter_context(s3.s3_server(paths.root)), "S3_BUCKET")
         found = OutageDrill(paths, seconds, report_progress, only, pause).run()
     if as_json:
         listed = [
@@ -122,7 +131,8 @@ def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: floa
     """Compare the latency of ordinary callers in calm with that during slow, many or oversized requests.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller
-    was not served, or waited longer than `--ratio-max` allows, or one of many who came at once met no answer.
+    was not served, or waited longer than `--ratio-max` allows, one of many who came at once met no answer, an attacker
+    was served what must be refused, or the service took more than 100 MB for it.
     """
     with _stage(as_json=as_json) as (paths, report_progress):
         from tests.drills.overload import OverloadDrill
@@ -148,6 +158,7 @@ def _measured(one: "Measured") -> dict[str, Any]:
         "ratio": round(one.ratio, 2),
         "attackers": dict(one.met),
         "kept": one.kept,
+        "broken": one.broken,
         "grown_mb": round(one.grown_bytes / 1e6, 1),
     }
 
@@ -164,6 +175,7 @@ def _row(one: "Measured") -> dict[str, Any]:
         "ratio": f"{measured['ratio']:.2f}",
         "attackers met": ", ".join(f"{what} × {n:,}" for what, n in sorted(one.met.items())) or "nothing yet",
         "memory": f"+{measured['grown_mb']} MB",
+        "broken": "; ".join(one.broken) or "nothing",
     }
 
 

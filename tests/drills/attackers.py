@@ -20,13 +20,14 @@ SLOW_READERS = "slow readers"
 AT_ONCE = "callers at once"
 FLOOD = "flood of connections"
 DRY_RUNS = "flood of dry runs"
-_CONNECTIONS = {
+OVERSIZED = "oversized requests"
+CONNECTIONS = {
     "slow heads": 2_000,
     "slow bodies": 1_000,
     SLOW_READERS: 500,
     "idle connections": 4_000,
     FLOOD: 40,
-    "oversized requests": 12,
+    OVERSIZED: 12,
     AT_ONCE: 2_000,
     DRY_RUNS: 50,
 }
@@ -73,11 +74,11 @@ class Attack:
             SLOW_READERS: self._read_slowly,
             "idle connections": lambda n: self._drip(n, b"", b""),
             FLOOD: self._flood,
-            "oversized requests": self._oversize,
+            OVERSIZED: self._oversize,
             AT_ONCE: self._ask_at_once,
             DRY_RUNS: self._ask_for_prices,
         }
-        number = min(_CONNECTIONS[self._kind], _files_max() - _FILES_LEFT)
+        number = min(CONNECTIONS[self._kind], _files_max() - _FILES_LEFT)
         # They come one after the other: what is tried is how it is when they are there.
         first, last = _COMING_SECONDS.get(self._kind, (0.0, COMING_SECONDS))
         waits = (first + n / number * (last - first) for n in range(number))
@@ -204,7 +205,7 @@ def _files_max() -> int:
     return hard if hard != resource.RLIM_INFINITY else 1 << 20
 
 
-KINDS = tuple(_CONNECTIONS)
+KINDS = tuple(CONNECTIONS)
 
 
 async def _main(kind: str, port: int, seconds: float, path: str, key: str) -> None:

@@ -15,7 +15,6 @@ from deploy.local.process import ServiceProcess
 from deploy.local.stack import Stack
 from shared.db.connect import connect
 from shared.redis.connect import connect_store
-from shared.settings.settings import Settings
 from tests.drills import clock_skew, fault_proxy
 from tests.drills.clock_skew_stores import DAY_SECONDS, step_database, step_state_store
 from tests.drills.processes import family_of, limit_files, signal_all
@@ -83,6 +82,13 @@ class Fault:
         return self.mode in ("ahead", "behind", "set back") and self.parts != ("state",)
 
     @property
+    def is_felt(self) -> bool:
+        """Whether some caller must miss what is gone: a round in which none does has tried nothing."""
+        return self.mode in ("hangs", "down", "read-only", "away") and any(
+            self.otherwise is policy for policy in (DATABASE, STATE, RESULTS, READ_ONLY)
+        )
+
+    @property
     def counting(self) -> str:
         """Whether quotas are exact to the call: `exact`, `partly` while the store answers, or `not at all`.
 
@@ -138,9 +144,9 @@ FAULTS = (
 )
 
 
-def faults_of(settings: Settings) -> list[Fault]:
-    """Return what can go wrong there: results lie in a directory or in an object store."""
-    other = "away" if settings.s3_bucket else OBJECTS
+def faults_of(*, bucket: bool) -> list[Fault]:
+    """Return what can go wrong: results are stored in a directory or in a bucket."""
+    other = "away" if bucket else OBJECTS
     return [fault for fault in FAULTS if fault.mode != other and other not in fault.parts]
 
 

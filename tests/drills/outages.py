@@ -121,7 +121,7 @@ class OutageDrill:
         trouble = Trouble(self._stack, noon)
         if not self._healed(front, listed):
             found.append(Seen("before any fault", "service", kept=False, remark="not healed"))
-        for fault in chosen(faults_of(self._stack.settings), self.only):
+        for fault in chosen(faults_of(bucket=bool(self._stack.settings.s3_bucket)), self.only):
             self.report_progress(fault.name)
             found += self._try(front, fault, listed, trouble, credentials)
 
@@ -157,6 +157,7 @@ class OutageDrill:
                 asker.join(ANSWER_SECONDS_MAX + 2)
         finally:
             mend()
+        seen.append(_felt(fault, seen))
         healed = self._healed(front, listed)
         seen.append(Seen(fault.name, "service", kept=healed, remark="" if healed else "not healed"))
         seen.append(self._jobs(fault, failed))
@@ -220,6 +221,12 @@ class OutageDrill:
 
     def _connection(self) -> contextlib.AbstractContextManager[psycopg.Connection]:
         return connect(self._stack.settings.database_url, application="drill", autocommit=True)
+
+
+def _felt(fault: Fault, seen: list[Seen]) -> Seen:
+    """Tell who was answered as only this fault allows."""
+    missed = [one.call for one in seen if set(one.statuses) & fault.otherwise.get(one.call, frozenset())]
+    return Seen(fault.name, "effect", kept=bool(missed) or not fault.is_felt, remark=", ".join(missed) or "none felt")
 
 
 def _counted(fault: Fault, before: tuple[int | None, int], after: tuple[int | None, int], uncounted: int) -> Seen:

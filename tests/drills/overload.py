@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from deploy.ctl.top import efforts
 from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
-from tests.drills.attackers import AT_ONCE, COMING_SECONDS, DRY_RUNS, KINDS, SLOW_READERS
+from tests.drills.attackers import AT_ONCE, COMING_SECONDS, CONNECTIONS, DRY_RUNS, FLOOD, KINDS, OVERSIZED, SLOW_READERS
 from tests.drills.checks import SQL
 from tests.drills.in_thread import run_while
 from tests.drills.probes import Credentials, Front
@@ -32,6 +33,10 @@ _BEFORE_SECONDS = COMING_SECONDS + 0.5
 _READY_SECONDS = 60.0
 _EXPORT_SECONDS = 60.0
 _PROJECT = Path(__file__).parents[2]
+_GROWN_BYTES_MAX = 100_000_000
+_REFUSALS = {OVERSIZED: {"refused 413", "refused 414", "refused 431"}, FLOOD: {"refused 400"}}
+# Of a plan with 50 units a second: a second may see twice as many, in its first and its last moments.
+_DRY_RUNS_A_SECOND_MAX = 100
 
 
 @dataclass
@@ -44,6 +49,8 @@ class Measured:
     failures: Counter[str] = field(default_factory=Counter)
     met: Counter[str] = field(default_factory=Counter)
     grown_bytes: int = 0
+    attack_seconds: int = 0
+    """Calendar seconds that the attack may have touched."""
 
     @property
     def unanswered(self) -> int:
@@ -51,9 +58,26 @@ class Measured:
         return self.met["cut off"] + self.met["refused 502"] if self.attack == AT_ONCE else 0
 
     @property
+    def broken(self) -> list[str]:
+        """What was not as promised: of ordinary callers, of attackers, of memory."""
+        served, missing = self.met["served"], _REFUSALS.get(self.attack, set()) - self.met.keys()
+        found = {
+            "an ordinary caller was not served": self.failures,
+            "of those who came at once one met no answer": self.unanswered,
+            "not all who came at once were served": self.attack == AT_ONCE and served < CONNECTIONS[AT_ONCE],
+            "an oversized request was served": self.attack == OVERSIZED and served,
+            f"none was {', '.join(sorted(missing))}": missing,
+            "no dry run was served": self.attack == DRY_RUNS and not served,
+            "dry runs were served beyond the plan": self.attack == DRY_RUNS
+            and served > _DRY_RUNS_A_SECOND_MAX * self.attack_seconds,
+            "the service took more than 100 MB": self.grown_bytes > _GROWN_BYTES_MAX,
+        }
+        return [promise for promise, is_broken in found.items() if is_broken]
+
+    @property
     def kept(self) -> bool:
-        """Whether every ordinary caller was served."""
-        return not self.failures and not self.unanswered
+        """Whether all was as promised."""
+        return not self.broken
 
     @property
     def ratio(self) -> float:
@@ -123,12 +147,14 @@ class OverloadDrill:
     def _attack(self, measured: Measured, file: str, key: str) -> Iterator[None]:
         seconds = self.seconds + _BEFORE_SECONDS
         command = [sys.executable, "-m", "tests.drills.attackers", measured.attack, str(self._stack.port), str(seconds)]
+        began = time.monotonic()
         process = subprocess.Popen([*command, file, key], stdout=subprocess.PIPE, cwd=_PROJECT)
         try:
             time.sleep(_BEFORE_SECONDS)
             yield
             printed, _ = process.communicate(timeout=seconds + _DEADLINE_SECONDS)
             measured.met.update(json.loads(printed))
+            measured.attack_seconds += math.ceil(time.monotonic() - began) + 1
         finally:
             process.kill()
             process.wait()

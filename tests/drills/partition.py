@@ -25,6 +25,7 @@ from workers.ingest.mapping import read
 
 _CUT, _WHOLE = "edge-1", "edge-2"
 _ORGANIZATION_LIMIT = 300
+_ANONYMOUS_LIMIT = 3
 _ANONYMOUS_ALLOWED, _SIGNED_UP_ALLOWED = 1, 12
 _WARM_SECONDS = 1.5
 _HEAL_SECONDS_MAX = 60.0
@@ -87,10 +88,10 @@ class PartitionDrill:
             return Account(name, head, site.network.address("front", CALLERS + n), limit, allowed)
 
         self._accounts = [
-            account(1, "anonymous, before", anonymous, 3, _ANONYMOUS_ALLOWED),
+            account(1, "anonymous, before", anonymous, _ANONYMOUS_LIMIT, _ANONYMOUS_ALLOWED),
             account(2, "signed up", {"X-Service-Public-Token": token}, 100, _SIGNED_UP_ALLOWED),
             account(3, "organization", {"Authorization": f"ApiKey {key}"}, _ORGANIZATION_LIMIT, None),
-            account(4, "anonymous, during", anonymous, 3, _ANONYMOUS_ALLOWED),
+            account(4, "anonymous, during", anonymous, _ANONYMOUS_LIMIT, _ANONYMOUS_ALLOWED),
         ]
 
     def _work(self, found: Outcome) -> None:
@@ -201,6 +202,8 @@ class PartitionDrill:
             kept = account.counted <= account.limit <= account.counted + account.uncounted
             found = f"{account.counted} of {account.limit}"
             yield Check(f"{account.name}: never more by count than the limit, nor refused before", found, kept)
+            if account.limit == _ANONYMOUS_LIMIT:  # few enough for the edge that is not cut off to serve them all
+                yield Check(f"{account.name}: served to the limit by count", found, account.counted == account.limit)
             if allowed is not None:
                 bound = allowed * EDGE_PROCESSES
                 promise = f"{account.name}: without the state store only what an edge's processes may give"
@@ -215,6 +218,8 @@ class PartitionDrill:
         yield Check("and counts all that it serves", f"{uncounted} uncounted", uncounted == 0)
         cut = {status for tally in usual for status in tally.disturbed} - _MAY - {503}
         yield Check("an edge that is cut off serves, refuses, or says 503", _counted(cut), not cut)
+        without = sum(account.uncounted for account in self._accounts)
+        yield Check("and serves some calls without the state store", f"{without} uncounted", without > 0)
         slowest = max(tally.slowest_seconds for tally in usual)
         yield Check("no caller waits for an answer in vain", f"{slowest:.1f} s at most", slowest < ANSWER_SECONDS_MAX)
 

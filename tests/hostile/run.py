@@ -84,12 +84,14 @@ def one_round(
         return Round(report["test_cases"]["generated"], done.returncode == 0, done.stdout)
 
 
-def rounds(url: str, credentials: Mapping[str, str], cases: int, seed: int, examples: int) -> bool:
+def rounds(
+    url: str, credentials: Mapping[str, str], cases: int, seed: int, examples: int, phases: str = PHASES
+) -> bool:
     """Go round until so many cases were tried; return whether nothing was found."""
     tried, clean, number = 0, True, 0
     while tried < cases:
         schemes = CREDENTIALS[number % len(CREDENTIALS)]
-        made = one_round(url, credentials, seed=seed + number, examples=examples, schemes=schemes)
+        made = one_round(url, credentials, seed=seed + number, examples=examples, phases=phases, schemes=schemes)
         tried, clean, number = tried + made.cases, clean and made.clean, number + 1
         print(
             f"round {number}, seed {seed + number - 1}, {'+'.join(schemes)}: {made.cases} cases, {tried} in all, "
@@ -109,12 +111,14 @@ def main() -> int:
     reader.add_argument("--cases", type=int, default=20_000, help="stop after so many")
     reader.add_argument("--seed", type=int, default=1)
     reader.add_argument("--examples", type=int, default=60, help="random cases per operation and round")
+    reader.add_argument("--phases", default=PHASES, help="of schemathesis, separated by commas; default: all")
     reader.add_argument("--url", help="a service that runs already, without /v1")
     asked = reader.parse_args()
     if asked.url:
-        return 0 if rounds(asked.url, {}, asked.cases, asked.seed, asked.examples) else 1
+        return 0 if rounds(asked.url, {}, asked.cases, asked.seed, asked.examples, asked.phases) else 1
     with tempfile.TemporaryDirectory(prefix="hostile-") as name, target(Path(name)) as running:
-        found = rounds(running.base_url, running.environment(), asked.cases, asked.seed, asked.examples)
+        environment = running.environment()
+        found = rounds(running.base_url, environment, asked.cases, asked.seed, asked.examples, asked.phases)
     return 0 if found else 1
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from deploy.local.paths import free_port
 from shared.settings.settings import Settings
-from tests.system.conftest import COMMAND, PROJECT, clean_environment, completed
+from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
 _PROBE = [sys.executable, "-m", "deploy.ctl.healthcheck"]
 
@@ -106,11 +106,6 @@ def test_a_part_without_what_it_needs_says_what(environment: dict[str, str]) -> 
     assert done.returncode == 1
     assert "TOKEN_PEPPER must be set" in done.stderr
     assert lacking["EDGE_DATABASE_URL"] not in done.stderr
-
-
-def test_what_waits_for_feeds_and_uploads_loads_no_library_of_numbers_before_one_is_due() -> None:
-    looked = "import sys, deploy.ctl.feeds; print({'numpy', 'pyarrow', 'scipy'} & set(sys.modules))"
-    assert completed([sys.executable, "-c", looked]).stdout.strip() == "set()"
 
 
 def test_nginx_reads_the_rendered_configuration(tmp_path: Path) -> None:

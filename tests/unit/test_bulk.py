@@ -24,6 +24,7 @@ from edge.bulk.delta_sharing_predicates import PredicateHints
 from edge.bulk.iceberg import MANIFEST, IcebergMetadata
 from edge.bulk.release_repository import Release, ReleaseRepository
 from shared.analytics import results as formats
+from shared.analytics.manifest import MEDIA_TYPES
 from shared.analytics.results import Columns
 from shared.bulk.request import GONE, ID_END, ROWS, Request
 from shared.bulk.schema import DATASETS, ReleaseFile, arrow_schema, schema_of
@@ -206,7 +207,7 @@ def _written(rows: pa.Table | Columns, format: str) -> tuple[dict[str, Any], byt
     return meta, sink.getvalue()
 
 
-@pytest.mark.parametrize("format", formats.MEDIA_TYPES)
+@pytest.mark.parametrize("format", MEDIA_TYPES)
 def test_the_bytes_are_those_of_arrows_table(monkeypatch: pytest.MonkeyPatch, format: str) -> None:
     monkeypatch.setattr(formats, "_ROWS_AT_ONCE", 2)  # more rows come in pieces, and as few as these in one
 
@@ -328,14 +329,14 @@ def test_parquet_keeps_types_and_the_meta() -> None:
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:
-    for format in formats.MEDIA_TYPES:
+    for format in MEDIA_TYPES:
         assert written(format) == written(format), format
         assert (
             formats.digest(TABLE) == formats.digest(TABLE.take(pa.array([0, 1, 2]))) != formats.digest(TABLE.slice(1))
         ), format
 
 
-@pytest.mark.parametrize("format", formats.MEDIA_TYPES)
+@pytest.mark.parametrize("format", MEDIA_TYPES)
 @pytest.mark.parametrize("at_once", [1, 2, 4096])
 def test_the_meta_is_made_of_the_digest_of_the_rows_as_ndjson(
     monkeypatch: pytest.MonkeyPatch, format: str, at_once: int
@@ -351,7 +352,7 @@ def test_the_meta_is_made_of_the_digest_of_the_rows_as_ndjson(
 
 
 def test_no_rows_are_an_answer_too() -> None:
-    for format in formats.MEDIA_TYPES:
+    for format in MEDIA_TYPES:
         sink = io.BytesIO()
         formats.write(SCHEMA_FORMATS.empty_table(), with_meta, format, sink)
         raw = sink.getvalue()
@@ -375,7 +376,7 @@ def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not
 
 def test_few_rows_have_the_bytes_that_many_would_have() -> None:
     for flat in (True, False):
-        for format in formats.MEDIA_TYPES:
+        for format in MEDIA_TYPES:
             table = TABLE.select(["brand", "period", "currency", "median"]) if flat else TABLE
             rows = [
                 dict(reversed(row.items())) for row in table.to_pylist()

@@ -45,7 +45,7 @@ from edge.mcp.calls import named_as_arguments
 from edge.quota.billing import limit_fields, refusal
 from edge.quota.limiter import Decision
 from edge.server import EdgeServer
-from shared.analytics.results import MEDIA_TYPES
+from shared.analytics.manifest import MEDIA_TYPES
 from shared.errors import InvalidCursor, InvalidJson, InvalidParameter, WrongIdentifier
 from shared.organizations import credentials
 from shared.settings.settings import Settings

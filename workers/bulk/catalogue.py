@@ -13,8 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from shared.bulk.schema import LIST, catalogue_key
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
@@ -135,7 +133,8 @@ def refresh(connection: Connection, store: ResultStore, base_url: str) -> bool:
 
 def write_ducklake(path: Path, releases: list[KeptRelease], files: list[KeptFile], data_path: str) -> None:
     """Write the catalogue of these releases into a new file."""
-    import duckdb  # loaded only where a catalogue is made
+    import duckdb  # both are loaded only where a catalogue is made
+    import pyarrow as pa
 
     tables = _tables(releases, files)
     metadata = {"version": "1.0", "created_by": "Item Index", "data_path": data_path, "encrypted": "false"}

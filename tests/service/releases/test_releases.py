@@ -175,7 +175,7 @@ def test_a_release_is_due_when_the_data_changed_and_the_last_one_is_old(settings
 def test_a_worker_that_lost_its_job_publishes_nothing(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers.bulk import releases as module
+    from workers.bulk import build_release as module
 
     load_rows(settings, tmp_path)
     real = module._publish
@@ -219,7 +219,7 @@ def test_a_server_that_disconnects_is_an_error_and_never_an_early_end(settings: 
 def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers.bulk import releases as module
+    from workers.bulk import build_release as module
 
     load_rows(settings, tmp_path)
     real = module.table_batches

@@ -14,7 +14,7 @@ from shared.settings.settings import Settings
 from tests.perf.generate import MAPPING, write
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.bulk.releases import Files, write_files
+from workers.bulk.build_release import Files, write_files
 from workers.bulk.sources.snapshot import Snapshot
 from workers.bulk.writers.release_file import ReleaseWriter, ends_of_files
 from workers.ingest.load import load

@@ -12,7 +12,6 @@ import msgspec
 import psycopg
 import pyarrow as pa
 
-from shared.analytics import results as layout
 from shared.analytics.exchange import (
     AGE_DAYS_MAX,
     ORIGINAL,
@@ -24,7 +23,8 @@ from shared.analytics.exchange import (
     with_original,
 )
 from shared.analytics.exchange import SQL as RATES
-from shared.analytics.results import MEDIA_TYPES, Manifest, write
+from shared.analytics.manifest import MEDIA_TYPES, Manifest, key_of, tail
+from shared.analytics.results import write
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import RollupsOutdated
@@ -250,7 +250,7 @@ class ReportHandler(StoredResultHandler):
 
 def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> Manifest:
     kind, format = JOB_KINDS[job.kind], job.format
-    key = layout.key_of(job.id, job.attempt, kind.name, format)
+    key = key_of(job.id, job.attempt, kind.name, format)
     units = kind.units if answer.rows.num_rows else 0  # the row's trigger refunds what was charged
     with store.writing(key) as file:
         meta = write(answer.rows, lambda digest: _meta(answer, data_version, digest, units), format, file)
@@ -265,7 +265,7 @@ def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> M
         result_sha256=meta["result_sha256"],
         data_version=data_version,
         meta=msgspec.json.encode(meta).decode(),
-        tail_bytes=len(layout.tail(meta)) if format == "json" else 0,
+        tail_bytes=len(tail(meta)) if format == "json" else 0,
         paged=answer.page is not None,
         after=answer.page.after if answer.page else None,
     )
