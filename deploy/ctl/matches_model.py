@@ -3,7 +3,6 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,87 +22,44 @@ from shared.articles import SQL as PAIRS
 from shared.db.connect import Connection, connect
 from workers.provenance import events
 
-if TYPE_CHECKING:
-    from workers.articles.matching.evaluation import Evaluation
-
 file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command(
-    epilog="Example: itemindex matches evaluate --left L.csv --right R.csv --pairs P.csv --train T.csv --json"
-)
+@click.command(epilog="Example: itemindex matches evaluate --left L.csv --right R.csv --pairs P.csv --json")
 @click.option("--left", required=True, type=file_option, help="Records of one side: id, name or title, and more.")
 @click.option("--right", required=True, type=file_option, help="Records of the other side.")
 @click.option("--pairs", required=True, type=file_option, help="Pairs to evaluate: left_id, right_id, label (1 or 0).")
-@click.option("--train", multiple=True, type=file_option, help="Labelled pairs to train on; may be repeated.")
-@click.option(
-    "--valid",
-    multiple=True,
-    type=file_option,
-    help="Additional labelled pairs; the threshold is chosen on all pairs by cross-validation.",
-)
 @click.option("--end-to-end", is_flag=True, help="Count only pairs among the candidates as matches.")
 @click.option("--model", type=file_option, help="A model file instead of the shipped one.")
 @json_option
-def evaluate(
-    left: Path,
-    right: Path,
-    pairs: Path,
-    train: tuple[Path, ...],
-    valid: tuple[Path, ...],
-    end_to_end: bool,
-    model: Path | None,
-    as_json: bool,
-) -> None:
-    """Measure precision, recall and F1 on labelled pairs.
+def evaluate(left: Path, right: Path, pairs: Path, end_to_end: bool, model: Path | None, as_json: bool) -> None:
+    """Measure precision, recall and F1 of the shipped model on labelled pairs.
 
     Records are CSV files with a column id and any of: name or title, brand or manufacturer, modelno or mpn, category,
-    description. As in loads, prices are not used. Without --train, the shipped model is evaluated; with it, an ensemble
-    is trained on the labelled pairs. The ensemble uses the labels of a record's other pairs and is not a model that
-    loads use: `itemindex matches train` evaluates those.
+    description. As in loads, prices are not used. `itemindex matches train` measures models that learn from decisions.
 
     End to end the candidates are found among all records. The truth is the file of pairs: a match in it that is not
     found counts as missed. A pair that is found and is not in the file is unknown: it is counted as `unlisted`, and
     neither as right nor as wrong, unless the file has no label column. Then it lists every match, and all others are
     wrong.
     """
-    if (train or valid) and model:
-        raise click.UsageError("--train and --model exclude one another")
-    from workers.articles.matching import evaluation  # only now: it loads scikit-learn
+    from workers.articles.matching import evaluation  # only now: it loads numpy and SciPy
     from workers.articles.matching.model import Model
 
     chosen = Model.read(model) if model else Model.shipped()
-    files = evaluation.Files(left, right, pairs, (*train, *valid))
-    result = evaluation.evaluate(files, chosen, end_to_end=end_to_end, report_progress=_report_progress)
-    summary = _summary(result)
+    result = evaluation.evaluate(left, right, pairs, chosen, end_to_end=end_to_end, report_progress=_report_progress)
+    rest = asdict(result)
+    summary = {**rest.pop("all"), **rest}
     if as_json:
         click.echo(json.dumps(summary))
         return
-    lines = [{"what": name, "value": value} for name, value in summary.items() if not isinstance(value, dict)]
-    lines += [{"what": f"unattended {name}", "value": value} for name, value in asdict(result.unattended).items()]
+    unattended = {f"unattended {name}": value for name, value in summary.pop("unattended").items()}
+    lines = ({"what": name, "value": value} for name, value in (summary | unattended).items())
     show(lines, as_json=False, title="evaluation")
 
 
 def _report_progress(stage: str) -> None:
     errors.say("[dim]{stage} …[/]", stage=stage)
-
-
-def _summary(result: "Evaluation") -> dict[str, Any]:
-    return {
-        "precision": result.all.precision,
-        "recall": result.all.recall,
-        "f1": result.all.f1,
-        "pairs": result.all.pairs,
-        "matches": result.all.matches,
-        "found": result.all.found,
-        "method": result.method,
-        "bound": result.bound,
-        "unattended": asdict(result.unattended),
-        "candidates_recall": result.candidates_recall,
-        "unlisted": result.unlisted,
-        "unknown_ids": result.unknown_ids,
-        "cross_validated_f1": result.cross_validated_f1,
-    }
 
 
 _DECISIONS_EXAMPLE = """Examples:
