@@ -3,7 +3,6 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,91 +18,49 @@ from deploy.ctl.console import (
     show,
     stored,
 )
+from shared.articles import ALL, STATES
 from shared.articles import SQL as PAIRS
 from shared.db.connect import Connection, connect
 from workers.provenance import events
 
-if TYPE_CHECKING:
-    from workers.articles.matching.evaluation import Evaluation
-
 file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command(
-    epilog="Example: itemindex matches evaluate --left L.csv --right R.csv --pairs P.csv --train T.csv --json"
-)
+@click.command(epilog="Example: itemindex matches evaluate --left L.csv --right R.csv --pairs P.csv --json")
 @click.option("--left", required=True, type=file_option, help="Records of one side: id, name or title, and more.")
 @click.option("--right", required=True, type=file_option, help="Records of the other side.")
 @click.option("--pairs", required=True, type=file_option, help="Pairs to evaluate: left_id, right_id, label (1 or 0).")
-@click.option("--train", multiple=True, type=file_option, help="Labelled pairs to train on; may be repeated.")
-@click.option(
-    "--valid",
-    multiple=True,
-    type=file_option,
-    help="Additional labelled pairs; the threshold is chosen on all pairs by cross-validation.",
-)
 @click.option("--end-to-end", is_flag=True, help="Count only pairs among the candidates as matches.")
 @click.option("--model", type=file_option, help="A model file instead of the shipped one.")
 @json_option
-def evaluate(
-    left: Path,
-    right: Path,
-    pairs: Path,
-    train: tuple[Path, ...],
-    valid: tuple[Path, ...],
-    end_to_end: bool,
-    model: Path | None,
-    as_json: bool,
-) -> None:
-    """Measure precision, recall and F1 on labelled pairs.
+def evaluate(left: Path, right: Path, pairs: Path, end_to_end: bool, model: Path | None, as_json: bool) -> None:
+    """Measure precision, recall and F1 of the shipped model on labelled pairs.
 
     Records are CSV files with a column id and any of: name or title, brand or manufacturer, modelno or mpn, category,
-    description. As in loads, prices are not used. Without --train, the shipped model is evaluated; with it, an ensemble
-    is trained on the labelled pairs. The ensemble uses the labels of a record's other pairs and is not a model that
-    loads use: `itemindex matches train` evaluates those.
+    description. As in loads, prices are not used. `itemindex matches train` measures models that learn from decisions.
 
     End to end the candidates are found among all records. The truth is the file of pairs: a match in it that is not
     found counts as missed. A pair that is found and is not in the file is unknown: it is counted as `unlisted`, and
     neither as right nor as wrong, unless the file has no label column. Then it lists every match, and all others are
     wrong.
     """
-    if (train or valid) and model:
-        raise click.UsageError("--train and --model exclude one another")
-    from workers.articles.matching import evaluation  # only now: it loads scikit-learn
+    from workers.articles.matching import evaluation  # only now: it loads numpy and SciPy
     from workers.articles.matching.model import Model
 
     chosen = Model.read(model) if model else Model.shipped()
-    files = evaluation.Files(left, right, pairs, (*train, *valid))
-    result = evaluation.evaluate(files, chosen, end_to_end=end_to_end, report_progress=_report_progress)
-    summary = _summary(result)
+    result = evaluation.evaluate(left, right, pairs, chosen, end_to_end=end_to_end, report_progress=_report_progress)
+    rest = asdict(result)
+    summary = {**rest.pop("all"), **rest}
     if as_json:
         click.echo(json.dumps(summary))
         return
-    lines = [{"what": name, "value": value} for name, value in summary.items() if not isinstance(value, dict)]
-    lines += [{"what": f"unattended {name}", "value": value} for name, value in asdict(result.unattended).items()]
+    unattended = {f"unattended {name}": value for name, value in summary.pop("unattended").items()}
+    lines = ({"what": name, "value": value} for name, value in (summary | unattended).items())
     show(lines, as_json=False, title="evaluation")
 
 
 def _report_progress(stage: str) -> None:
     errors.say("[dim]{stage} …[/]", stage=stage)
-
-
-def _summary(result: "Evaluation") -> dict[str, Any]:
-    return {
-        "precision": result.all.precision,
-        "recall": result.all.recall,
-        "f1": result.all.f1,
-        "pairs": result.all.pairs,
-        "matches": result.all.matches,
-        "found": result.all.found,
-        "method": result.method,
-        "bound": result.bound,
-        "unattended": asdict(result.unattended),
-        "candidates_recall": result.candidates_recall,
-        "unlisted": result.unlisted,
-        "unknown_ids": result.unknown_ids,
-        "cross_validated_f1": result.cross_validated_f1,
-    }
 
 
 _DECISIONS_EXAMPLE = """Examples:
@@ -161,7 +118,7 @@ def train(
     with connect(chosen.database_url, application="matches") as connection:
         standing.lock(connection)
         acts = standing.read_acts(connection)
-        decided = {(one.left_id, one.right_id): one.same for one in acts.decisions}
+        decided = {_ends(one.left_id, one.right_id): one.same for one in acts.decisions}
         unknown = 0
         if decisions is not None:
             imported, unknown = _imported(connection, decisions, left_source, right_source)
@@ -238,9 +195,14 @@ def _imported(
         )
     votes: dict[tuple[int, int], int] = {}
     for one, other, same in known:
-        pair = (min(one, other), max(one, other))
+        pair = _ends(one, other)
         votes[pair] = votes.get(pair, 0) + (1 if same else -1)
     return {pair: balance > 0 for pair, balance in votes.items() if pair[0] != pair[1]}, len(pairs) - len(known)
+
+
+def _ends(one: int, other: int) -> tuple[int, int]:
+    """Return the items of a pair in one order, so that a pair which was decided from either side is one decision."""
+    return min(one, other), max(one, other)
 
 
 def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
@@ -248,7 +210,7 @@ def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
     from workers.articles import models
 
     missing = models.LEAST_DECISIONS - decided
-    waiting = rows_of(connection, PAIRS.pairs, "waiting", *[None] * 7)
+    waiting = rows_of(connection, PAIRS.pairs, STATES[0], None, None, *ALL)
     first = models.most_doubtful(waiting, missing)
     if as_json:
         print_json({"decisions": decided, "missing": missing, "decide_first": first})
@@ -266,7 +228,7 @@ def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
     "--use",
     "digest",
     metavar="DIGEST",
-    help="Score all pairs with the model of this DIGEST (its first characters are enough) or with the `shipped` one.",
+    help="Score all pairs with the model of this DIGEST (its first 6 characters are enough) or with the `shipped` one.",
 )
 @allow_merges_option
 @reason_option

@@ -2,14 +2,15 @@
 
 `python -m tests.judges.matching service /…/er_abt_buy` loads the two record files of a folder into a new database, trains
 with `itemindex matches train --activate` on the pairs of `--train`, and counts which pairs of `--judge` are one item without
-a person, before and after; pairs that also train do not judge. `python -m tests.judges.matching peers /…/er_abt_buy`
-compares `itemindex matches evaluate --train` with dedupe and Splink. `python -m tests.judges.matching shipped --out
-model.json` trains the model that comes with the program.
+a person, before and after; pairs that also train do not judge. `python -m tests.judges.matching ensemble /…/er_abt_buy`
+measures how much an ensemble of models learns from the same pairs, and `… peers` compares it with dedupe and Splink.
+`python -m tests.judges.matching shipped --out model.json` trains the model that comes with the program.
 """
 
 import csv
 import json
 import resource
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.uncertainty.stated import wilson
 from tests.judges import programs
+from tests.judges.ensemble import figures
 from tests.judges.reports import PROJECT
 from tests.support.servers import Servers
 from tests.support.shipped_model import SEED, WORLDS, train_shipped
@@ -92,15 +94,22 @@ _judge = click.option(
 @_folders
 @_train
 @_judge
+def ensemble(folders: tuple[Path, ...], train: str, judge: str) -> None:
+    """Train the ensemble, and judge the held-out pairs. One line of JSON each."""
+    for folder in folders:
+        click.echo(json.dumps({"set": folder.name, **figures(folder, train, judge)}))
+
+
+@commands.command()
+@_folders
+@_train
+@_judge
 def peers(folders: tuple[Path, ...], train: str, judge: str) -> None:
-    """Train the product and its peers on the same pairs, and judge the held-out ones. One line of JSON each."""
+    """Train the ensemble and its peers on the same pairs, and judge the held-out ones. One line of JSON each."""
     script = str(PROJECT / "tests" / "judges" / "matching_peers.py")
     for folder in folders:
-        ours = [*programs.COMMANDS, "matches", "evaluate", "--json"]
-        ours += [part for side in ("left", "right") for part in (f"--{side}", str(folder / f"{side}.csv"))]
-        ours += [part for path in sorted(folder.glob(judge)) for part in ("--pairs", str(path))]
-        ours += [part for path in sorted(folder.glob(train)) for part in ("--train", str(path))]
-        commands = {"itemindex": ours}
+        ours = [sys.executable, "-m", "tests.judges.matching", "ensemble", str(folder), "--train", train]
+        commands = {"ensemble": [*ours, "--judge", judge]}
         for peer in ("dedupe", "splink"):
             commands[peer] = [programs.tool("python"), script, peer, str(folder), train, judge]
         for name, command in commands.items():
@@ -108,8 +117,8 @@ def peers(folders: tuple[Path, ...], train: str, judge: str) -> None:
             found = json.loads(programs.run(command, seconds_max=_SECONDS_MAX))
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            figures = {figure: found[figure] for figure in ("precision", "recall", "f1")}
-            click.echo(json.dumps({"set": folder.name, "by": name, **figures, "cpu_seconds": round(seconds, 1)}))
+            measured = {figure: found[figure] for figure in ("precision", "recall", "f1")}
+            click.echo(json.dumps({"set": folder.name, "by": name, **measured, "cpu_seconds": round(seconds, 1)}))
 
 
 @commands.command()

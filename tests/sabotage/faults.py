@@ -1460,10 +1460,10 @@ PRICE_FAULTS = (
     ),
     fault(
         "the bound of links is chosen by models that have seen the record",
-        "workers/articles/matching/supervised.py",
+        "tests/judges/ensemble.py",
         "[~np.isin(right, right[one]) & ~one for one in judged]",
         "[~one for one in judged]",
-        "tests/unit/matching/test_model.py::test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges",
+        "tests/service/articles/test_training.py::test_no_model_that_chooses_the_bound_of_the_ensemble_has_seen_a_record_that_it_judges",
     ),
     # Sizes in names.
     fault(

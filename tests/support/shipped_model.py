@@ -9,7 +9,7 @@ from workers.articles.matching.context import Pairs, pairs_of
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
 from workers.articles.matching.segment import Array
-from workers.articles.matching.training import Labelled, boosted, bound, fitted, labelled, merged
+from workers.articles.matching.training import PRECISION, Labelled, boosted, fitted, labelled, merged
 
 # Where both records have one model number; more is asked where likeness is all there is, because invented shops are
 # kinder than real ones.
@@ -22,7 +22,7 @@ _UNSEEN = 3
 
 def labelled_world(world: World) -> Labelled:
     """Find candidates between a world's shops, and label them by what is known of the world."""
-    index = MatchIndex.build([*world.left, *world.right])
+    index = MatchIndex.of_all([*world.left, *world.right])
     pairs = all_pairs(index)
     chosen = np.flatnonzero(pairs.listed.all(axis=0))
     left = [index.record(int(row)).key for row in pairs.left[chosen]]
@@ -59,3 +59,13 @@ def with_link_bounds(model: Model, judged: Sequence[Array], unseen: Sequence[Lab
     link = bound(probabilities[alone], labels[alone])
     link_coded = bound(probabilities[coded], labels[coded], _PRECISION_CODED)
     return model.with_bounds(link=max(review, link), link_coded=max(review, link_coded), review=review)
+
+
+def bound(probabilities: Array, labels: Array, precision: float = PRECISION) -> float:
+    """Return the least probability from which on the pairs have a precision; 1.0 where there is none."""
+    order = np.argsort(-probabilities, kind="stable")
+    falling = probabilities[order]
+    share = np.cumsum(labels[order]) / np.arange(1, len(order) + 1)
+    last_of_equals = np.append(falling[1:] < falling[:-1], True)[: len(order)]
+    enough = np.flatnonzero((share >= precision) & last_of_equals)
+    return float(falling[enough[-1]]) if len(enough) else 1.0

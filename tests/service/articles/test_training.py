@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +14,13 @@ from scipy.stats import binom
 from sklearn.metrics import average_precision_score
 
 from deploy.ctl.matches_model import evaluate
+from tests.judges.ensemble import figures, folding_by_record, judge
 from tests.support.shipped_model import all_pairs, labelled_world, train_shipped
 from tests.support.worlds import World, worlds
-from workers.articles.matching import evaluation, supervised
-from workers.articles.matching.evaluation import Files
 from workers.articles.matching.evaluation import evaluate as measure
 from workers.articles.matching.evaluation_files import UnusableFile, read_pairs, read_records
-from workers.articles.matching.evaluation_pairs import TooFewExamples
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
-
-# Examples train fewer and smaller learners: the files of these tests have a hundred records.
-judge = partial(supervised.judge, foldings=1, rounds=60)
 
 
 def test_training_again_in_a_process_that_orders_its_sets_differently_gives_the_same_bytes() -> None:
@@ -53,16 +47,6 @@ def test_the_shipped_model_knows_the_twins_of_worlds_that_it_has_not_seen() -> N
     # As many as a precision of 0.99 gives in 19 of 20 samples.
     assert (~labels[unattended]).sum() <= binom.ppf(0.95, unattended.sum(), 0.01)
     assert unattended.sum() > 80
-
-
-def test_labels_by_chance_cannot_be_told_even_of_the_examples_themselves() -> None:
-    world = next(worlds(1, seed=4, articles=24))
-    index = MatchIndex.build([*world.left, *world.right])
-    pairs = all_pairs(index)
-    known = np.arange(0, len(pairs.left), 2)
-    labels = np.random.default_rng(6).random(len(known)) < 0.5
-    judged = judge(index, pairs, known, labels)
-    assert average_precision_score(labels, judged.probabilities[known]) < 0.75  # 1.0 by a model that has seen them
 
 
 # `itemindex matches evaluate`: the figures, the forms of files that it reads, and what it refuses.
@@ -115,28 +99,11 @@ def test_the_command_prints_figures_that_agree_with_one_another(tmp_path: Path, 
     assert found["f1"] > 0.6
 
 
-def test_training_on_examples_does_better_than_calling_everything_a_match(
-    tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(evaluation, "judge", judge)
-    left, right, pairs = _files(tmp_path, world)
-    asked, train = _write(tmp_path / "p.csv", pairs[::3]), _write(tmp_path / "t.csv", pairs[1::3] + pairs[2::3])
-    files = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--train", str(train)]
-    trained = CliRunner().invoke(evaluate, [*files, "--json"], catch_exceptions=False)
-    found = json.loads(trained.stdout)
-    everything = 2 * found["matches"] / (found["pairs"] + found["matches"])
-    assert found["pairs"] == len(pairs[::3])
-    assert found["method"] == "supervised"
-    assert found["f1"] > max(everything, 0.8)
-    assert found["cross_validated_f1"] is not None
-    assert "training" in trained.stderr, "progress is not on standard output, where the JSON is alone"
-
-
 def test_a_person_is_not_asked_about_a_pair_whose_records_both_have_a_better_one(tmp_path: Path, world: World) -> None:
     left, right, pairs = _files(tmp_path, world)
     asked = _write(tmp_path / "pairs.csv", pairs)
     asking_always = Model.shipped().with_bounds(link=1.0, link_coded=1.0, review=0.0)
-    found = measure(Files(left, right, asked), asking_always, end_to_end=False)
+    found = measure(left, right, asked, asking_always, end_to_end=False)
     assert found.all.pairs > 1.9 * found.all.matches
     assert found.all.precision > 0.9
     assert found.all.recall > 0.9
@@ -146,24 +113,17 @@ def test_pairs_of_unknown_ids_are_counted_and_left_out(tmp_path: Path, world: Wo
     left, right, pairs = _files(tmp_path, world)
     strange: list[dict[str, object]] = [{"left_id": "nowhere", "right_id": "neither", "label": 1}]
     asked = _write(tmp_path / "pairs.csv", pairs + strange)
-    found = measure(Files(left, right, asked), Model.shipped(), end_to_end=False)
+    found = measure(left, right, asked, Model.shipped(), end_to_end=False)
     assert (found.unknown_ids, found.all.pairs) == (1, len(pairs))
 
 
 def test_a_file_without_labels_lists_every_match(tmp_path: Path, world: World) -> None:
     left, right, pairs = _files(tmp_path, world)
     only = [{name: row[name] for name in ("left_id", "right_id")} for row in pairs if row["label"]][:5]
-    found = measure(Files(left, right, _write(tmp_path / "pairs.csv", only)), Model.shipped(), end_to_end=True)
+    found = measure(left, right, _write(tmp_path / "pairs.csv", only), Model.shipped(), end_to_end=True)
     assert found.all.found - found.unlisted <= 5
     assert found.unlisted > 5
     assert found.all.precision < 0.5
-
-
-def test_too_few_examples_are_refused(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
-    few = _write(tmp_path / "few.csv", pairs[:6])
-    with pytest.raises(TooFewExamples):
-        measure(Files(left, right, few, (few,)), Model.shipped(), end_to_end=False)
 
 
 def test_prices_take_no_part_as_in_loads(tmp_path: Path) -> None:
@@ -207,3 +167,43 @@ def test_files_are_read_with_a_byte_order_mark_and_labels_in_words(tmp_path: Pat
     pairs.write_bytes(b"\xef\xbb\xbfleft_id,right_id,label\r\nB-07/x,B-07/x,True\r\nB-07/x,B-07/x,false\r\n")
     found = read_pairs(pairs, records, records)
     assert (found.pairs[0], found.labels, found.labelled) == (("B-07/x", "B-07/x"), (True, False), True)
+
+
+# The ensemble, whose figures are those of `python -m tests.judges.matching ensemble`.
+
+
+def test_the_ensemble_does_better_than_calling_everything_a_match(tmp_path: Path, world: World) -> None:
+    _, _, pairs = _files(tmp_path, world)
+    _write(tmp_path / "asked.csv", pairs[::3])
+    for number in (1, 2):
+        _write(tmp_path / f"train_{number}.csv", pairs[number::3])
+    found = figures(tmp_path, "train_*.csv", "asked.csv", foldings=1, rounds=60)
+    everything = 2 * found["matches"] / (found["pairs"] + found["matches"])
+    assert found["pairs"] == len(pairs[::3])
+    assert found["f1"] > max(everything, 0.8)
+
+
+def test_the_ensemble_cannot_tell_labels_by_chance_even_of_its_examples() -> None:
+    world = next(worlds(1, seed=4, articles=24))
+    index = MatchIndex.of_all([*world.left, *world.right])
+    pairs = all_pairs(index)
+    known = np.arange(0, len(pairs.left), 2)
+    labels = np.random.default_rng(6).random(len(known)) < 0.5
+    judged = judge(index, pairs, known, labels, foldings=1, rounds=60)
+    assert average_precision_score(labels, judged.probabilities[known]) < 0.75  # 1.0 by a model that has seen them
+
+
+def test_no_model_that_chooses_the_bound_of_the_ensemble_has_seen_a_record_that_it_judges() -> None:
+    world = next(worlds(1, seed=4, articles=40))
+    index = MatchIndex.of_all([*world.left, *world.right])
+    pairs = all_pairs(index)
+    known = np.arange(len(pairs.left))
+    labels = np.random.default_rng(6).random(len(known)) < 0.5
+    folding = folding_by_record(index, pairs, known, labels)
+    assert len(folding.used) > 2
+    for number, used in enumerate(folding.used):
+        judged = folding.fold == number
+        for records in (pairs.left[known], pairs.right[known]):
+            assert judged.any()
+            assert used.any()
+            assert not set(records[judged].tolist()) & set(records[used].tolist())

@@ -10,31 +10,21 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from tests.support.shipped_model import all_pairs, labelled_world, with_link_bounds
+from tests.support.shipped_model import all_pairs, bound, labelled_world, with_link_bounds
 from tests.support.worlds import worlds
-from workers.articles.matching.context import Pairs, contenders, pairs_of
+from workers.articles.matching.context import contenders
 from workers.articles.matching.evidence import link_bound
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.judging import Block, Judge, judged
-from workers.articles.matching.linear import log_odds, said_by, with_features
 from workers.articles.matching.model import Model, Tree, UnusableModel
-from workers.articles.matching.neighbours import neighbour_features
 from workers.articles.matching.profiles import Profile
 from workers.articles.matching.records import Record
 from workers.articles.matching.scoring import FEATURES, features_of, likely
 from workers.articles.matching.segment import Array
-from workers.articles.matching.supervised import (
-    WEIGHTS,
-    best_bound,
-    best_weights,
-    folding_by_record,
-    steady_bound,
-)
 from workers.articles.matching.training import (
     Labelled,
     blended,
     boosted,
-    bound,
     fitted,
     folds_by_record,
     learn,
@@ -42,39 +32,6 @@ from workers.articles.matching.training import (
     supported_bound,
 )
 from workers.articles.matching.vocabulary import Vocabulary
-
-# The linear model of pairs: what it learns from words, and features that are missing or far off.
-
-
-def test_a_word_that_only_the_wrong_pairs_have_speaks_against_pairs_that_were_not_learned() -> None:
-    left = [Record(f"left/{at}", "left", f"lamp model{at}") for at in range(60)]
-    endings = ["", " remade"]
-    right = [Record(f"right/{at}", "right", f"lamp model{at}{endings[at % 2]}") for at in range(60)]
-    index = MatchIndex.build([*left, *right])
-    pairs = all_pairs(index)
-    keys = [[index.record(row).key.split("/")[1] for row in side.tolist()] for side in (pairs.left, pairs.right)]
-    same = np.flatnonzero(np.array(keys[0]) == np.array(keys[1]))
-    assert len(same) == 60
-    labels = np.array(["remade" not in index.record(int(row)).name for row in pairs.right[same]])
-    judged = log_odds(said_by(index, pairs), same[:40], labels[:40])[same[40:]]
-    assert 0 < labels[40:].sum() < 20
-    assert judged[labels[40:]].min() > judged[~labels[40:]].max()
-
-
-def test_a_missing_feature_and_one_that_is_far_off_leave_every_row_finite() -> None:
-    chance = np.random.default_rng(3)
-    features = chance.normal(size=(50, 3))
-    labels = features[:40, 0] > 0
-    features[5, 1] = np.nan
-    features[:, 2] = np.nan
-    features[45, 1] = 1e12
-    said = np.eye(50)
-    rows = with_features(said, features, np.arange(40))
-    judged = log_odds(rows, np.arange(40), labels)
-    assert np.isfinite(rows.toarray()).all()
-    assert abs(rows.toarray()[45, 50:]).max() <= 2
-    assert np.corrcoef(judged[40:], features[40:, 0])[0, 1] > 0.9
-
 
 # The model file: what it computes, that it can be trained anew, and what is refused.
 
@@ -223,107 +180,13 @@ def test_a_pair_that_contradicts_itself_waits_however_sure_a_learned_model_is() 
     assert link_bound(sizes[0], sizes[2], Model.shipped()) > 0.4
 
 
-# What the labels of the pairs that share a record say of a pair.
-
-
-LAMP = Record("left/1", "left", "Korva desk lamp LX-200 white")
-
-TWIN = Record("right/1", "right", "Korva desk lamp LX-200 white")
-
-AGAIN = Record("right/2", "right", "Korva desk lamp LX-200 white new")
-
-OTHER = Record("right/3", "right", "Brenta floor lamp Q7 black")
-
-
-@pytest.fixture
-def index() -> MatchIndex:
-    return MatchIndex.build([LAMP, TWIN, AGAIN, OTHER])
-
-
-@pytest.fixture
-def pairs(index: MatchIndex) -> Pairs:
-    """Pairs of the left record with each of the right ones, in their order."""
-    return pairs_of(index, np.array([0, 0, 0]), np.array([1, 2, 3]))
-
-
-def test_a_pair_never_hears_its_own_label(index: MatchIndex, pairs: Pairs) -> None:
-    known = np.array([0, 1, 2])
-    said = neighbour_features(index, pairs, known, np.array([True, False, False]))
-    changed = neighbour_features(index, pairs, known, np.array([False, False, False]))
-    np.testing.assert_array_equal(said[0], changed[0])
-    assert not np.array_equal(said[1], changed[1], equal_nan=True)
-
-
-def test_the_near_twin_of_a_match_hears_more_of_it_than_another_record(index: MatchIndex, pairs: Pairs) -> None:
-    said = neighbour_features(index, pairs, np.array([0]), np.array([True]))
-    matches, alike, weighted = said[:, 0], said[:, 2], said[:, 6]
-    assert matches.tolist() == [0, 1, 1]
-    assert alike[1] > alike[2]
-    assert weighted[1] > weighted[2]
-
-
-def test_without_examples_every_feature_says_so(index: MatchIndex, pairs: Pairs) -> None:
-    said = neighbour_features(index, pairs, np.zeros(0, np.int64), np.zeros(0, bool))
-    assert said.shape == (3, 14)
-    assert (np.nan_to_num(said) == 0).all()
-
-
-# How a model trained on examples weighs its learners, and the bound that it calls a match from.
-
-
-def test_the_bound_of_separable_examples_is_between_them() -> None:
-    probabilities = np.array([0.05, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 0.95] * 5)
-    labels = probabilities > 0.5
-    assert 0.3 < steady_bound(probabilities, labels) < 0.7
-    assert best_bound(probabilities, labels)[1] == 1.0
-
-
-def test_one_example_that_is_better_by_chance_does_not_move_the_bound_far() -> None:
-    chance = np.random.default_rng(7)
-    probabilities = chance.random(4000)
-    labels = chance.random(4000) < probabilities  # calibrated: F1 is best at half of the best F1
-    best = best_bound(probabilities, labels)[1] / 2
-    samples = np.array_split(np.arange(4000), 10)
-    steady = [abs(steady_bound(probabilities[one], labels[one]) - best) for one in samples]
-    single = [abs(best_bound(probabilities[one], labels[one])[0] - best) for one in samples]
-    assert np.mean(steady) < np.mean(single)
-
-
-def test_the_learners_that_judge_unseen_examples_better_count_more() -> None:
-    chance = np.random.default_rng(3)
-    labels = chance.random(500) < 0.3
-    right, blind = labels * 0.5 + chance.random(500) * 0.6, chance.random(500)
-    first_counts, second_counts = (
-        best_weights([right, right, blind], labels),
-        best_weights([blind, blind, right], labels),
-    )
-    assert {first_counts, second_counts} == set(WEIGHTS)
-    assert first_counts[2] < second_counts[2]
-
-
-def test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges() -> None:
-    world = next(worlds(1, seed=4, articles=40))
-    index = MatchIndex.build([*world.left, *world.right])
-    pairs = all_pairs(index)
-    known = np.arange(len(pairs.left))
-    labels = np.random.default_rng(6).random(len(known)) < 0.5
-    folding = folding_by_record(index, pairs, known, labels)
-    assert len(folding.used) > 2
-    for number, used in enumerate(folding.used):
-        judged = folding.fold == number
-        for records in (pairs.left[known], pairs.right[known]):
-            assert judged.any()
-            assert used.any()
-            assert not set(records[judged].tolist()) & set(records[used].tolist())
-
-
 # Blocks of pairs are judged alike in one process and in several.
 
 
 @pytest.fixture(scope="module")
 def index_judging() -> MatchIndex:
     world = next(worlds(1, seed=3, articles=80))
-    return MatchIndex.build([*world.left, *world.right])
+    return MatchIndex.of_all([*world.left, *world.right])
 
 
 def blocks_of(index: MatchIndex, count: int) -> list[Block]:

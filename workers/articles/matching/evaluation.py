@@ -1,19 +1,19 @@
-"""Evaluation of matching on labelled pairs: precision, recall and F1."""
+"""Evaluation of a model on labelled pairs of two record files: precision, recall and F1."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from workers.articles.matching.context import Pairs, contenders
-from workers.articles.matching.evaluation_pairs import compare
+from workers.articles.matching.context import Pairs, contenders, pairs_of, standings
+from workers.articles.matching.evaluation_files import read_pairs, read_records
 from workers.articles.matching.evidence import link_bound
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
-from workers.articles.matching.scoring import Profiles, feature_matrix, fitting
+from workers.articles.matching.records import Record
+from workers.articles.matching.scoring import features_of, fitting, profiles_of
 from workers.articles.matching.segment import Array
-from workers.articles.matching.supervised import judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,75 +27,97 @@ class Measure:
     matches: int
     found: int
 
+    @classmethod
+    def of(cls, called: Array, labels: Array, wrong_besides: int = 0) -> "Measure":
+        """Measure what is called a match; `wrong_besides` more are, of pairs without a label."""
+        right, found, matches = int((called & labels).sum()), int(called.sum()) + wrong_besides, int(labels.sum())
+        precision, recall = right / found if found else 0.0, right / matches if matches else 0.0
+        f1 = 2 * right / (found + matches) if found + matches else 0.0
+        return cls(round(precision, 4), round(recall, 4), round(f1, 4), len(labels), matches, found)
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What an evaluation found.
 
     `all` counts every pair that is linked or that a person is asked about, `unattended` those that are linked without
-    one. A person is asked about a pair from the lower bound on, by the shipped model only if it is the best of one of
-    its records. End to end, `unlisted` counts pairs that were found and are not in the file: unknown, so they count
-    neither way.
+    one. A person is asked about a pair from `bound` on, if it is the best of one of its records. End to end, `unlisted`
+    counts pairs that were found and are not in the file: unknown, so they count neither way.
     """
 
-    method: str
-    bound: float
     all: Measure
+    bound: float
     unattended: Measure
     candidates_recall: float
     unlisted: int
     unknown_ids: int
-    cross_validated_f1: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
-    """The files of an evaluation."""
+class Compared:
+    """`pairs`: candidates and listed pairs. `positions`: where the listed ones are among them, in the order given.
 
-    left: Path
-    right: Path
-    pairs: Path
-    train: tuple[Path, ...] = ()
+    `candidate`: whether each record of a pair is among the nearest of the other.
+    """
+
+    index: MatchIndex
+    pairs: Pairs
+    candidate: Array
+    positions: Array
 
 
 def evaluate(
-    files: Files, model: Model, *, end_to_end: bool, report_progress: Callable[[str], None] = lambda stage: None
+    left: Path,
+    right: Path,
+    labelled: Path,
+    model: Model,
+    *,
+    end_to_end: bool,
+    report_progress: Callable[[str], None] = lambda stage: None,
 ) -> Evaluation:
-    """Judge the pairs of a file, by the model or, with training pairs, by one trained on these."""
+    """Judge the labelled pairs of a file, whose ids are those of two files of records, by a model.
+
+    With `end_to_end` only a pair that is found among all records counts as a match. Raises UnusableFile, UnusableModel.
+    """
     report_progress("finding candidates among the records")
-    compared = compare(files.left, files.right, (files.pairs, *files.train))
-    index, pairs, candidate = compared.index, compared.pairs, compared.candidate
-    labelled_pairs, positions, trained = compared.listed[0], compared.positions[0], bool(files.train)
-    report_progress(f"{'training and ' if trained else ''}judging {len(candidate):,} pairs")
-    if trained:
-        known, labels = compared.examples(range(1, len(compared.listed)))
-        judged = judge(index, pairs, known, labels)
-        probabilities, bound, score = judged.probabilities, judged.bound, judged.cross_validated
-        links_from: Array | float = judged.link
-    else:
-        probabilities = fitting(model).probabilities(feature_matrix(index, pairs))
-        bound, score = model.review, None
-        links_from = _link_bounds(index, pairs, positions, model)
+    ours, theirs = read_records(left, "left"), read_records(right, "right")
+    listed = read_pairs(labelled, ours, theirs)
+    compared = compare(ours, theirs, listed.pairs)
+    index, pairs, candidate, positions = compared.index, compared.pairs, compared.candidate, compared.positions
+    report_progress(f"judging {len(candidate):,} pairs")
+    profiles = profiles_of(index, pairs.left, pairs.right)
+    standing = standings(index, pairs, np.arange(len(candidate)))
+    probabilities = fitting(model).probabilities(features_of(profiles, standing))
     if end_to_end:
         candidate = np.isin(np.arange(len(candidate)), contenders(index, pairs, candidate)[0])
         probabilities = np.where(candidate, probabilities, 0.0)
-    asked = np.full(len(candidate), trained) | ~_outdone(pairs, probabilities)
-    chosen, labels = probabilities[positions], np.array(labelled_pairs.labels)
-    listed = np.zeros(len(candidate), bool)
-    listed[positions] = True
-    unlisted = int((candidate & ~listed & asked & (probabilities >= bound)).sum()) if end_to_end else 0
-    linked = chosen >= links_from
-    complete = end_to_end and not labelled_pairs.labelled
+    asked = ~_outdone(pairs, probabilities) & (probabilities >= model.review)
+    linked = probabilities[positions] >= [link_bound(*profiles[int(at)], model) for at in positions]
+    labels = np.array(listed.labels)
+    unlisted = int(np.delete(candidate & asked, positions).sum()) if end_to_end else 0
     return Evaluation(
-        method="supervised" if trained else "shipped model",
-        bound=round(bound, 4),
-        all=_measure(linked | (asked[positions] & (chosen >= bound)), labels, unlisted if complete else 0),
-        unattended=_measure(linked, labels),
+        all=Measure.of(linked | asked[positions], labels, 0 if listed.labelled else unlisted),
+        bound=round(model.review, 4),
+        unattended=Measure.of(linked, labels),
         candidates_recall=round(float(candidate[positions][labels].mean()), 4) if labels.any() else 1.0,
         unlisted=unlisted,
-        unknown_ids=sum(one.unknown for one in compared.listed),
-        cross_validated_f1=None if score is None else round(score, 4),
+        unknown_ids=listed.unknown,
     )
+
+
+def compare(left: Mapping[str, Record], right: Mapping[str, Record], listed: Sequence[tuple[str, str]]) -> Compared:
+    """Index the records of two files, by their ids, and find the candidates; `listed` are pairs of ids."""
+    records = [*left.values(), *right.values()]
+    index = MatchIndex.of_all(records)
+    row = index.rows_of(record.key for record in records)
+    nearest = index.nearest(index.rows())
+    # Records of the left file were added first and have the smaller rows.
+    ends = np.array([(row[left[one].key], row[right[other].key]) for one, other in listed])
+    pairs = pairs_of(index, np.concatenate([nearest.row, *ends.T]), np.concatenate([nearest.other, *ends.T[::-1]]))
+    at = {pair: number for number, pair in enumerate(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))}
+    near = set(zip(nearest.row.tolist(), nearest.other.tolist(), strict=True))
+    candidate = np.array([near.issuperset((pair, pair[::-1])) for pair in at])
+    return Compared(index, pairs, candidate, np.array([at[pair] for pair in map(tuple, ends.tolist())]))
 
 
 def _outdone(pairs: Pairs, probabilities: Array) -> Array:
@@ -106,17 +128,3 @@ def _outdone(pairs: Pairs, probabilities: Array) -> Array:
         np.maximum.at(best, row, probabilities)
         outdone &= probabilities < best[row]
     return outdone
-
-
-def _link_bounds(index: MatchIndex, pairs: Pairs, positions: Array, model: Model) -> Array:
-    """Return from which probability on a load would link each of these pairs without a person."""
-    profiles = Profiles(index)
-    ends = zip(pairs.left[positions].tolist(), pairs.right[positions].tolist(), strict=True)
-    return np.array([link_bound(profiles[left], profiles[right], model) for left, right in ends])
-
-
-def _measure(called: Array, labels: Array, wrong_besides: int = 0) -> Measure:
-    right, found, matches = int((called & labels).sum()), int(called.sum()) + wrong_besides, int(labels.sum())
-    precision, recall = right / found if found else 0.0, right / matches if matches else 0.0
-    f1 = 2 * right / (found + matches) if found + matches else 0.0
-    return Measure(round(precision, 4), round(recall, 4), round(f1, 4), len(labels), matches, found)

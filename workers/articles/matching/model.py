@@ -69,7 +69,7 @@ class Model:
     @classmethod
     @cache
     def shipped(cls) -> "Model":
-        """Return the model that comes with the program, trained by `itemindex matches train`."""
+        """Return the model that comes with the program, which was trained on invented items."""
         return cls.read(_SHIPPED)
 
     def write(self, path: Path) -> None:

@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 
-from workers.articles.matching.context import CONTEXT_FEATURES, Pairs, standings, turned
+from workers.articles.matching.context import CONTEXT_FEATURES, turned
 from workers.articles.matching.features import Group, amounts, codes, fields, numbers, words
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model, UnusableModel
@@ -24,24 +24,20 @@ _COLUMNS = {group: np.flatnonzero(np.isin(FEATURES, names)) for group, names in 
 _STEPS: tuple[tuple[Group, ...], ...] = ((codes, numbers, fields), (words,), (amounts,))
 
 
-def feature_matrix(index: MatchIndex, pairs: Pairs, *, fixed_sides: bool = False) -> Array:
-    """Return `FEATURES` of pairs, one row each; the competitors of each are the others.
-
-    With `fixed_sides` the left record stays left; otherwise see `features_of`.
-    """
-    profiles = Profiles(index)
-    ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
-    compared = [(profiles[left], profiles[right]) for left, right in ends]
-    standing = standings(index, pairs, np.arange(len(pairs.left)))
-    return features_of(compared, standing, fixed_sides=fixed_sides)
+def profiles_of(index: MatchIndex, left: Array, right: Array) -> list[tuple[Profile, Profile]]:
+    """Return the profiles of pairs of rows; that of a row is made once, whatever number of pairs it is in."""
+    rows, positions = np.unique(np.concatenate([left, right]), return_inverse=True)
+    profiles = [Profile(record, index.vocabulary) for record in index.records(rows)]
+    ends = positions.reshape(2, -1).tolist()
+    return [(profiles[one], profiles[other]) for one, other in zip(*ends, strict=True)]
 
 
-def features_of(compared: Sequence[tuple[Profile, Profile]], standing: Array, *, fixed_sides: bool = False) -> Array:
+def features_of(compared: Sequence[tuple[Profile, Profile]], standing: Array) -> Array:
     """Return `FEATURES` of pairs of profiles that stand among their competitors as `standing` says.
 
     The record that says more counts as the left one, so that the features do not depend on the order of a pair.
     """
-    rows, pairs = _begun(compared, standing, fixed_sides=fixed_sides)
+    rows, pairs = _begun(compared, standing)
     for group in _GROUPS:
         _fill(rows, np.arange(len(pairs)), pairs, group)
     return rows
@@ -65,11 +61,9 @@ def likely(model: Model, compared: Sequence[tuple[Profile, Profile]], standing: 
     return positions, probabilities
 
 
-def _begun(
-    compared: Sequence[tuple[Profile, Profile]], standing: Array, *, fixed_sides: bool = False
-) -> tuple[Array, list[tuple[Profile, Profile]]]:
+def _begun(compared: Sequence[tuple[Profile, Profile]], standing: Array) -> tuple[Array, list[tuple[Profile, Profile]]]:
     """Return rows that have the features of `standing` alone, and the pairs, each with its left record first."""
-    turn = np.array([not fixed_sides and _weight(right) > _weight(left) for left, right in compared], bool)
+    turn = np.array([_weight(right) > _weight(left) for left, right in compared], bool)
     rows = np.full((len(compared), len(FEATURES)), np.nan)
     rows[:, len(PAIR_FEATURES) :] = turned(standing, turn)
     return rows, [pair[::-1] if turns else pair for pair, turns in zip(compared, turn.tolist(), strict=True)]
@@ -86,19 +80,6 @@ def fitting(model: Model) -> Model:
     if model.features != FEATURES:
         raise UnusableModel("the model was trained on other features: train it again with `itemindex matches train`")
     return model
-
-
-class Profiles:
-    """Profiles of an index's rows, each made once."""
-
-    def __init__(self, index: MatchIndex) -> None:
-        self._index, self._known = index, dict[int, Profile]()
-
-    def __getitem__(self, row: int) -> Profile:
-        known = self._known.get(row)
-        if known is None:
-            known = self._known[row] = Profile(self._index.record(row), self._index.vocabulary)
-        return known
 
 
 def _weight(one: Profile) -> tuple[int, str]:

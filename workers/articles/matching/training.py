@@ -14,7 +14,7 @@ from workers.articles.matching.context import Pairs, standings
 from workers.articles.matching.evidence import certain, opposed, same_code
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model, Tree
-from workers.articles.matching.scoring import FEATURES, Profiles, features_of
+from workers.articles.matching.scoring import FEATURES, features_of, profiles_of
 from workers.articles.matching.segment import Array
 
 # So many of what is linked without a person are right among pairs that the trees have not seen.
@@ -48,9 +48,7 @@ class Labelled:
 
 def labelled(index: MatchIndex, pairs: Pairs, chosen: Array, labels: Array) -> Labelled:
     """Return what is learned from the chosen ones among some pairs."""
-    profiles = Profiles(index)
-    ends = zip(pairs.left[chosen].tolist(), pairs.right[chosen].tolist(), strict=True)
-    compared = [(profiles[left], profiles[right]) for left, right in ends]
+    compared = profiles_of(index, pairs.left[chosen], pairs.right[chosen])
     sure = np.array([certain(*pair) for pair in compared], bool)
     coded = sure & np.array([same_code(*pair) for pair in compared], bool)
     features = features_of(compared, standings(index, pairs, chosen))
@@ -208,16 +206,6 @@ def _logit(probabilities: Array) -> Array:
 def _sigmoid(log_odds: Array) -> Array:
     probabilities: Array = 1 / (1 + np.exp(-log_odds))
     return probabilities
-
-
-def bound(probabilities: Array, labels: Array, precision: float = PRECISION) -> float:
-    """Return the least probability from which on the pairs have a precision; 1.0 where there is none."""
-    order = np.argsort(-probabilities, kind="stable")
-    falling = probabilities[order]
-    share = np.cumsum(labels[order]) / np.arange(1, len(order) + 1)
-    last_of_equals = np.append(falling[1:] < falling[:-1], True)[: len(order)]
-    enough = np.flatnonzero((share >= precision) & last_of_equals)
-    return float(falling[enough[-1]]) if len(enough) else 1.0
 
 
 def _tree(nodes: Any, share: float) -> Tree:
