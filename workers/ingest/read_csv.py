@@ -55,7 +55,16 @@ class Records:
         self._quote = quote
         self._escape = escape
         self._trusted = cells_span_lines
+        self._blank = delimiter.encode() + b"\r\n"
         self.columns = 0
+        mark, around, before = (re.escape(text).encode() for text in (delimiter, quote, escape))
+        cells, begun = _cells_pattern(mark, around, before)
+        # A carriage return at the end of a piece may be followed by a line feed in the next one.
+        ends = {True: rb"(?:\r\n?|\n|\Z)", False: rb"(?:\r\n|\n|\r(?!\Z))"}
+        self._record = {final: re.compile(cells + end, re.DOTALL) for final, end in ends.items()}
+        line = rb"(?!%b*(?:[\r\n]|\Z))[^%b\r\n]{1,%d}+" % (mark, around, RECORD_BYTES_MAX)
+        self._lines = {final: re.compile(rb"(?:%b%b)+" % (line, end)) for final, end in ends.items()}
+        self._begun = re.compile(begun + rb"\r?\Z", re.DOTALL)
 
     def split(self, piece: bytes, line: int, *, final: bool) -> Block:
         """Split a piece that begins with line `line`; `final` says that nothing follows it."""
@@ -68,15 +77,44 @@ class Records:
         whole = rest == len(piece) or not final
         if whole and self._is_plain(data, ends, quotes[: np.searchsorted(quotes, rest)]):
             lengths = _lengths(data, ends)
-            filled = lengths > 0
-            if self.columns > 1 and self._has_empty_rows(data, ends, lengths):
-                return _Walk(self, piece, line, ends.tolist(), quotes.tolist(), final=final).block()
-            return Block(piece[:rest], line + np.flatnonzero(filled), rest=rest, ended=len(ends))
-        return _Walk(self, piece, line, ends.tolist(), quotes.tolist(), final=final).block()
+            if self.columns < 2 or not self._has_empty_rows(data, ends, lengths):
+                return Block(piece[:rest], line + np.flatnonzero(lengths), rest=rest, ended=len(ends))
+        return self._walked(piece, line, final=final)
 
-    def is_empty(self, record: bytes) -> bool:
+    def _walked(self, piece: bytes, first: int, *, final: bool) -> Block:
+        """Split a piece record by record."""
+        kept: list[bytes] = []
+        lines: list[int] = []
+        faults: list[tuple[int, str, bytes]] = []
+        start, line = 0, first
+        while start < len(piece):
+            if run := self._lines[final].match(piece, start):
+                count = len(run[0].splitlines())
+                kept.append(run[0])
+                lines += range(line, line + count)
+                start, line = run.end(), line + count
+                continue
+            if found := self._record[final].match(piece, start):
+                texts = found[0].splitlines(keepends=True)
+                reason = self._fault_of(found[0], texts)
+            else:
+                ended = _line_end(piece, start, final=final)
+                is_short = len(piece) - start <= RECORD_BYTES_MAX
+                if not final and (not ended or (is_short and self._begun.match(piece, start))):
+                    break  # the rest of the record is in the next piece
+                texts, reason = [piece[start : ended or len(piece)]], _STRAY
+            if reason:  # only the first line: those after it may be rows, unless they were recognized as such
+                texts = texts if reason == _SWALLOWS else texts[:1]
+                faults += ((line + n, reason, text) for n, text in enumerate(texts))
+            elif found and not self._is_empty(found[0]):
+                kept.append(found[0])
+                lines.append(line)
+            start, line = start + sum(map(len, texts)), line + len(texts)
+        return Block(b"".join(kept), np.array(lines, "i8"), faults, start, line - first)
+
+    def _is_empty(self, record: bytes) -> bool:
         """Return whether a record has no cell with anything in it, as spreadsheets write below the last row."""
-        return not record.strip(b"\r\n" + self._delimiter.encode() * (self.columns > 1))
+        return not record.strip(b"\r\n") or (self.columns > 1 and not record.strip(self._blank))
 
     def _has_empty_rows(self, data: Any, ends: Any, lengths: Any) -> bool:
         begins = data[np.append(0, ends[:-1] + 1)[lengths == self.columns - 1]]
@@ -97,14 +135,14 @@ class Records:
         # The lines of this piece are whole, so each closing mark has a byte after it.
         return bool(begun.all() and around[data[closes + 1]].all())
 
-    def is_fault(self, record: bytes, lines: list[bytes]) -> str | None:
-        """Say what is wrong with a record of several lines; None where nothing is."""
-        if self.columns and self._count(record) != self.columns:
+    def _fault_of(self, record: bytes, lines: list[bytes]) -> str | None:
+        """Say what is wrong with a record, whose quotation marks are in their places; None where nothing is."""
+        if len(record) > RECORD_BYTES_MAX:
+            return _LONG if len(lines) == 1 else _STRAY
+        if len(lines) > 1 and self.columns and self._count(record) != self.columns:
             return _STRAY
-        inner = lines[1:-1]
-        if self.columns > 1 and not self._trusted and any(self._count(text) == self.columns for text in inner):
-            return _SWALLOWS
-        return None
+        inner = lines[1:-1] if self.columns > 1 and not self._trusted else []
+        return _SWALLOWS if any(self._count(text) == self.columns for text in inner) else None
 
     def cells(self, record: bytes) -> list[str]:
         return next(self.rows(record.decode("utf-8", "replace").strip("\r\n")), [])
@@ -130,86 +168,23 @@ class Records:
         return len(cells)
 
 
-class _Walk:
-    """Goes through a piece record by record, quotation mark by quotation mark."""
-
-    def __init__(
-        self, form: Records, piece: bytes, line: int, ends: list[int], quotes: list[int], *, final: bool
-    ) -> None:
-        self._form = form
-        self._piece = piece
-        self._line = line
-        self._ends = [*ends, len(piece)] if final and (not ends or ends[-1] != len(piece) - 1) else ends
-        self._quotes = quotes
-        self._final = final
-        self._between_cells = frozenset((*form._delimiter.encode(), _LF, _CR))
-
-    def block(self) -> Block:
-        piece, ends = self._piece, self._ends
-        kept: list[bytes] = []
-        lines: list[int] = []
-        faults: list[tuple[int, str, bytes]] = []
-        start = at = mark = 0
-        while at < len(ends):
-            mark = self._mark_from(mark, start)
-            last, reason = self._end_of(start, at, mark)
-            if reason is None and last is None and not self._final and len(piece) - start <= RECORD_BYTES_MAX:
-                break  # the rest of the record is in the next piece
-            if last is None:
-                reason = reason or _STRAY
-            if reason is None and last is not None and ends[last] - start > RECORD_BYTES_MAX:
-                reason = _LONG
-            record = piece[start : ends[last if last is not None else at] + 1]
-            if reason is None and last is not None and last > at:
-                bounds = [start, *(end + 1 for end in ends[at : last + 1])]
-                reason = self._form.is_fault(record, [piece[a:b] for a, b in itertools.pairwise(bounds)])
-            if reason is None and last is not None:
-                if not self._form.is_empty(record):
-                    kept.append(record)
-                    lines.append(self._line + at)
-                at = last + 1
-            else:  # only the first line: those after it may be rows, and a swallowed one is recognized below
-                until = last if reason == _SWALLOWS and last is not None else at
-                for number in range(at, until + 1):
-                    begin = start if number == at else ends[number - 1] + 1
-                    faults.append((self._line + number, reason or _STRAY, piece[begin : ends[number]]))
-                at = until + 1
-            start = ends[at - 1] + 1
-        return Block(b"".join(kept), np.array(lines, "i8"), faults, min(start, len(piece)), at)
-
-    def _mark_from(self, mark: int, start: int) -> int:
-        while mark < len(self._quotes) and self._quotes[mark] < start:
-            mark += 1
-        return mark
-
-    def _end_of(self, start: int, at: int, mark: int) -> tuple[int | None, str | None]:
-        """Return the line with which the record ends (None: not in this piece), or what is wrong with its quotes."""
-        piece, ends, quotes = self._piece, self._ends, self._quotes
-        while True:
-            while mark < len(quotes) and quotes[mark] < ends[at] and not self._opens(quotes[mark], start):
-                mark += 1
-            if mark >= len(quotes) or quotes[mark] >= ends[at]:
-                return at, None
-            mark += 1
-            while mark + 1 < len(quotes) and quotes[mark + 1] == quotes[mark] + 1:
-                mark += 2  # a doubled mark is a mark within the cell
-            if mark >= len(quotes):
-                return None, None
-            close = quotes[mark]
-            if close - start > RECORD_BYTES_MAX:
-                return None, _STRAY
-            if close + 1 == len(piece) and not self._final:
-                return None, None
-            if close + 1 < len(piece) and piece[close + 1] not in self._between_cells:
-                return None, _STRAY
-            mark += 1
-            while at < len(ends) and ends[at] < close:
-                at += 1
-            if at == len(ends):
-                return None, None
-
-    def _opens(self, quote: int, start: int) -> bool:
-        return quote == start or self._piece[quote - 1] in self._between_cells
+def _cells_pattern(delimiter: bytes, quote: bytes, escape: bytes) -> tuple[bytes, bytes]:
+    """Return what the cells of a record match, and what those match that may go on behind the end of a piece."""
+    plain = rb"[^%b\r\n]*" % delimiter
+    if not quote:
+        return plain + rb"(?:%b%b)*" % (delimiter, plain), rb"(?!)"
+    plain = rb"(?!%b)%b" % (quote, plain)
+    marked = rb"|%b." % escape if escape else b""
+    opened = rb"%b[^%b%b]*(?:(?:%b%b%b)[^%b%b]*)*" % (quote, quote, escape, quote, quote, marked, quote, escape)
+    cell = rb"(?:%b%b(?=[%b\r\n]|\Z)|%b)" % (opened, quote, delimiter, plain)
+    begun = rb"(?:%b%b)*(?:%b(?:%b)?|%b)" % (
+        cell,
+        delimiter,
+        opened,
+        rb"%b|%b" % (quote, escape) if escape else quote,
+        plain,
+    )
+    return rb"%b(?:%b%b)*" % (cell, delimiter, cell), begun
 
 
 def _line_ends(data: Any, *, final: bool) -> Any:
