@@ -1,7 +1,6 @@
 """CSV as batches of text columns. A line that is no record becomes a reject, and no other line suffers for it. Pure."""
 
 import csv
-import difflib
 import io
 import itertools
 import re
@@ -14,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from shared.errors import LoadRefused
-from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject, as_json
+from workers.ingest.batches import RAW_CHARACTERS_MAX, Batch, Reject, reject, there_is, unread
 from workers.ingest.mapping import Mapping
 from workers.ingest.read_sheet import SheetRow
 from workers.ingest.text_stream import ByteStream
@@ -259,7 +258,7 @@ def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) 
             batch = reader.batch(block)
             if len(piece) > RECORD_BYTES_MAX and not final:
                 begun, piece, final = _skip_line(piece, stream)
-                batch.rejects.append(_unread(name, line, _LONG, begun))
+                batch.rejects.append(unread(name, line, _LONG, begun))
                 line += 1
             yield batch
     if reader is None:
@@ -311,8 +310,8 @@ def read_cells(name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows
         raise LoadRefused(f"{name}: has no header")
     places = {column: _place_of(name, header.cells, column) for column in mapping.columns}
     while some := list(itertools.islice(rows, batch_rows)):
-        rejects = [reject for row in some if row.faults for reject in _valueless(name, row, places, mapping)]
-        lost = {reject.line for reject in rejects if reject.scope == "row"}
+        rejects = [lost for row in some if row.faults for lost in _valueless(name, row, places, mapping)]
+        lost = {made.line for made in rejects if made.scope == "row"}
         kept = [row for row in some if row.number not in lost] if lost else some
         columns = {
             column: pa.array([cells[place] if place < len(cells) else "" for _, cells, _ in kept], pa.string())
@@ -328,10 +327,7 @@ def _valueless(name: str, row: SheetRow, places: dict[str, int], mapping: Mappin
     strict = next((column for column in faults if column not in mapping.lenient_columns), None)
     scope, lost = ("field", faults) if strict is None else ("row", {strict: faults[strict]})
     cells = {column: row.cells[place] if place < len(row.cells) else "" for column, place in places.items()}
-    return [
-        Reject(name, row.number, fault.reason, as_json(cells), column, fault.value[:VALUE_CHARACTERS_MAX], scope)
-        for column, fault in lost.items()
-    ]
+    return [reject(name, row.number, fault.reason, cells, column, fault.value, scope) for column, fault in lost.items()]
 
 
 def _place_of(name: str, header: list[str], column: str) -> int:
@@ -345,9 +341,7 @@ def _place_of(name: str, header: list[str], column: str) -> int:
         return positions[0]
     if positions:
         raise LoadRefused(f"{name}: has {len(positions)} columns {column!r}, and the mapping names one")
-    close = difflib.get_close_matches(column, header, 1)
-    hint = f"; is {close[0]!r} meant?" if close else ""
-    raise LoadRefused(f"{name}: has no column {column!r}; it has {', '.join(header)[:500]}{hint}")
+    raise LoadRefused(f"{name}: has no column {column!r}; it has {there_is(column, header)}")
 
 
 _Broken = tuple[int, str, str]
@@ -374,16 +368,15 @@ class _Rows:
         }
 
     def batch(self, block: Block) -> Batch:
-        rejects = [_unread(self._name, line, reason, raw) for line, reason, raw in block.faults]
+        rejects = [unread(self._name, line, reason, raw) for line, reason, raw in block.faults]
         if not block.records:
             return Batch({column: pa.array([], pa.string()) for column in self._columns}, [], rejects)
         table, broken = self._parsed(block.records) if _is_utf8(block.records) else self._parsed_bytes(block.records)
-        rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken if reason]
+        rejects += [unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken if reason]
         lines = np.delete(block.lines, [n for n, _, _ in broken])
         if len(lines) != table.num_rows:  # rows must never get the line of another
             raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
-        [record_batch] = table.combine_chunks().to_batches() or [_nothing(table.schema)]
-        return self._decoded(record_batch, lines, rejects)
+        return self._decoded([column.combine_chunks() for column in table.columns], lines, rejects)
 
     def _parsed(self, records: bytes) -> tuple[pa.Table, list[_Broken]]:
         """Return the cells of records as bytes, and the records of another width: place, reason, text.
@@ -441,35 +434,25 @@ class _Rows:
         restored = pa.Table.from_arrays([pa.array(column, pa.binary()) for column in cells], table.column_names)
         return restored, [(n, reason, text.encode("latin-1").decode("utf-8", "replace")) for n, reason, text in broken]
 
-    def _decoded(self, record_batch: Any, lines: Any, rejects: list[Reject]) -> Batch:
+    def _decoded(self, columns: list[Any], lines: Any, rejects: list[Reject]) -> Batch:
         """Turn bytes into text; a row that is not UTF-8 becomes a reject."""
         try:
-            listed = [column.cast(pa.string()) for column in record_batch.columns]
+            listed = [column.cast(pa.string()) for column in columns]
         except pa.ArrowInvalid:
             good = []
-            for row in range(record_batch.num_rows):
-                broken = self._broken_cell(record_batch, row)
-                if broken is None:
-                    good.append(row)
+            for row, cells in enumerate(zip(*(column.to_pylist() for column in columns), strict=True)):
+                texts = {name: cell.decode("utf-8", "replace") for name, cell in zip(self._columns, cells, strict=True)}
+                broken = next(
+                    (n for (n, text), cell in zip(texts.items(), cells, strict=True) if text.encode() != cell), None
+                )
+                if broken is not None:
+                    reason = f"is not valid {self._encoding.upper()}"
+                    rejects.append(reject(self._name, int(lines[row]), reason, texts, broken, texts[broken]))
                 else:
-                    column, value = broken
-                    reason, raw = f"is not valid {self._encoding.upper()}", self._raw_of(record_batch, row)
-                    rejects.append(Reject(self._name, int(lines[row]), reason, raw, column, value))
-            record_batch, lines = record_batch.take(pa.array(good, pa.int64())), lines[good]
-            listed = [column.cast(pa.string()) for column in record_batch.columns]
+                    good.append(row)
+            lines = lines[good]
+            listed = [column.take(pa.array(good, pa.int64())).cast(pa.string()) for column in columns]
         return Batch(dict(zip(self._columns, listed, strict=True)), lines, rejects)
-
-    def _broken_cell(self, record_batch: Any, row: int) -> tuple[str, str] | None:
-        for column, cells in zip(self._columns, record_batch.columns, strict=True):
-            try:
-                cells[row].as_py().decode()
-            except UnicodeDecodeError:
-                return column, cells[row].as_py().decode("utf-8", "replace")[:VALUE_CHARACTERS_MAX]
-        return None
-
-    def _raw_of(self, record_batch: Any, row: int) -> str:
-        cells = (column[row].as_py().decode("utf-8", "replace") for column in record_batch.columns)
-        return as_json(dict(zip(self._columns, cells, strict=True)))
 
 
 def _is_utf8(records: bytes) -> bool:
@@ -478,14 +461,3 @@ def _is_utf8(records: bytes) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
-
-
-def _nothing(schema: Any) -> Any:
-    return pa.RecordBatch.from_arrays([pa.array([], kind.type) for kind in schema], schema=schema)
-
-
-def _unread(name: str, line: int, reason: str, raw: str | bytes) -> Reject:
-    """Return the reject of a line that is no row: no column is to blame, and its value is its text."""
-    text = raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace") if isinstance(raw, bytes) else raw
-    text = text[:RAW_CHARACTERS_MAX].rstrip("\r\n")
-    return Reject(name, line, reason, text, value=text[:VALUE_CHARACTERS_MAX])

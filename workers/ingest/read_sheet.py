@@ -19,6 +19,7 @@ import python_calamine as calamine
 from lxml import etree
 
 from shared.errors import LoadRefused
+from workers.ingest.batches import unpacks_to_more
 from workers.ingest.read_xml import SAFE
 
 _WHOLE_MAX = 1e15
@@ -71,7 +72,7 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int =
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             if sum(entry.file_size for entry in packed.infolist()) > unpacked_bytes_max:
-                raise LoadRefused(f"unpacks to more than {unpacked_bytes_max:,} bytes (INGEST_UNPACKED_BYTES_MAX)")
+                raise LoadRefused(unpacks_to_more(unpacked_bytes_max))
             suspected = _suspected(packed)
     try:
         with calamine.CalamineWorkbook.from_path(path) as book:
