@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -20,15 +21,15 @@ from edge.docs.document import EXAMPLES as EXAMPLES_REPORTS
 from edge.docs.files import SAMPLES
 from edge.docs.root import CAPABILITIES
 from edge.http.problems import CATALOGUE, Problem
+from shared.analytics.footprint import INDICATORS
 from shared.jobs import contract as jobs
 from shared.jobs.contract import JOB_KINDS
 from tests.support import openapi
 from tests.support.client_packages.generate import PACKAGE
-from tests.support.mapping_keys import TABLES, keys, markdown
 from tests.truth.endpoints import ENDPOINTS
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
-from workers.ingest.mapping import FillDown, Mapping, MatchRules, read
+from workers.ingest.mapping import FillDown, MatchRules, TopKeys, read
 
 # deploy/docs/contract.md says what the code does: its paths, problem types and limits are compared with both.
 
@@ -122,6 +123,29 @@ def test_every_promise_is_held_by_a_test_that_exists() -> None:
 
 GUIDE = (PROJECT / "deploy/guides/bring-your-own-data.md").read_text()
 
+TABLES: dict[str, type] = {
+    "The mapping itself": TopKeys,
+    "`[item]`": ItemFields,
+    "`[observation]`, or several times `[[observation]]`": ObservationFields,
+    "`[[impacts]]`": Impact,
+    "`[match]`": MatchRules,
+    "`[factors]`": FactorFields,
+    "A field": Field,
+    "`alt_names`": AltNames,
+    "`fill_down`": FillDown,
+}
+
+
+def described(title: str) -> list[tuple[str, ...]]:
+    """Return the cells of the rows that a table of the guide has."""
+    rows = GUIDE.partition(f"### {title}\n")[2].partition("\n#")[0].partition("|---")[2].splitlines()[1:]
+    return [
+        tuple(cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row)[1:-1])
+        for row in rows
+        if row[:1] == "|"
+    ]
+
+
 SOURCE = {"source": '"s"', "title": '"T"', "license": '"L"'}
 
 ITEM = {"id": '"id"', "name": '"name"'}
@@ -151,7 +175,7 @@ def table(title: str, given: dict[str, str], example: str) -> str:
 def whole(kind: type, example: str) -> str:
     """Write a mapping with an example in its place."""
     source, item = table("", SOURCE, ""), table("[item]", ITEM, "")
-    if kind is Mapping:
+    if kind is TopKeys:
         return table("", SOURCE, example) + item
     if kind is FactorFields:
         return source + table("[factors]", FACTORS, example)
@@ -163,7 +187,7 @@ def whole(kind: type, example: str) -> str:
         return source + item + "[item.alt_names]\n" + example + "\n" + other
     if kind is Field:
         name = example.partition("=")[0].strip()
-        homes = [home for home in HOMES if name in {key for key, *_ in keys(home[0])}]
+        homes = [home for home in HOMES if name in {key.name for key in fields(home[0])}]
         if not homes:
             return source + item + "[item.attributes]\n" + example + "\n"
         kind, given, title = homes[0]
@@ -172,51 +196,32 @@ def whole(kind: type, example: str) -> str:
     if kind is ItemFields:
         joined = "join_by" in example or "join_source" in example
         more = 'join_by = "id"\n' if example.startswith("join_source") else ""
-        fields = {"id": '"id"'} if joined else given
+        kept = {"id": '"id"'} if joined else given
         return (
-            source
-            + table("[item]", fields, example)
-            + more
-            + (table("[observation]", OBSERVATION, "") if joined else "")
+            source + table("[item]", kept, example) + more + (table("[observation]", OBSERVATION, "") if joined else "")
         )
     if kind is Impact and example.startswith(("low", "high")):  # neither bound is of use alone
         example += '\nhigh = "ci_high"' if example.startswith("low") else '\nlow = "ci_low"'
     return source + item + table(title, given, example)
 
 
-def test_the_tables_of_the_guide_are_those_of_the_code() -> None:
-    kept = GUIDE.partition("<!-- keys -->\n")[2].partition("<!-- /keys -->")[0]
-    assert kept == markdown(), "put the output of `python -m tests.support.mapping_keys` between the marks"
-
-
-EXAMPLES = [(kind, name, example) for _, kind in TABLES for name, _, _, example in keys(kind)]
+def test_the_tables_of_the_guide_have_each_key_and_say_which_are_required() -> None:
+    for title, kind in TABLES.items():
+        needed = {key.name: " (required)" * (key.default is MISSING) for key in fields(kind)}
+        rows = described(title)
+        assert [name for name, *_ in rows] == [f"`{name}`{required}" for name, required in needed.items()], title
+        assert all(re.search(r"\w.{10,}[.:)]$", sentence) for _, sentence, _ in rows), title
+    assert described("Indicators") == [(f"`{one.code}`", one.unit, one.title) for one in INDICATORS]
 
 
 def test_each_example_is_a_mapping_that_can_be_used(tmp_path: Path) -> None:
-    assert len(EXAMPLES) > 80
-    for kind, name, example in EXAMPLES:
-        assert re.search(rf"\b{name}\b", example), (kind, name)
+    examples = [(kind, *row) for title, kind in TABLES.items() for row in described(title)]
+    assert len(examples) > 80
+    for kind, name, _, shown in examples:
+        example = shown.strip("`")
+        assert re.search(rf"\b{name.split('`')[1]}\b", example), (kind, name)
         (tmp_path / "m.toml").write_text(whole(kind, example))
         read(tmp_path / "m.toml")
-
-
-def test_every_key_of_every_table_is_described() -> None:
-    plain = {field for _, kind in TABLES for field in kind.__dataclass_fields__}
-    reported = {name for _, kind in TABLES for name, *_ in keys(kind)}
-    assert plain - reported == {
-        "item",
-        "observations",
-        "factors",
-        "impacts",
-        "text",
-        "path",
-        "item_columns",
-        "item_file_names",
-        "sparse_columns",
-        "lenient_columns",
-        "null_texts",
-        "loaded_on",
-    }
 
 
 @pytest.mark.parametrize(

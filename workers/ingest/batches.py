@@ -1,6 +1,8 @@
 """The output of a reader: batches of text columns, bounded in memory, and the rows that could not be read."""
 
+import difflib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -29,9 +31,9 @@ RAW_CHARACTERS_MAX = 4_000
 VALUE_CHARACTERS_MAX = 300
 
 
-def as_json(value: Any, characters_max: int = RAW_CHARACTERS_MAX) -> str:
+def as_json(value: Any) -> str:
     """Return a row or a value as JSON, cut to what a reject keeps."""
-    return json.dumps(value, ensure_ascii=False, default=str)[:characters_max]
+    return json.dumps(value, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
 
 
 class Reject(NamedTuple):
@@ -47,6 +49,32 @@ class Reject(NamedTuple):
     column: str | None = None
     value: str | None = None
     scope: str = "row"
+
+
+def reject(
+    file: str, line: int, reason: str, raw: Any, column: str | None = None, value: str | None = None, scope: str = "row"
+) -> Reject:
+    """Return a reject that keeps of the texts no more than is shown; `raw` is a text, or a row by its columns."""
+    kept = raw[:RAW_CHARACTERS_MAX] if isinstance(raw, str) else as_json(raw)
+    return Reject(file, line, reason, kept, column, value and value[:VALUE_CHARACTERS_MAX], scope)
+
+
+def unread(file: str, line: int, reason: str, raw: str | bytes) -> Reject:
+    """Return the reject of a line that is no row: no column is to blame, and its value is its text."""
+    text = raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace") if isinstance(raw, bytes) else raw
+    text = text[:RAW_CHARACTERS_MAX].rstrip("\r\n")
+    return reject(file, line, reason, text, value=text)
+
+
+def there_is(missing: str, known: Iterable[str]) -> str:
+    """Return the names that are there, for the refusal of one that is missing, and which of them is probably meant."""
+    close = difflib.get_close_matches(missing, known := list(known), 1)
+    return ", ".join(known)[:500] + (f"; is {close[0]!r} meant?" if close else "")
+
+
+def unpacks_to_more(bytes_max: int) -> str:
+    """Return what a file is refused with that is too large when it is unpacked."""
+    return f"unpacks to more than {bytes_max:,} bytes (INGEST_UNPACKED_BYTES_MAX)"
 
 
 @dataclass

@@ -15,7 +15,7 @@ from shared.errors import LoadRefused
 from shared.index.identifiers import slug
 from shared.money import MARKS, SIGNS, minor_digits
 from shared.text import in_ascii
-from workers.ingest.batches import VALUE_CHARACTERS_MAX, Batch, Reject, as_json
+from workers.ingest.batches import Batch, Reject, reject
 from workers.ingest.calendar_days import parsed
 from workers.ingest.fields import Field
 
@@ -386,24 +386,19 @@ def _walk_across(column: Any, crosswalk: tuple[tuple[str, str], ...]) -> Any:
 # The faults of the rows of a batch: the first fault of each row, and faults that cost only a field. Pure.
 
 
-class _Fault(NamedTuple):
-    reason: str
-    field: Field | None
-
-
 class Faults:
     """For each row the first thing that is wrong with it; `codes` is 0 where nothing is."""
 
     def __init__(self, rows: int) -> None:
         self.codes = np.zeros(rows, "i2")
-        self._faults: list[_Fault] = []
-        self._in_fields: list[tuple[_Fault, Any]] = []
+        self._faults: list[tuple[str, Field | None]] = []
+        self._in_fields: list[tuple[str, Field, Any]] = []
 
     def where(self, mask: Any, reason: str, field: Field | None = None) -> None:
         """Reject the rows of a mask."""
         hit = mask if isinstance(mask, np.ndarray) else np.asarray(pc.fill_null(mask, False))
         if hit.any():
-            self._faults.append(_Fault(reason, field))
+            self._faults.append((reason, field))
             self.codes[hit & (self.codes == 0)] = len(self._faults)
 
     def where_value(self, column: Coded, mask: Any, reason: str, field: Field, *, absent: bool = False) -> None:
@@ -432,12 +427,11 @@ class Faults:
 
     def rejects(self, batch: Batch, path: Path) -> list[Reject]:
         """Return a reject for each row that has a fault, and for each field of the others that has one."""
-        rejects = [
-            self._reject(batch, path, int(row), self._faults[self.codes[row] - 1]) for row in np.flatnonzero(self.codes)
-        ]
-        for fault, hit in self._in_fields:
-            rows = np.flatnonzero(hit & (self.codes == 0))
-            rejects += [self._reject(batch, path, int(row), fault, scope="field") for row in rows]
+        rows = np.flatnonzero(self.codes).tolist()
+        rejects = [rejected(batch, path, row, *self._faults[self.codes[row] - 1]) for row in rows]
+        for reason, field, hit in self._in_fields:
+            rows = np.flatnonzero(hit & (self.codes == 0)).tolist()
+            rejects += [rejected(batch, path, row, reason, field, "field") for row in rows]
         return rejects
 
     def _note(self, field: Field, mask: Any, reason: str, among: Any) -> Any:
@@ -447,30 +441,23 @@ class Faults:
         if not hit.any():
             return None
         if field.on_error == "field":
-            self._in_fields.append((_Fault(reason, field), hit))
+            self._in_fields.append((reason, field, hit))
             return hit
         self.where(hit, reason, field)
         return None
 
-    def _reject(self, batch: Batch, path: Path, row: int, fault: _Fault, scope: str = "row") -> Reject:
-        column = value = None
-        if fault.field is not None:
-            column = column_of(fault.field)
-            value = raw(fault.field, batch, path, row)
-        value = None if value is None else value[:VALUE_CHARACTERS_MAX]
-        return Reject(path.name, int(batch.lines[row]), fault.reason, raw_row(batch, row), column, value, scope)
+
+def rejected(batch: Batch, path: Path, row: int, reason: str, field: Field | None, scope: str = "row") -> Reject:
+    """Return the reject of a row, or of its field."""
+    cells = {name: column[row].as_py() for name, column in batch.columns.items()}
+    column, value = (_column_of(field), raw(field, batch, path, row)) if field else (None, None)
+    return reject(path.name, int(batch.lines[row]), reason, cells, column, value, scope)
 
 
-def column_of(field: Field) -> str:
+def _column_of(field: Field) -> str:
     """Name the column or columns of a field, or their substitute."""
     if field.constant is not None:
         return "(constant)"
     if field.file_name is not None:
         return "(file name)"
     return field.column or ", ".join(field.columns or field.first_of)
-
-
-def raw_row(batch: Batch, row: int) -> str:
-    """Return a row's cells as JSON, cut to what a reject keeps."""
-    cells = {name: column[row].as_py() for name, column in batch.columns.items()}
-    return as_json(cells)

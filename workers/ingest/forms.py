@@ -16,6 +16,7 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 
 from shared.errors import LoadRefused
+from workers.ingest.batches import unpacks_to_more
 
 # What is no table, by its first bytes.
 _NO_TABLES = {
@@ -188,7 +189,7 @@ def _on_disk(name: str, inner: BinaryIO, bytes_max: int) -> Iterator[Opened]:
         while chunk := inner.read(_COPIED_BYTES):
             left -= len(chunk)
             if left < 0:
-                raise LoadRefused(f"{name}: unpacks to more than {bytes_max:,} bytes (INGEST_UNPACKED_BYTES_MAX)")
+                raise LoadRefused(f"{name}: {unpacks_to_more(bytes_max)}")
             copy.write(chunk)
         copy.flush()
         copy.seek(0)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from shared.analytics.footprint import CODES
 from shared.errors import LoadRefused
 from shared.money import CODES as CURRENCIES
-from workers.ingest.fields import AltNames, FactorFields, Impact, ItemFields, ObservationFields, key
+from workers.ingest.fields import AltNames, FactorFields, Impact, ItemFields, ObservationFields
 from workers.ingest.mapping_tables import Tables
 
 # The `[match]` section of a mapping: the items of a source that may be linked with other sources, and the evidence.
@@ -20,24 +20,10 @@ from workers.ingest.mapping_tables import Tables
 class MatchRules:
     """How the source's items are compared with those of other sources, to find which are one article."""
 
-    trust: Literal["all", "identifiers", "review"] = key(
-        "Which links are made without review: `all` that are practically certain, only those proven by "
-        "`identifiers`, or none (`review`).",
-        'trust = "identifiers"',
-        default="all",
-    )
-    never: bool = key("Never link the source's items with others.", "never = true", default=False)
-    own_identifiers: tuple[str, ...] = key(
-        "Schemes of `[item.identifiers]` that the source assigns itself, such as a `gtin` that is not a real "
-        "GTIN. They are not compared with those of other sources.",
-        'own_identifiers = ["gtin"]',
-        default=(),
-    )
-    article_identifier: str | None = key(
-        "The scheme that marks which of the source's own items are the same item; without it they all stay separate.",
-        'article_identifier = "style_code"',
-        default=None,
-    )
+    trust: Literal["all", "identifiers", "review"] = "all"
+    never: bool = False
+    own_identifiers: tuple[str, ...] = ()
+    article_identifier: str | None = None
 
     def terms(self) -> dict[str, Any]:
         """Return the rules that differ from the usual ones."""
@@ -71,104 +57,41 @@ _SKIPPED_MAX = 1_000
 class FillDown:
     """Columns whose empty cells have the value of the row above, as long as another column stays the same."""
 
-    within: str = key("The column whose value identifies the group of rows.", 'within = "Handle"')
-    columns: tuple[str, ...] = key("The columns to fill.", 'columns = ["Title", "Vendor"]')
+    within: str
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mapping:
+class TopKeys:
+    """The keys of a mapping outside of its tables: what the source is, and how its file is written."""
+
+    source: str
+    title: str
+    license: str
+    url: str | None = None
+    attribution: str | None = None
+    form: Literal["", "csv", "ndjson", "json", "xml", "sheet", "parquet"] = ""
+    member: str = ""
+    records: str = ""
+    each: str = ""
+    sheet: str = ""
+    skip_rows: int = 0
+    fill_down: FillDown | None = None
+    rows_with: str = ""
+    encoding: str = "utf-8"
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = ""
+    cells_span_lines: bool = False
+    on_error: Literal["row", "field"] = "row"
+    rejects_max: int | None = None
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping(TopKeys):
     """A whole mapping; `text` is what it was read from, and part of a load's identity."""
 
-    source: str = key(
-        "The source's name: lower-case letters, digits, underscores. All loads with this name belong to the "
-        "same source.",
-        'source = "my_shop"',
-    )
-    title: str = key("The source's title, as shown in responses.", 'title = "My shop\'s price list"')
-    license: str = key("The terms of the data, preferably an SPDX identifier.", 'license = "CC-BY-4.0"')
-    url: str | None = key("The address of the source.", 'url = "https://example.org/prices"', default=None)
-    attribution: str | None = key("The source's name in citations.", 'attribution = "My shop"', default=None)
-    form: Literal["", "csv", "ndjson", "json", "xml", "sheet", "parquet"] = key(
-        "The file format, if its content would be detected as another: `csv`, `ndjson`, `json`, `xml`, "
-        "`sheet` (XLSX, XLS, ODS) or `parquet`.",
-        'form = "csv"',
-        default="",
-    )
-    member: str = key(
-        "For ZIP and tar: the file to read, by name or a pattern such as `*.csv`; not needed if the archive "
-        "has only one file.",
-        'member = "products/*.csv"',
-        default="",
-    )
-    records: str = key(
-        "For XML: the path of the elements that are rows. For JSON: the path of the list of rows; default: "
-        "the document itself.",
-        'records = "rss/channel/item"',
-        default="",
-    )
-    each: str = key(
-        "For JSON and NDJSON: the list within each object whose members are the rows, such as a product's variants; "
-        "what the object itself has belongs to each. `variants.price` is then the price of one.",
-        'each = "variants"',
-        default="",
-    )
-    sheet: str = key(
-        "For spreadsheets: the name of the sheet; not needed if only one has rows.", 'sheet = "Prices"', default=""
-    )
-    skip_rows: int = key(
-        "For CSV and spreadsheets: the number of lines above the header, such as titles. A first line `sep=;`"
-        " is always skipped.",
-        "skip_rows = 2",
-        default=0,
-    )
-    fill_down: FillDown | None = key(
-        "Columns that a source fills only once for several rows, such as the title of a Shopify product with variants.",
-        'fill_down = { within = "Handle", columns = ["Title", "Vendor"] }',
-        default=None,
-    )
-    rows_with: str = key(
-        "Only rows with a value in this column are read, after `fill_down`; the others are no items, such as the rows "
-        "of a Shopify product's further images.",
-        'rows_with = "Variant Price"',
-        default="",
-    )
-    encoding: str = key(
-        "For CSV and NDJSON: `latin-1`, `cp1252`, `utf-16` and others; default: `utf-8`. A byte order mark is"
-        " always recognized.",
-        'encoding = "cp1252"',
-        default="utf-8",
-    )
-    delimiter: str = key("For CSV: the separator between cells; default: a comma.", 'delimiter = ";"', default=",")
-    quote: str = key(
-        'For CSV: the quotation mark around cells; `""` if quotation marks are ordinary characters.',
-        'quote = ""',
-        default='"',
-    )
-    escape: str = key(
-        "For CSV: the character that escapes a quotation mark; default: none.",
-        'escape = "\\\\"',
-        default="",
-    )
-    cells_span_lines: bool = key(
-        "For CSV: quoted cells may contain lines that look like rows. Without it such lines are rejected, "
-        "because they usually come from a stray quotation mark.",
-        "cells_span_lines = true",
-        default=False,
-    )
-    on_error: Literal["row", "field"] = key(
-        "The default `on_error` of all fields; default: `row`.", 'on_error = "field"', default="row"
-    )
-    rejects_max: int | None = key(
-        "The maximum number of rejected rows; with more, the load fails and changes nothing.",
-        "rejects_max = 100",
-        default=None,
-    )
-    rank: int | None = key(
-        "Decides between sources that provide the same field of an item: the lowest rank (0 to 32,767) wins; "
-        "among equal ranks, or without any, the newest value.",
-        "rank = 10",
-        default=None,
-    )
     item: ItemFields | None = None
     observations: tuple[ObservationFields, ...] = ()
     factors: FactorFields | None = None
@@ -176,11 +99,11 @@ class Mapping:
     match: MatchRules = MatchRules()
     text: str
     path: Path
-    columns: tuple[str, ...] = field(default=())
-    item_columns: tuple[str, ...] = field(default=())
-    item_file_names: tuple[str, ...] = field(default=())
-    sparse_columns: frozenset[str] = field(default=frozenset())
-    lenient_columns: frozenset[str] = field(default=frozenset())
+    columns: tuple[str, ...] = ()
+    item_columns: tuple[str, ...] = ()
+    item_file_names: tuple[str, ...] = ()
+    sparse_columns: frozenset[str] = frozenset()
+    lenient_columns: frozenset[str] = frozenset()
     null_texts: dict[str, frozenset[str]] = field(default_factory=dict)
     loaded_on: str | None = None
 
@@ -240,12 +163,12 @@ class _Reader:
 
     def mapping(self, document: dict[str, Any], text: str, path: Path) -> Mapping:
         tables = self._tables
-        plain = tables.read(Mapping, document, "the mapping", _TABLES)
+        plain = tables.read(TopKeys, document, "the mapping", _TABLES)
         if not _SOURCE.fullmatch(plain["source"]):
             self._refuse("source must be lower-case letters, digits and underscores, and begin with a letter")
         if ("factors" in document) == ("item" in document):
             self._refuse("there must be either [item] (with or without [observation]) or [factors]")
-        self._check_form(Mapping(**plain, text="", path=path))
+        self._check_form(TopKeys(**plain))
         tables.on_error = plain.get("on_error", "row")
         item = self._item(document["item"]) if "item" in document else None
         impacts = self._impacts(document.get("impacts", []))
@@ -274,7 +197,7 @@ class _Reader:
             loaded_on=tables.loaded_on,
         )
 
-    def _check_form(self, given: Mapping) -> None:
+    def _check_form(self, given: TopKeys) -> None:
         """Check how a file is written, and the numbers."""
         delimiter, quote, escape = given.delimiter, given.quote, given.escape
         try:

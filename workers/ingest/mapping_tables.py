@@ -63,7 +63,7 @@ class Tables:
         Refuses other keys, unless they are among `also`, and that one without a default is missing. Numbers and tables
         within the table are returned as they are.
         """
-        keys = {field.name: field for field in fields(kind) if field.metadata}
+        keys = {field.name: field for field in fields(kind)}
         table, types = self.only(given, (*keys, *also), where), get_type_hints(kind)
         for name, field in keys.items():
             if field.default is MISSING and name not in table:
@@ -75,7 +75,7 @@ class Tables:
     def _value(self, kind: Any, table: dict[str, Any], name: str, where: str, declared: Any) -> Any:
         value, place = table[name], f"{where} {name}"
         if kind in (Field, Field | None):
-            return self.field(value, place, **declared.metadata["of_field"])
+            return self.field(value, place, **declared.metadata)
         if kind == tuple[Field, ...]:
             return tuple(self.field(spec, place) for spec in (value if isinstance(value, list) else [value]))
         if kind == tuple[tuple[str, Field], ...]:

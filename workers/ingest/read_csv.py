@@ -1,7 +1,6 @@
 """CSV as batches of text columns. A line that is no record becomes a reject, and no other line suffers for it. Pure."""
 
 import csv
-import difflib
 import io
 import itertools
 import re
@@ -14,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from shared.errors import LoadRefused
-from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject, as_json
+from workers.ingest.batches import RAW_CHARACTERS_MAX, Batch, Reject, reject, there_is, unread
 from workers.ingest.mapping import Mapping
 from workers.ingest.read_sheet import SheetRow
 from workers.ingest.text_stream import ByteStream
@@ -55,7 +54,16 @@ class Records:
         self._quote = quote
         self._escape = escape
         self._trusted = cells_span_lines
+        self._blank = delimiter.encode() + b"\r\n"
         self.columns = 0
+        mark, around, before = (re.escape(text).encode() for text in (delimiter, quote, escape))
+        cells, begun = _cells_pattern(mark, around, before)
+        # A carriage return at the end of a piece may be followed by a line feed in the next one.
+        ends = {True: rb"(?:\r\n?|\n|\Z)", False: rb"(?:\r\n|\n|\r(?!\Z))"}
+        self._record = {final: re.compile(cells + end, re.DOTALL) for final, end in ends.items()}
+        line = rb"(?!%b*(?:[\r\n]|\Z))[^%b\r\n]{1,%d}+" % (mark, around, RECORD_BYTES_MAX)
+        self._lines = {final: re.compile(rb"(?:%b%b)+" % (line, end)) for final, end in ends.items()}
+        self._begun = re.compile(begun + rb"\r?\Z", re.DOTALL)
 
     def split(self, piece: bytes, line: int, *, final: bool) -> Block:
         """Split a piece that begins with line `line`; `final` says that nothing follows it."""
@@ -68,15 +76,44 @@ class Records:
         whole = rest == len(piece) or not final
         if whole and self._is_plain(data, ends, quotes[: np.searchsorted(quotes, rest)]):
             lengths = _lengths(data, ends)
-            filled = lengths > 0
-            if self.columns > 1 and self._has_empty_rows(data, ends, lengths):
-                return _Walk(self, piece, line, ends.tolist(), quotes.tolist(), final=final).block()
-            return Block(piece[:rest], line + np.flatnonzero(filled), rest=rest, ended=len(ends))
-        return _Walk(self, piece, line, ends.tolist(), quotes.tolist(), final=final).block()
+            if self.columns < 2 or not self._has_empty_rows(data, ends, lengths):
+                return Block(piece[:rest], line + np.flatnonzero(lengths), rest=rest, ended=len(ends))
+        return self._walked(piece, line, final=final)
 
-    def is_empty(self, record: bytes) -> bool:
+    def _walked(self, piece: bytes, first: int, *, final: bool) -> Block:
+        """Split a piece record by record."""
+        kept: list[bytes] = []
+        lines: list[int] = []
+        faults: list[tuple[int, str, bytes]] = []
+        start, line = 0, first
+        while start < len(piece):
+            if run := self._lines[final].match(piece, start):
+                count = len(run[0].splitlines())
+                kept.append(run[0])
+                lines += range(line, line + count)
+                start, line = run.end(), line + count
+                continue
+            if found := self._record[final].match(piece, start):
+                texts = found[0].splitlines(keepends=True)
+                reason = self._fault_of(found[0], texts)
+            else:
+                ended = _line_end(piece, start, final=final)
+                is_short = len(piece) - start <= RECORD_BYTES_MAX
+                if not final and (not ended or (is_short and self._begun.match(piece, start))):
+                    break  # the rest of the record is in the next piece
+                texts, reason = [piece[start : ended or len(piece)]], _STRAY
+            if reason:  # only the first line: those after it may be rows, unless they were recognized as such
+                texts = texts if reason == _SWALLOWS else texts[:1]
+                faults += ((line + n, reason, text) for n, text in enumerate(texts))
+            elif found and not self._is_empty(found[0]):
+                kept.append(found[0])
+                lines.append(line)
+            start, line = start + sum(map(len, texts)), line + len(texts)
+        return Block(b"".join(kept), np.array(lines, "i8"), faults, start, line - first)
+
+    def _is_empty(self, record: bytes) -> bool:
         """Return whether a record has no cell with anything in it, as spreadsheets write below the last row."""
-        return not record.strip(b"\r\n" + self._delimiter.encode() * (self.columns > 1))
+        return not record.strip(b"\r\n") or (self.columns > 1 and not record.strip(self._blank))
 
     def _has_empty_rows(self, data: Any, ends: Any, lengths: Any) -> bool:
         begins = data[np.append(0, ends[:-1] + 1)[lengths == self.columns - 1]]
@@ -97,14 +134,14 @@ class Records:
         # The lines of this piece are whole, so each closing mark has a byte after it.
         return bool(begun.all() and around[data[closes + 1]].all())
 
-    def is_fault(self, record: bytes, lines: list[bytes]) -> str | None:
-        """Say what is wrong with a record of several lines; None where nothing is."""
-        if self.columns and self._count(record) != self.columns:
+    def _fault_of(self, record: bytes, lines: list[bytes]) -> str | None:
+        """Say what is wrong with a record, whose quotation marks are in their places; None where nothing is."""
+        if len(record) > RECORD_BYTES_MAX:
+            return _LONG if len(lines) == 1 else _STRAY
+        if len(lines) > 1 and self.columns and self._count(record) != self.columns:
             return _STRAY
-        inner = lines[1:-1]
-        if self.columns > 1 and not self._trusted and any(self._count(text) == self.columns for text in inner):
-            return _SWALLOWS
-        return None
+        inner = lines[1:-1] if self.columns > 1 and not self._trusted else []
+        return _SWALLOWS if any(self._count(text) == self.columns for text in inner) else None
 
     def cells(self, record: bytes) -> list[str]:
         return next(self.rows(record.decode("utf-8", "replace").strip("\r\n")), [])
@@ -130,86 +167,23 @@ class Records:
         return len(cells)
 
 
-class _Walk:
-    """Goes through a piece record by record, quotation mark by quotation mark."""
-
-    def __init__(
-        self, form: Records, piece: bytes, line: int, ends: list[int], quotes: list[int], *, final: bool
-    ) -> None:
-        self._form = form
-        self._piece = piece
-        self._line = line
-        self._ends = [*ends, len(piece)] if final and (not ends or ends[-1] != len(piece) - 1) else ends
-        self._quotes = quotes
-        self._final = final
-        self._between_cells = frozenset((*form._delimiter.encode(), _LF, _CR))
-
-    def block(self) -> Block:
-        piece, ends = self._piece, self._ends
-        kept: list[bytes] = []
-        lines: list[int] = []
-        faults: list[tuple[int, str, bytes]] = []
-        start = at = mark = 0
-        while at < len(ends):
-            mark = self._mark_from(mark, start)
-            last, reason = self._end_of(start, at, mark)
-            if reason is None and last is None and not self._final and len(piece) - start <= RECORD_BYTES_MAX:
-                break  # the rest of the record is in the next piece
-            if last is None:
-                reason = reason or _STRAY
-            if reason is None and last is not None and ends[last] - start > RECORD_BYTES_MAX:
-                reason = _LONG
-            record = piece[start : ends[last if last is not None else at] + 1]
-            if reason is None and last is not None and last > at:
-                bounds = [start, *(end + 1 for end in ends[at : last + 1])]
-                reason = self._form.is_fault(record, [piece[a:b] for a, b in itertools.pairwise(bounds)])
-            if reason is None and last is not None:
-                if not self._form.is_empty(record):
-                    kept.append(record)
-                    lines.append(self._line + at)
-                at = last + 1
-            else:  # only the first line: those after it may be rows, and a swallowed one is recognized below
-                until = last if reason == _SWALLOWS and last is not None else at
-                for number in range(at, until + 1):
-                    begin = start if number == at else ends[number - 1] + 1
-                    faults.append((self._line + number, reason or _STRAY, piece[begin : ends[number]]))
-                at = until + 1
-            start = ends[at - 1] + 1
-        return Block(b"".join(kept), np.array(lines, "i8"), faults, min(start, len(piece)), at)
-
-    def _mark_from(self, mark: int, start: int) -> int:
-        while mark < len(self._quotes) and self._quotes[mark] < start:
-            mark += 1
-        return mark
-
-    def _end_of(self, start: int, at: int, mark: int) -> tuple[int | None, str | None]:
-        """Return the line with which the record ends (None: not in this piece), or what is wrong with its quotes."""
-        piece, ends, quotes = self._piece, self._ends, self._quotes
-        while True:
-            while mark < len(quotes) and quotes[mark] < ends[at] and not self._opens(quotes[mark], start):
-                mark += 1
-            if mark >= len(quotes) or quotes[mark] >= ends[at]:
-                return at, None
-            mark += 1
-            while mark + 1 < len(quotes) and quotes[mark + 1] == quotes[mark] + 1:
-                mark += 2  # a doubled mark is a mark within the cell
-            if mark >= len(quotes):
-                return None, None
-            close = quotes[mark]
-            if close - start > RECORD_BYTES_MAX:
-                return None, _STRAY
-            if close + 1 == len(piece) and not self._final:
-                return None, None
-            if close + 1 < len(piece) and piece[close + 1] not in self._between_cells:
-                return None, _STRAY
-            mark += 1
-            while at < len(ends) and ends[at] < close:
-                at += 1
-            if at == len(ends):
-                return None, None
-
-    def _opens(self, quote: int, start: int) -> bool:
-        return quote == start or self._piece[quote - 1] in self._between_cells
+def _cells_pattern(delimiter: bytes, quote: bytes, escape: bytes) -> tuple[bytes, bytes]:
+    """Return what the cells of a record match, and what those match that may go on behind the end of a piece."""
+    plain = rb"[^%b\r\n]*" % delimiter
+    if not quote:
+        return plain + rb"(?:%b%b)*" % (delimiter, plain), rb"(?!)"
+    plain = rb"(?!%b)%b" % (quote, plain)
+    marked = rb"|%b." % escape if escape else b""
+    opened = rb"%b[^%b%b]*(?:(?:%b%b%b)[^%b%b]*)*" % (quote, quote, escape, quote, quote, marked, quote, escape)
+    cell = rb"(?:%b%b(?=[%b\r\n]|\Z)|%b)" % (opened, quote, delimiter, plain)
+    begun = rb"(?:%b%b)*(?:%b(?:%b)?|%b)" % (
+        cell,
+        delimiter,
+        opened,
+        rb"%b|%b" % (quote, escape) if escape else quote,
+        plain,
+    )
+    return rb"%b(?:%b%b)*" % (cell, delimiter, cell), begun
 
 
 def _line_ends(data: Any, *, final: bool) -> Any:
@@ -284,7 +258,7 @@ def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) 
             batch = reader.batch(block)
             if len(piece) > RECORD_BYTES_MAX and not final:
                 begun, piece, final = _skip_line(piece, stream)
-                batch.rejects.append(_unread(name, line, _LONG, begun))
+                batch.rejects.append(unread(name, line, _LONG, begun))
                 line += 1
             yield batch
     if reader is None:
@@ -336,8 +310,8 @@ def read_cells(name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows
         raise LoadRefused(f"{name}: has no header")
     places = {column: _place_of(name, header.cells, column) for column in mapping.columns}
     while some := list(itertools.islice(rows, batch_rows)):
-        rejects = [reject for row in some if row.faults for reject in _valueless(name, row, places, mapping)]
-        lost = {reject.line for reject in rejects if reject.scope == "row"}
+        rejects = [lost for row in some if row.faults for lost in _valueless(name, row, places, mapping)]
+        lost = {made.line for made in rejects if made.scope == "row"}
         kept = [row for row in some if row.number not in lost] if lost else some
         columns = {
             column: pa.array([cells[place] if place < len(cells) else "" for _, cells, _ in kept], pa.string())
@@ -353,10 +327,7 @@ def _valueless(name: str, row: SheetRow, places: dict[str, int], mapping: Mappin
     strict = next((column for column in faults if column not in mapping.lenient_columns), None)
     scope, lost = ("field", faults) if strict is None else ("row", {strict: faults[strict]})
     cells = {column: row.cells[place] if place < len(row.cells) else "" for column, place in places.items()}
-    return [
-        Reject(name, row.number, fault.reason, as_json(cells), column, fault.value[:VALUE_CHARACTERS_MAX], scope)
-        for column, fault in lost.items()
-    ]
+    return [reject(name, row.number, fault.reason, cells, column, fault.value, scope) for column, fault in lost.items()]
 
 
 def _place_of(name: str, header: list[str], column: str) -> int:
@@ -370,9 +341,7 @@ def _place_of(name: str, header: list[str], column: str) -> int:
         return positions[0]
     if positions:
         raise LoadRefused(f"{name}: has {len(positions)} columns {column!r}, and the mapping names one")
-    close = difflib.get_close_matches(column, header, 1)
-    hint = f"; is {close[0]!r} meant?" if close else ""
-    raise LoadRefused(f"{name}: has no column {column!r}; it has {', '.join(header)[:500]}{hint}")
+    raise LoadRefused(f"{name}: has no column {column!r}; it has {there_is(column, header)}")
 
 
 _Broken = tuple[int, str, str]
@@ -399,16 +368,15 @@ class _Rows:
         }
 
     def batch(self, block: Block) -> Batch:
-        rejects = [_unread(self._name, line, reason, raw) for line, reason, raw in block.faults]
+        rejects = [unread(self._name, line, reason, raw) for line, reason, raw in block.faults]
         if not block.records:
             return Batch({column: pa.array([], pa.string()) for column in self._columns}, [], rejects)
         table, broken = self._parsed(block.records) if _is_utf8(block.records) else self._parsed_bytes(block.records)
-        rejects += [_unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken if reason]
+        rejects += [unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken if reason]
         lines = np.delete(block.lines, [n for n, _, _ in broken])
         if len(lines) != table.num_rows:  # rows must never get the line of another
             raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
-        [record_batch] = table.combine_chunks().to_batches() or [_nothing(table.schema)]
-        return self._decoded(record_batch, lines, rejects)
+        return self._decoded([column.combine_chunks() for column in table.columns], lines, rejects)
 
     def _parsed(self, records: bytes) -> tuple[pa.Table, list[_Broken]]:
         """Return the cells of records as bytes, and the records of another width: place, reason, text.
@@ -466,35 +434,25 @@ class _Rows:
         restored = pa.Table.from_arrays([pa.array(column, pa.binary()) for column in cells], table.column_names)
         return restored, [(n, reason, text.encode("latin-1").decode("utf-8", "replace")) for n, reason, text in broken]
 
-    def _decoded(self, record_batch: Any, lines: Any, rejects: list[Reject]) -> Batch:
+    def _decoded(self, columns: list[Any], lines: Any, rejects: list[Reject]) -> Batch:
         """Turn bytes into text; a row that is not UTF-8 becomes a reject."""
         try:
-            listed = [column.cast(pa.string()) for column in record_batch.columns]
+            listed = [column.cast(pa.string()) for column in columns]
         except pa.ArrowInvalid:
             good = []
-            for row in range(record_batch.num_rows):
-                broken = self._broken_cell(record_batch, row)
-                if broken is None:
-                    good.append(row)
+            for row, cells in enumerate(zip(*(column.to_pylist() for column in columns), strict=True)):
+                texts = {name: cell.decode("utf-8", "replace") for name, cell in zip(self._columns, cells, strict=True)}
+                broken = next(
+                    (n for (n, text), cell in zip(texts.items(), cells, strict=True) if text.encode() != cell), None
+                )
+                if broken is not None:
+                    reason = f"is not valid {self._encoding.upper()}"
+                    rejects.append(reject(self._name, int(lines[row]), reason, texts, broken, texts[broken]))
                 else:
-                    column, value = broken
-                    reason, raw = f"is not valid {self._encoding.upper()}", self._raw_of(record_batch, row)
-                    rejects.append(Reject(self._name, int(lines[row]), reason, raw, column, value))
-            record_batch, lines = record_batch.take(pa.array(good, pa.int64())), lines[good]
-            listed = [column.cast(pa.string()) for column in record_batch.columns]
+                    good.append(row)
+            lines = lines[good]
+            listed = [column.take(pa.array(good, pa.int64())).cast(pa.string()) for column in columns]
         return Batch(dict(zip(self._columns, listed, strict=True)), lines, rejects)
-
-    def _broken_cell(self, record_batch: Any, row: int) -> tuple[str, str] | None:
-        for column, cells in zip(self._columns, record_batch.columns, strict=True):
-            try:
-                cells[row].as_py().decode()
-            except UnicodeDecodeError:
-                return column, cells[row].as_py().decode("utf-8", "replace")[:VALUE_CHARACTERS_MAX]
-        return None
-
-    def _raw_of(self, record_batch: Any, row: int) -> str:
-        cells = (column[row].as_py().decode("utf-8", "replace") for column in record_batch.columns)
-        return as_json(dict(zip(self._columns, cells, strict=True)))
 
 
 def _is_utf8(records: bytes) -> bool:
@@ -503,14 +461,3 @@ def _is_utf8(records: bytes) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
-
-
-def _nothing(schema: Any) -> Any:
-    return pa.RecordBatch.from_arrays([pa.array([], kind.type) for kind in schema], schema=schema)
-
-
-def _unread(name: str, line: int, reason: str, raw: str | bytes) -> Reject:
-    """Return the reject of a line that is no row: no column is to blame, and its value is its text."""
-    text = raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace") if isinstance(raw, bytes) else raw
-    text = text[:RAW_CHARACTERS_MAX].rstrip("\r\n")
-    return Reject(name, line, reason, text, value=text[:VALUE_CHARACTERS_MAX])

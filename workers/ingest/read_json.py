@@ -1,9 +1,8 @@
 """JSON as batches of text columns: objects of a document or one a line, members by path, numbers with every digit."""
 
-import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import ijson
@@ -12,9 +11,11 @@ import pyarrow as pa
 
 from shared.errors import LoadRefused
 from shared.printable import many
-from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject, as_json
+from workers.ingest.batches import Batch, Reject, as_json, reject, there_is, unread
 from workers.ingest.mapping import Mapping
 from workers.ingest.text_stream import BoundedStream, ByteStream
+
+Row = dict[str, Any]
 
 LINE_BYTES_MAX = 1 << 20
 DEPTH_MAX = 32
@@ -30,27 +31,39 @@ _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 
 def read_ndjson(name: str, stream: ByteStream, mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
     """Read NDJSON in batches. Raises LoadRefused where no row of the file has a member that the mapping names."""
-    rows = Rows(name, mapping)
-    return _batches(rows, rows.add, _lines(stream), batch_rows)
+    rejects: list[Reject] = []
+    return read_objects(name, line_objects(name, stream, rejects), mapping, batch_rows, rejects)
 
 
 def read_objects(
-    name: str, objects: Iterable[tuple[int, dict[str, Any]]], mapping: Mapping, batch_rows: int
+    name: str,
+    objects: Iterable[tuple[int, Row]],
+    mapping: Mapping,
+    batch_rows: int,
+    rejects: list[Reject] | None = None,
 ) -> Iterator[Batch]:
-    """Make batches of objects with their numbers. Raises LoadRefused as `read_ndjson` does."""
-    rows = Rows(name, mapping)
-    return _batches(rows, rows.add_row, objects, batch_rows)
-
-
-def _batches(
-    rows: "Rows", add: Callable[[int, Any], None], numbered: Iterable[tuple[int, Any]], batch_rows: int
-) -> Iterator[Batch]:
-    for number, row in numbered:
-        add(number, row)
+    """Make batches of objects with their numbers, and of the rejects that come with them. Raises as `read_ndjson`."""
+    rows = _Rows(name, mapping, [] if rejects is None else rejects)
+    for number, row in objects:
+        rows.add(number, row)
         if rows.count >= min(batch_rows, _BATCH_ROWS_MAX):
             yield rows.batch()
     yield rows.batch()
     rows.check_members()
+
+
+def line_objects(name: str, stream: ByteStream, rejects: list[Reject]) -> Iterator[tuple[int, Row]]:
+    """Yield the object of each line with the line's number; a line that is none becomes a reject."""
+    for number, raw in _lines(stream):
+        if not raw.strip():
+            continue
+        try:
+            row = _parsed(raw)
+        except (ValueError, RecursionError) as error:
+            reason = str(error) if isinstance(error, _Unusable) else "is not a JSON object"
+            rejects.append(unread(name, number, reason, raw))
+        else:
+            yield number, row
 
 
 def _lines(stream: ByteStream) -> Iterator[tuple[int, bytes]]:
@@ -72,46 +85,32 @@ def _lines(stream: ByteStream) -> Iterator[tuple[int, bytes]]:
         yield number + 1, rest
 
 
-class Rows:
+class _Rows:
     """Gathers rows for a batch, and remembers which members the file has."""
 
-    def __init__(self, name: str, mapping: Mapping) -> None:
+    def __init__(self, name: str, mapping: Mapping, rejects: list[Reject]) -> None:
         self._name = name
-        self._encoding = mapping.encoding
         self._each = mapping.each
         self._paths = {column: column.split(".") for column in mapping.columns}
         self._sparse = mapping.sparse_columns
         self._met: set[str] = set()
         self._members: set[str] = set()
         self._any = False
-        self._begin()
+        self._rejects = rejects
+        self._texts: list[list[str | None]] = []
+        self._lines: list[int] = []
 
     @property
     def count(self) -> int:
         """How many rows wait for a batch."""
         return len(self._lines)
 
-    def add(self, number: int, raw: bytes) -> None:
-        """Take a line."""
-        if not raw.strip():
-            return
-        row = reason = None
-        try:
-            row = _parsed(raw)
-        except (ValueError, RecursionError) as error:
-            reason = str(error) if isinstance(error, _Unusable) else "is not a JSON object"
-        if row is None:
-            text = raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace")[:RAW_CHARACTERS_MAX]
-            self._rejects.append(Reject(self._name, number, str(reason), text, value=text[:VALUE_CHARACTERS_MAX]))
-            return
-        self.add_row(number, row)
-
-    def add_row(self, number: int, row: dict[str, Any]) -> None:
+    def add(self, number: int, row: Row) -> None:
         """Take an object: one row, or one of each member of the list that the mapping names."""
         for one in spread(row, self._each) if self._each else (row,):
             self._add_one(number, one)
 
-    def _add_one(self, number: int, row: dict[str, Any]) -> None:
+    def _add_one(self, number: int, row: Row) -> None:
         self._any = True
         texts: list[str | None] = []
         for column, path in self._paths.items():
@@ -119,45 +118,37 @@ class Rows:
             if value is not _ABSENT:
                 self._met.add(column)
             if isinstance(value, dict | list):
-                self._rejects.append(_nested(self._name, number, column, value, row))
+                reason = "is an object or a list where one value is needed; name its member by a path"
+                self._rejects.append(reject(self._name, number, reason, row, column, as_json(value)))
                 return
-            if isinstance(value, _Constant):
+            if isinstance(value, Constant):
                 reason = f"is {value}, which is no number and which JSON does not have"
-                self._rejects.append(Reject(self._name, number, reason, as_json(row), column, str(value), "field"))
+                self._rejects.append(reject(self._name, number, reason, row, column, str(value), "field"))
                 value = None
             texts.append(_text(value))
         if len(self._met) < len(self._paths) and len(self._members) < 200:
-            self._members |= set(_member_paths(row))
+            self._members |= {path for path, _ in member_paths(row)}
         self._texts.append(texts)
         self._lines.append(number)
 
     def batch(self) -> Batch:
         """Return what was gathered, and begin anew."""
-        columns = dict(
-            zip(self._paths, zip(*self._texts, strict=True) if self._texts else [()] * len(self._paths), strict=True)
-        )
-        made = Batch(
-            {name: pa.array(values, pa.string()) for name, values in columns.items()}, self._lines, self._rejects
-        )
-        self._begin()
+        columns = zip(*self._texts, strict=True) if self._texts else [()] * len(self._paths)
+        arrays = {name: pa.array(values, pa.string()) for name, values in zip(self._paths, columns, strict=True)}
+        made = Batch(arrays, self._lines, list(self._rejects))
+        self._rejects.clear()
+        self._texts, self._lines = [], []
         return made
 
     def check_members(self) -> None:
         """Refuse a file without a member that the mapping names: its name is misspelt."""
         missing = [column for column in self._paths if column not in self._met and column not in self._sparse]
         if missing and self._any:
-            close = difflib.get_close_matches(missing[0], self._members, 1)
-            hint = f"; is {close[0]!r} meant?" if close else ""
-            known = ", ".join(sorted(self._members))[:500]
-            raise LoadRefused(f"{self._name}: no row has a member {missing[0]!r}; rows have {known}{hint}")
-
-    def _begin(self) -> None:
-        self._texts: list[list[str | None]] = []
-        self._lines: list[int] = []
-        self._rejects: list[Reject] = []
+            known = there_is(missing[0], sorted(self._members))
+            raise LoadRefused(f"{self._name}: no row has a member {missing[0]!r}; rows have {known}")
 
 
-def spread(row: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
+def spread(row: Row, each: str) -> Iterator[Row]:
     """Yield an object once for each member of a list in it, with the member in place of the list."""
     members = row.get(each)
     if not isinstance(members, list) or not members:
@@ -171,13 +162,13 @@ class _Unusable(ValueError):
     """A line that is JSON and cannot be used."""
 
 
-def _parsed(raw: bytes) -> dict[str, Any]:
+def _parsed(raw: bytes) -> Row:
     """Parse a line; numbers stay text."""
     if len(raw) > LINE_BYTES_MAX:
         raise _Unusable(f"is longer than {LINE_BYTES_MAX:,} bytes")
-    if is_deep(raw):
+    if _is_deep(raw):
         raise _Unusable(f"is nested deeper than {DEPTH_MAX} levels")
-    row = json.loads(raw, parse_float=str, parse_int=str, parse_constant=_Constant, object_pairs_hook=_members_once)
+    row = json.loads(raw, parse_float=str, parse_int=str, parse_constant=Constant, object_pairs_hook=_members_once)
     if not isinstance(row, dict):
         raise _Unusable("is not a JSON object")
     if b"\\u" in raw:
@@ -188,7 +179,7 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     return row
 
 
-def is_deep(raw: bytes) -> bool:
+def _is_deep(raw: bytes) -> bool:
     """Return whether a line is nested deeper than is read."""
     return raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _Nesting().deepest(raw) > DEPTH_MAX
 
@@ -212,11 +203,11 @@ class _Nesting:
         return deepest
 
 
-class _Constant(str):
+class Constant(str):
     """NaN or an infinity, which RFC 8259 does not have: its field has no value, and the rest of the row is used."""
 
 
-def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _members_once(pairs: list[tuple[str, Any]]) -> Row:
     made = dict(pairs)
     if len(made) < len(pairs):
         raise _Unusable("names a member twice")
@@ -244,19 +235,14 @@ def _text(value: Any) -> str | None:
     return json.dumps(value) if isinstance(value, bool) else str(value)
 
 
-def _nested(name: str, number: int, column: str, value: Any, row: dict[str, Any]) -> Reject:
-    reason = "is an object or a list where one value is needed; name its member by a path"
-    return Reject(name, number, reason, as_json(row), column, as_json(value, VALUE_CHARACTERS_MAX))
-
-
-def _member_paths(row: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield the paths of a row's members; of a list of objects those of the first."""
+def member_paths(row: Row, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the paths of a row's members with their values; of a list of objects also those of the first."""
     for name, value in row.items():
-        yield prefix + name
+        yield prefix + name, value
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            yield from _member_paths(value[0], f"{prefix}{name}.0.")
+            yield from member_paths(value[0], f"{prefix}{name}.0.")
         if isinstance(value, dict):
-            yield from _member_paths(value, f"{prefix}{name}.")
+            yield from member_paths(value, f"{prefix}{name}.")
 
 
 # JSON documents as rows: the objects of a list, wherever the document has it. Flat memory.
@@ -264,8 +250,6 @@ def _member_paths(row: dict[str, Any], prefix: str = "") -> Iterator[str]:
 
 _ROW_BYTES_MAX = 16 << 20
 _LOOKED_AT = 50_000
-
-Row = dict[str, Any]
 
 
 def json_rows(name: str, stream: ByteStream, path: str, *, in_list: bool) -> Iterator[tuple[int, Row]]:

@@ -19,6 +19,7 @@ import python_calamine as calamine
 from lxml import etree
 
 from shared.errors import LoadRefused
+from workers.ingest.batches import unpacks_to_more
 from workers.ingest.read_xml import SAFE
 
 _WHOLE_MAX = 1e15
@@ -41,6 +42,7 @@ _SUSPECTED = re.compile(
     rb""":formula=(?:"[^"<]*"|'[^'<]*')"""
     rb"(?:(?=[^<>]*>)(?![^<>]*office:value-type)|[^<>]*>\s*<[\w-]+:p(?:\s[^<>]*)?>(?:#|Err:))"
 )
+_SPANNED = re.compile(rb"""number-rows-spanned=["'](?!1["'])""")
 # As many as LibreOffice has: what repeats a cell more often is no sheet.
 _ROWS_MAX, _COLUMNS_MAX = 1 << 20, 1 << 14
 _PARSED = SAFE | {"encoding": None}
@@ -71,13 +73,13 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int =
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             if sum(entry.file_size for entry in packed.infolist()) > unpacked_bytes_max:
-                raise LoadRefused(f"unpacks to more than {unpacked_bytes_max:,} bytes (INGEST_UNPACKED_BYTES_MAX)")
+                raise LoadRefused(unpacks_to_more(unpacked_bytes_max))
             suspected = _suspected(packed)
     try:
         with calamine.CalamineWorkbook.from_path(path) as book:
             chosen = _chosen(book, sheet)
             left = chosen.start[1] if chosen.start else 0
-            ranges, merged = _down(chosen, left), None
+            ranges, merged = _down(chosen, left, path), None
             faulty_rows = _faulty_rows(path, chosen.name, suspected)
             number, (faulty, faults) = 0, next(faulty_rows, _NO_MORE)
             # The rows above the first one with cells are among them, though columns without cells are not.
@@ -100,11 +102,14 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int =
         raise LoadRefused(f"{path.name}: is no sheet that can be read: {str(error)[:200]}") from None
 
 
-def _down(sheet: Any, left: int) -> dict[tuple[int, int], int]:
-    """Return the last row of each cell that is merged over several, by row and place; of ODS calamine knows none."""
+def _down(sheet: Any, left: int, path: Path) -> dict[tuple[int, int], int]:
+    """Return the last row of each cell that is merged over several, by row and place."""
+    ranges = sheet.merged_cell_ranges
+    if ranges is None:  # calamine knows them of XLSX and XLS alone
+        ranges = _merged_in_opendocument(path, sheet.name)
     return {
         (top + 1, column - left): bottom + 1
-        for (top, column), (bottom, _) in sheet.merged_cell_ranges or ()
+        for (top, column), (bottom, _) in ranges
         if bottom > top and left <= column < left + sheet.width
     }
 
@@ -255,21 +260,46 @@ def _of_workbook(packed: zipfile.ZipFile, part: str) -> Iterator[tuple[int, dict
 
 
 def _of_opendocument(packed: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, dict[int, CellFault]]]:
+    for number, repeated, cells in _opendocument_rows(packed, sheet):
+        faults = {
+            place: CellFault(fault.reason, f"{_letters(place)}{number + 1}: {fault.value}")
+            for column, times, cell in cells
+            if (fault := _fault_of(cell))
+            for place in range(column, column + min(times, _COLUMNS_MAX))
+        }
+        if faults:
+            yield from ((number + n, faults) for n in range(1, min(repeated, _ROWS_MAX) + 1))
+
+
+def _merged_in_opendocument(path: Path, sheet: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the cells of a sheet that are merged over several rows, as calamine does of Excel's."""
+    with zipfile.ZipFile(path) as packed:
+        if "content.xml" not in packed.namelist() or not any(
+            _SPANNED.search(piece) for piece in _pieces(packed, "content.xml", _OVERLAP_BYTES)
+        ):
+            return []
+        return [
+            ((number, column), (number + rows - 1, column))
+            for number, _, cells in _opendocument_rows(packed, sheet)
+            for column, _, cell in cells
+            if (rows := int(cell.get(f"{_TABLE}number-rows-spanned", 1))) > 1
+        ]
+
+
+def _opendocument_rows(packed: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, list[tuple[int, int, Any]]]]:
+    """Yield the number of each row, from 0, how often it is repeated, and its cells: column, repetitions, element."""
     number = 0
     for row in _elements(packed, "content.xml", f"{_TABLE}table-row"):
         table = next(row.iterancestors(f"{_TABLE}table"), None)
         if table is None or table.get(f"{_TABLE}name") != sheet:
             continue
-        column, faults = 0, {}
+        column, cells = 0, []
         for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-            repeated = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
-            if fault := _fault_of(cell):
-                for n in range(column, column + min(repeated, _COLUMNS_MAX)):
-                    faults[n] = CellFault(fault.reason, f"{_letters(n)}{number + 1}: {fault.value}")
-            column += repeated
+            times = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
+            cells.append((column, times, cell))
+            column += times
         repeated = int(row.get(f"{_TABLE}number-rows-repeated", 1))
-        if faults:
-            yield from ((number + n, faults) for n in range(1, min(repeated, _ROWS_MAX) + 1))
+        yield number, repeated, cells
         number += repeated
 
 

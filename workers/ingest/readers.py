@@ -1,6 +1,5 @@
 """Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive."""
 
-import difflib
 import queue
 import sys
 import threading
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from shared.errors import LoadRefused
-from workers.ingest.batches import DEFAULT_BUFFERS, Batch
+from workers.ingest.batches import DEFAULT_BUFFERS, Batch, there_is, unpacks_to_more
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.mapping import FillDown, Mapping
 from workers.ingest.read_csv import read_cells, read_csv
@@ -38,7 +37,7 @@ def read_parquet(path: Path, columns: tuple[str, ...], batch_rows: int, unpacked
     file = pyarrow.parquet.ParquetFile(path)
     groups = (file.metadata.row_group(n).total_byte_size for n in range(file.metadata.num_row_groups))
     if sum(groups) > unpacked_bytes_max:
-        raise LoadRefused(f"unpacks to more than {unpacked_bytes_max:,} bytes (INGEST_UNPACKED_BYTES_MAX)")
+        raise LoadRefused(unpacks_to_more(unpacked_bytes_max))
     paths = {column: _path(file.schema_arrow, column) for column in columns}
     roots = list(dict.fromkeys(steps[0] for steps in paths.values()))
     line = 1
@@ -56,9 +55,7 @@ def _path(schema: Any, column: str) -> list[str]:
         kind = _step(kind, step)
         if kind is None:
             known = [name for field in schema for name in _values(field.name, field.type)]
-            close = difflib.get_close_matches(column, known, 1)
-            hint = f"; is {close[0]!r} meant?" if close else ""
-            raise LoadRefused(f"has no column {column!r}; it has {', '.join(known)[:500]}{hint}")
+            raise LoadRefused(f"has no column {column!r}; it has {there_is(column, known)}")
     if pa.types.is_nested(kind):
         members = ", ".join(_values(column, kind))[:500]
         raise LoadRefused(f"column {column!r} holds objects or lists; name a value of them by a path: {members}")

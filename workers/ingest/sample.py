@@ -6,7 +6,6 @@ Rows come from the readers of a load, so that what is guessed is what a load rea
 import csv
 import io
 import itertools
-import json
 import re
 import unicodedata
 from collections import Counter
@@ -24,7 +23,7 @@ from shared.printable import many
 from shared.text import ACCENT, WORD, unpointed
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.read_csv import Records
-from workers.ingest.read_json import is_deep, json_rows, list_path, spread
+from workers.ingest.read_json import Constant, json_rows, line_objects, list_path, member_paths, spread
 from workers.ingest.read_sheet import SheetRow, sheet_rows
 from workers.ingest.read_xml import row_path, xml_rows
 from workers.ingest.text_stream import ByteStream, TextStream
@@ -136,7 +135,7 @@ def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
     elif form == "json":
         made = _of_json(name, stream)
     elif form == "ndjson":
-        made = _of_objects(_json_lines(_beginning(stream(encoding)).decode("utf-8", "replace")), {})
+        made = _of_objects(line_objects(name, io.BytesIO(_beginning(stream(encoding))), []), {})
         if not made.rows:
             raise LoadRefused("no line of the file's beginning is a JSON object")
         if len(made.rows) == 1 and not name.endswith((".ndjson", ".jsonl")):  # a whole document on one line
@@ -219,16 +218,6 @@ def _by_name(numbered: tuple[int, Row]) -> tuple[int, Row]:
     }
 
 
-def _json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(io.StringIO(text, newline=None), 1):
-        try:
-            row = json.loads(line, parse_float=str, parse_int=str, parse_constant=lambda _: None)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict) and not is_deep(line.encode()):
-            yield number, row
-
-
 def _of_objects(objects: Iterable[tuple[int, dict[str, Any]]], form: dict[str, Any], *, lists: bool = True) -> Sample:
     """Return objects as rows: each value under the path of its member.
 
@@ -241,7 +230,7 @@ def _of_objects(objects: Iterable[tuple[int, dict[str, Any]]], form: dict[str, A
     form = form | ({"each": each} if each else {})
     members = ((number, one) for number, row in begun for one in spread(row, each))
     for number, row in itertools.islice(members, SAMPLE_ROWS):
-        flat = dict(_flat(row))
+        flat = {path: value for path, value in member_paths(row) if not isinstance(value, dict | list | Constant)}
         columns.update(dict.fromkeys(itertools.islice(flat, max(0, COLUMNS_MAX - len(columns)))))
         rows.append({name: text for name, value in flat.items() if value is not None and (text := str(value).strip())})
         lines.append(number)
@@ -261,17 +250,6 @@ def _list_with_prices(objects: list[dict[str, Any]]) -> str:
         if any(len(listed) > 1 for listed in found) and any(map(_PRICED.search, members)):
             return name
     return ""
-
-
-def _flat(row: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the single values of a row with their paths; of a list of objects those of the first."""
-    for name, value in row.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            yield from _flat(value[0], f"{prefix}{name}.0.")
-        elif isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        elif not isinstance(value, list):
-            yield prefix + name, value
 
 
 def _of_csv(text: str) -> Sample:

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, Protocol, cast
 import pyarrow as pa
 
 from shared.errors import LoadRefused
+from workers.ingest.batches import unpacks_to_more
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 # UTF-32 comes first: in little endian its mark begins with that of UTF-16.
@@ -95,9 +96,7 @@ class TextStream:
             chunk = cast(bytes, self._stream.read(size))
             self._left -= len(chunk)
             if self._left < 0:
-                raise LoadRefused(
-                    f"{self._name}: unpacks to more than {self._bytes_max:,} bytes (INGEST_UNPACKED_BYTES_MAX)"
-                )
+                raise LoadRefused(f"{self._name}: {unpacks_to_more(self._bytes_max)}")
             if not self._begun:
                 chunk = self._begin(chunk)
             if self._decoder is None:

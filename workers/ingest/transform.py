@@ -19,8 +19,8 @@ from shared.errors import InvalidIdentifier
 from shared.index.identifiers import SCHEMES, normal, slug
 from shared.index.iid import canonical_iid
 from workers.ingest import calendar_days, clean
-from workers.ingest.batches import VALUE_CHARACTERS_MAX, Batch, Reject
-from workers.ingest.clean import Coded, Faults, category, column_of, quantity, raw_row
+from workers.ingest.batches import Batch, Reject
+from workers.ingest.clean import Coded, Faults, category, quantity, rejected
 from workers.ingest.fields import Field, ItemFields
 from workers.ingest.item_tracker import LATEST, NO_DAY, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
@@ -130,10 +130,7 @@ def wrong_identifiers(
         for row, text in zip(rows, texts, strict=True):
             reason = _fault(scheme, text) if text else None
             if reason is not None:
-                value = clean.raw(source_field, batch, path, row)
-                shown = value and value[:VALUE_CHARACTERS_MAX]
-                line = int(batch.lines[row])
-                yield Reject(path.name, line, reason, raw_row(batch, row), column_of(source_field), shown, "field")
+                yield rejected(batch, path, row, reason, source_field, "field")
 
 
 def _fault(scheme: str, text: str) -> str | None:

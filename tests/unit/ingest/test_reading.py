@@ -941,6 +941,22 @@ def test_a_cell_that_is_merged_over_several_rows_holds_for_each_of_them(tmp_path
     assert found[3] == (6, "3", "Milk") and found[-1] == (11, "6", "Egg")
 
 
+def test_a_cell_of_opendocument_that_is_merged_over_several_rows_holds_for_each_of_them(tmp_path: Path) -> None:
+    rows = [["string||a", "string||b"], *([f"string||{n}", f"string||CELL{n}"] for n in range(1, 6))]
+    text = str(unpacked(opendocument(rows))["content.xml"], "utf-8")
+    # As LibreOffice writes it: each merged cell says over how many rows and columns, and those below are covered.
+    typed = '<table:table-cell office:value-type="string"><text:p>CELL{}</text:p></table:table-cell>'
+    spans = 'table:number-columns-spanned="1" table:number-rows-spanned="{}" office:value-type="string"'
+    merged = typed.replace('office:value-type="string"', spans)
+    for n, cell in ((1, merged.format(3, "Milk")), (4, merged.format(1, "Egg")), (5, "<table:table-cell/>")):
+        text = text.replace(typed.format(n), cell.replace("CELL", ""))
+    for n in (2, 3):
+        text = text.replace(typed.format(n), "<table:covered-table-cell/>")
+    content = archive(unpacked(opendocument(rows)) | {"content.xml": text})
+    expected = [("1", "Milk"), ("2", "Milk"), ("3", "Milk"), ("4", "Egg"), ("5", "")]
+    assert read(tmp_path, "f.ods", content) == expected
+
+
 OLD_SHEET = Path(__file__).parents[2] / "data/files/70_excel97.xls"
 
 
