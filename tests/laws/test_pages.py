@@ -17,13 +17,11 @@ from edge.dashboard.answers import ANSWERS, answer_of
 from edge.dashboard.reports import FORMS, asked_report
 from edge.dashboard.tables import Periods, Reading
 from edge.docs.document import EXAMPLES as EXAMPLES_REPORTS
-from edge.docs.files import SAMPLES
 from edge.docs.root import CAPABILITIES
 from edge.http.problems import CATALOGUE, Problem
 from shared.jobs import contract as jobs
 from shared.jobs.contract import JOB_KINDS
 from tests.support import openapi
-from tests.support.client_packages.generate import PACKAGE
 from tests.support.mapping_keys import TABLES, keys, markdown
 from tests.truth.endpoints import ENDPOINTS
 from workers.analytics.reports.publish import COMPUTATIONS
@@ -337,14 +335,6 @@ def test_each_example_has_its_answer_in_the_document(report: Report) -> None:
     wanted = {endpoint.operation for endpoint in report.endpoints if endpoint.example}
     assert wanted
     assert wanted <= EXAMPLES_REPORTS.keys(), "run `python -m tests.support.examples`"
-
-
-@every_report
-def test_each_call_is_in_the_typescript_client_and_has_samples(report: Report) -> None:
-    client = (PACKAGE / "src" / "client.ts").read_text(encoding="utf-8")
-    for endpoint in report.endpoints:
-        assert f'known("{endpoint.operation}"' in client, "add its method to deploy/clients/typescript/src/client.ts"
-        assert endpoint.operation in SAMPLES, "add its sample to edge/docs/files.py"
 
 
 @every_report
