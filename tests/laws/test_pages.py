@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from marshmallow import Schema, fields
 from multidict import MultiDict
 
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
@@ -335,6 +336,24 @@ def test_each_example_has_its_answer_in_the_document(report: Report) -> None:
     wanted = {endpoint.operation for endpoint in report.endpoints if endpoint.example}
     assert wanted
     assert wanted <= EXAMPLES_REPORTS.keys(), "run `python -m tests.support.examples`"
+
+
+def figures_of(schema: Schema, before: str = "") -> Iterator[str]:
+    """Yield the names of the figures of a row; of those in a list the list's name is before theirs."""
+    for name, field in schema.fields.items():
+        if isinstance(field, fields.List) and isinstance(field.inner, fields.Nested):
+            yield from figures_of(field.inner.schema, f"{before}{name}.")
+        elif isinstance(field, fields.Integer | fields.Float) or field.metadata.get("format") == "decimal":
+            yield before + name
+
+
+@every_report
+def test_each_figure_has_its_unit(report: Report) -> None:
+    [example, *_] = (EXAMPLES_REPORTS[endpoint.operation] for endpoint in report.endpoints if endpoint.example)
+    units = example["meta"]["units"]
+    without = {name for name in figures_of(report.reply().fields["data"].inner.schema) if name not in units}
+    # A rank is a place, and the figures of a list may have the unit that the list says.
+    assert {name for name in without if name.partition(".")[0] not in units} <= {"rank", "rank_before"}
 
 
 @every_report
