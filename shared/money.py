@@ -81,15 +81,18 @@ def minor_digits(currency: str) -> int:
 
 
 def to_minor(text: str, currency: str) -> int:
-    """Turn decimal text into minor units; raise ValueError when it is no amount, negative, too fine or too large."""
+    """Turn decimal text into minor units; raise ValueError, which says what an amount of the currency must be."""
+    digits = minor_digits(currency)
     try:
-        amount = Decimal(text).scaleb(minor_digits(currency))
+        amount = Decimal(text).scaleb(digits)
     except InvalidOperation:
-        raise ValueError("not a decimal number") from None
-    if not amount.is_finite() or amount != amount.to_integral_value():
-        raise ValueError(f"finer than the currency's {minor_digits(currency)} decimal digits, or not finite")
+        amount = Decimal("NaN")
+    if not amount.is_finite():
+        raise ValueError(f"must be a number, such as {to_text(1_000, currency)}")
+    if amount != amount.to_integral_value():
+        raise ValueError(f"must have {f'at most {digits}' if digits else 'no'} decimals in {currency}")
     if not 0 <= amount <= MINOR_MAX:
-        raise ValueError("negative or too large")
+        raise ValueError(f"must be from 0 to {Decimal(to_text(MINOR_MAX, currency)):,}")
     return int(amount)
 
 

@@ -401,7 +401,7 @@ class MethodName(fields.String):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
         name = offered_method(str(super()._deserialize(value, attr, data, **options)))
         if name is None:
-            raise ValidationError(f"must be one of {', '.join(METHODS)}")
+            raise ValidationError(f"must be one of: {', '.join(METHODS)}")
         return name
 
 

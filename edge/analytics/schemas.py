@@ -31,8 +31,9 @@ class DisplacementQuery(QueryParameters):
         RATES, "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair"
     )
     displacement_rate = DecimalNumber(
+        0,
+        1,
         load_default=None,
-        validate=validate.Range(0, 1),
         metadata=described("New items displaced by each unit sold; alternative to `displacement`", example=0.5),
     )
 

@@ -15,6 +15,7 @@ from shared.organizations.accounts import CredentialKind, Principal
 from shared.organizations.credentials import KEY_PREFIX
 
 PUBLIC_TOKEN_FIELD = "X-Service-Public-Token"  # noqa: S105 - the name of a header
+_NOT_VALID = "The credential is not valid. Check that the whole of it was copied; if it was rotated, use the new one."
 _CHALLENGES = {
     "public-token": f'PublicToken realm="item-index", header="{PUBLIC_TOKEN_FIELD}"',
     "api-key": 'ApiKey realm="item-index"',
@@ -67,10 +68,10 @@ class Authentication:
         else:
             resolved = await self._credentials.resolve(kind, credential)
             if resolved is None:
-                raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.")
+                raise self._unauthorized(rule, "invalid-credentials", _NOT_VALID)
             principal = resolved
         if kind not in rule.accepts:
-            raise _not_accepted(rule, kind)
+            raise self._not_accepted(rule, kind)
         await self._check_plan(rule, principal)
         return principal
 
@@ -79,9 +80,9 @@ class Authentication:
             # Charged calls are many and do not depend on memberships.
             person = await self._users.authenticate(token, fresh=not rule.is_charged)
         except ExpiredToken:
-            raise self._unauthorized(rule, "expired-credentials", "The ID token has expired.") from None
+            raise self._unauthorized(rule, "expired-credentials", "The ID token has expired. Sign in again.") from None
         except InvalidToken:
-            raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.") from None
+            raise self._unauthorized(rule, "invalid-credentials", _NOT_VALID) from None
         context.person = person
         first = person.membership(None)
         organization = (first.organization_id, first.name) if first is not None else (None, None)
@@ -95,10 +96,16 @@ class Authentication:
         plans = await self._credentials.all_plans()
         required = next((other for other in plans if other.rank >= rule.rank_min), None)
         detail = (
-            f"This call requires {f'the {required.title}' if required else 'a higher'} plan; yours is {plan.title}."
+            f"This call requires {f'the {required.title}' if required else 'a higher'} plan; yours is {plan.title}. "
+            f"An owner of the organization requests a plan at {self._sign_up_url}."
         )
         names = {"required_plan": required.name if required else None, "current_plan": plan.name}
         raise Problem("insufficient-plan", detail, extra=names)
+
+    def _not_accepted(self, rule: Rule, kind: CredentialKind) -> Problem:
+        accepted = sorted(rule.accepts)
+        detail = f"This call accepts {' or '.join(accepted)}, not {kind}. {self._hint(rule)}"
+        return Problem("credential-not-accepted", detail, extra={"accepted": accepted})
 
     def _hint(self, rule: Rule) -> str:
         """Return how to send a credential that the rule accepts; a token on a paid call would only be refused next."""
@@ -133,9 +140,3 @@ def credential_of(request: web.Request) -> tuple[CredentialKind | None, str]:
             return "bearer", credential
         case _:
             return "api-key", ""
-
-
-def _not_accepted(rule: Rule, kind: CredentialKind) -> Problem:
-    accepted = sorted(rule.accepts)
-    detail = f"This call accepts {' or '.join(accepted)}, not {kind}."
-    return Problem("credential-not-accepted", detail, extra={"accepted": accepted})

@@ -204,7 +204,9 @@ class ExportService:
         except JobNotFound:
             order = None
         if order is None or order.row["kind"] != EXPORT.name:
-            raise Problem("export-not-found", "There is no such export in your organization.")
+            raise Problem(
+                "export-not-found", "There is no such export in your organization. List them at /v1/index/exports."
+            )
         return order
 
     async def send(

@@ -37,7 +37,7 @@ _WORDS: Mapping[str, Mapping[str, Any]] = {
 _INPUTS: tuple[tuple[Any, Mapping[str, str]], ...] = (
     (Day, {"type": "date"}),
     (fields.Email, {"type": "email"}),
-    (WholeNumber | JsonInteger, {"inputmode": "numeric"}),
+    (WholeNumber, {"inputmode": "numeric"}),
 )
 _NOT_FOUND = {"brand-not-found": "slug", "category-not-found": "code"}
 

@@ -5,21 +5,25 @@
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 import yaml
 from aiohttp import web
+from marshmallow import fields
 
+from edge.analytics.report_declarations import REPORTS, Endpoint
 from edge.docs.document import Document
 from edge.docs.guides import MARKDOWN, DocumentPage, render
 from edge.http.html import HTML, PAGES
+from edge.http.parameters import fields_by_name
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
 from edge.http.routing import operation
@@ -91,6 +95,30 @@ class Sample(NamedTuple):
     typescript: str
 
 
+_EXAMPLE_NAMES = {"brand": "vitasoy", "slug": "vitasoy", "category": "drinks", "code": "drinks"}
+
+
+def _sample_of(endpoint: Endpoint) -> Sample:
+    """Return the sample of a report: the clients' method is named by the operation, the arguments are its example's."""
+    name = re.sub("^[a-z]+", "", endpoint.operation)
+    one = [json.dumps(_EXAMPLE_NAMES[endpoint.path_parameter])] if endpoint.path_parameter else []
+    asked = parse_qsl((endpoint.example or "").format(**_EXAMPLE_NAMES).partition("?")[2])
+    declared = fields_by_name(endpoint.query())
+    members = (
+        f"{field}: [{json.dumps(value)}]"
+        if isinstance(declared[field], fields.List)
+        else f"{field}: {json.dumps(value)}"
+        for field, value in asked
+    )
+    python = ", ".join([*one, *(f"{field}={json.dumps(value)}" for field, value in asked)])
+    typescript = ", ".join([*one, *([f"{{ {', '.join(members)} }}"] if asked else [])])
+    snake = re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return Sample(
+        f"print(client.report.{snake}({python}).wait().rows)",
+        f"console.log((await client.report.{name[0].lower()}{name[1:]}({typescript}).wait()).data);",
+    )
+
+
 SAMPLES = {
     "searchItems": Sample(
         'for hit in client.search("soy milk"):\n    print(hit["iid"], hit["name"])',
@@ -133,38 +161,7 @@ SAMPLES = {
         'print(client.sustainability("IID-99D2F-46WJ3-4S6N3").rows)',
         'console.log((await client.sustainability("IID-99D2F-46WJ3-4S6N3")).data);',
     ),
-    "getCohorts": Sample(
-        'print(client.report.cohorts(brand="vitasoy").wait().rows)',
-        'console.log((await client.report.cohorts({ brand: ["vitasoy"] }).wait()).data);',
-    ),
-    "listCategoryInsights": Sample(
-        "print(client.report.category_insights().wait().rows)",
-        "console.log((await client.report.categories().wait()).data);",
-    ),
-    "getCategoryInsights": Sample(
-        'print(client.report.category_insights("drinks").wait().rows)',
-        'console.log((await client.report.category("drinks").wait()).data);',
-    ),
-    "listBrandInsights": Sample(
-        "print(client.report.brand_insights().wait().rows)",
-        "console.log((await client.report.brands().wait()).data);",
-    ),
-    "getBrandInsights": Sample(
-        'print(client.report.brand_insights("vitasoy").wait().rows)',
-        'console.log((await client.report.brand("vitasoy").wait()).data);',
-    ),
-    "getPriceIndex": Sample(
-        'print(client.report.price_index(brand="vitasoy").wait().rows)',
-        'console.log((await client.report.priceIndex({ brand: ["vitasoy"] }).wait()).data);',
-    ),
-    "getReductions": Sample(
-        "print(client.report.reductions().wait().rows)",
-        "console.log((await client.report.reductions().wait()).data);",
-    ),
-    "getSustainabilityRollup": Sample(
-        "print(client.report.sustainability_rollup().wait().rows)",
-        "console.log((await client.report.sustainability().wait()).data);",
-    ),
+    **{endpoint.operation: _sample_of(endpoint) for report in REPORTS for endpoint in report.endpoints},
     "listJobs": Sample(
         'for job in client.jobs():\n    print(job["id"], job["state"])',
         "for await (const job of client.jobs()) console.log(job.id, job.state);",

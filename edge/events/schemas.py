@@ -134,7 +134,7 @@ def _amount_faults(amount: str, currency: str) -> dict[str, str]:
     try:
         minor = to_minor(amount, currency)
     except ValueError as error:
-        return {"amount": f"is {error}"}
+        return {"amount": str(error)}
     return {} if minor else {"amount": "must be above 0"}
 
 

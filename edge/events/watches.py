@@ -15,7 +15,7 @@ from edge.events.schemas import EventList, Watch
 from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY
-from edge.http.problems import Fault, Problem, invalid_parameters
+from edge.http.problems import Problem, invalid_parameters, unknown
 from edge.http.routing import operation
 from edge.storage.database import Database, Transaction
 from edge.storage.idempotency import PARAMETER, IdempotentActs
@@ -49,7 +49,7 @@ class WatchService:
             [target] = await transaction.fetch(SQL.target_exists, wanted["target"], code)
             if not target["found"]:
                 noun = "item" if wanted["target"] == "article" else wanted["target"]
-                raise invalid_parameters([Fault("code", f"is not a known {noun}", wanted["code"])])
+                raise invalid_parameters([unknown("code", noun, wanted["code"])])
             await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= WATCHES_MAX:
@@ -110,7 +110,7 @@ def _uuid(text: str) -> str:
 
 
 def _not_found() -> Problem:
-    return Problem("watch-not-found", "Your organization has no watch with this ID.")
+    return Problem("watch-not-found", "Your organization has no watch with this ID. List them at /v1/watches.")
 
 
 _operation = partial(operation, "watches")

@@ -21,6 +21,7 @@ _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _NAME_SHOWN_MAX = 40
+_STORED_FROM = 10**12
 REQUIRED = "is required"
 # Of a parameter that should not be there, or is not there, the value says nothing.
 _OF_NAMES = (REQUIRED, "cannot be combined", "is only allowed with", "belongs to")
@@ -77,36 +78,39 @@ class WholeNumber(fields.Integer):
     """A whole number in plain ASCII digits. Python's int() would also take `+5`, `1_0` and digits of other scripts."""
 
     def __init__(self, least: int, most: int, **options: Any) -> None:
-        super().__init__(validate=validate.Range(least, most), **options)
-        self._allowed = f"a whole number from {least} to {most}"
+        # A bound that only the storage sets says nothing to a reader; the digits that are always taken do.
+        end = f"from {least:,} to {most:,}" if most < _STORED_FROM else f"of at most {len(str(most + 1)) - 1} digits"
+        lower = f", at least {least:,}" if most >= _STORED_FROM else ""
+        self._fault = f"must be a whole number {end}{lower}"
+        super().__init__(validate=validate.Range(least, most, error=self._fault), **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
         if not isinstance(value, str) or not _WHOLE.fullmatch(value):
-            raise ValidationError(f"must be {self._allowed}")
+            raise ValidationError(self._fault)
         return int(value)
 
 
 class DecimalNumber(fields.Float):
     """A number in plain ASCII digits. Python's float() would also take `0_5`, as 5, and digits of other scripts."""
 
+    def __init__(self, least: float, most: float, **options: Any) -> None:
+        self._fault = f"must be a number from {least:,} to {most:,}"
+        super().__init__(validate=validate.Range(least, most, error=self._fault), **options)
+
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> float:
         if not isinstance(value, str) or not _DECIMAL.fullmatch(value):
-            raise self.make_error("invalid", input=value)
+            raise ValidationError(self._fault)
         return float(value)
 
 
-class JsonInteger(fields.Integer):
+class JsonInteger(WholeNumber):
     """A whole number of a JSON body. `1.0` is one too, as JSON Schema has it; `true` and `"1"` are none."""
-
-    def __init__(self, least: int, most: int, **options: Any) -> None:
-        super().__init__(validate=validate.Range(least, most), **options)
-        self._allowed = f"a whole number from {least} to {most}"
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if type(value) is not int:
-            raise ValidationError(f"must be {self._allowed}")
+            raise ValidationError(self._fault)
         return value
 
 
@@ -206,7 +210,8 @@ def listed(field: fields.Field[Any], sentence: str, most: int = 100, example: st
     """Declare a parameter of a query that may be repeated."""
     shown = {"example": [example]} if example else {}
     metadata = described(sentence, explode=True, **shown)
-    return fields.List(field, load_default=list, validate=validate.Length(0, most), metadata=metadata)
+    too_many = f"must be repeated at most {most} times" if most > 1 else "must be sent once"
+    return fields.List(field, load_default=list, validate=validate.Length(0, most, error=too_many), metadata=metadata)
 
 
 def with_members(base: type[Declared], name: str, sentence: str, **members: fields.Field[Any]) -> type[Declared]:

@@ -75,7 +75,12 @@ DETAIL_CHARACTERS_MAX = 300
 _VALUE_CHARACTERS_MAX = 40
 # Sentences that continue "`limit`: `0` …"; before any other one a verb is missing.
 _VERBS = ("is ", "are ", "has ", "does ", "comes ", "cannot ", "ends ", "belongs ", "only ", "of ", "takes ", "says ")
-_LISTS = {"brand": "/v1/index/brands", "category": "/v1/index/categories", "channel": "/v1/index/channels"}
+_LISTS = {
+    "brand": "/v1/index/brands",
+    "category": "/v1/index/categories",
+    "channel": "/v1/index/channels",
+    "item": "/v1/index/search",
+}
 _HARMLESS = str.maketrans({"`": "'", "<": "\\u003c", ">": "\\u003e"})
 # A key or an ID token in the wrong place must not be repeated: details are printed, and end up in logs of callers.
 _CREDENTIAL = re.compile(r"iix[kp]_|eyJ")
@@ -104,7 +109,7 @@ class Fault(NamedTuple):
 
 
 def unknown(parameter: str, name: str, value: Any) -> Fault:
-    """Return the fault of a value that the index does not have; `name` is brand, category or channel."""
+    """Return the fault of a value that the index does not have; `name` is brand, category, channel or item."""
     return Fault(parameter, f"is not a known {name}; see {_LISTS[name]}", value)
 
 
@@ -262,7 +267,7 @@ def problem_of(error: Exception) -> Problem | None:
         case ItemWithdrawn():
             return Problem("iid-withdrawn", "This item was withdrawn; its IID will not be used again.")
         case JobNotFound():
-            return Problem("job-not-found", CATALOGUE["job-not-found"].meaning)
+            return Problem("job-not-found", f"{CATALOGUE['job-not-found'].meaning} List them at /v1/jobs.")
         case ResultGone():
             return Problem("result-expired", "The result is no longer stored. Request it again.")
         case StoreUnavailable():

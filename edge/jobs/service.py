@@ -315,7 +315,10 @@ def _organization_queue_full(principal: Principal, account: str) -> Problem:
         "counted_as": account,
         "lifted_by": "Wait until a job ends, cancel one, or choose a plan with a longer queue.",
     }
-    detail = f"Your organization has {limit} jobs in the queue, the most that its plan allows."
+    detail = (
+        f"Your organization has {limit} jobs in the queue, the most that its plan allows. "
+        "Wait until one ends, or cancel one."
+    )
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(_RETRY_SECONDS)})
 
 

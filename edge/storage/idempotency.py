@@ -156,13 +156,18 @@ async def lock_key(transaction: Transaction, owner: str, key: str, *, wait: bool
     """Let no other transaction act under the key until this one ends. Raises `idempotency-in-progress`."""
     [lock] = await transaction.fetch(SQL.lock if wait else SQL.try_lock, f"{owner} {key}")
     if not lock["got"]:
-        raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is still running.")
+        raise Problem(
+            "idempotency-in-progress", "A request with this Idempotency-Key is still running. Wait, then repeat it."
+        )
 
 
 def require_same(known: Any, act: str) -> None:
     """Raise `idempotency-key-reused` where the key was used before with another digest."""
     if not known["same"]:
-        raise Problem("idempotency-key-reused", f"This Idempotency-Key was used for another {act}.")
+        raise Problem(
+            "idempotency-key-reused",
+            f"This Idempotency-Key was used for another {act}. Send a new key with a new request.",
+        )
 
 
 def _unsealed(sealed: bytes, keys: Iterable[bytes]) -> bytes:

@@ -35,7 +35,7 @@ UNSAYABLE = {
     "as a whole": "the changes since a version depend on the dataset",
     "is not a compression for": "which compressions there are depends on the format",
     "is not allowed with the condition": "each condition of a watch has members of its own",
-    "finer than the currency's": "how many decimal digits an amount may have depends on its currency",
+    "decimals in": "how many decimal digits an amount may have depends on its currency",
     "must be one of 30": "each condition of a watch has members of its own",
     "a single item has no index": "two members depend on each other",
     "set either `event` or `after`": "one of two members is needed",

@@ -26,6 +26,7 @@ from tests.support.client_packages.generate import (
     PYTHON_REPORTS,
     TYPESCRIPT,
     TYPESCRIPT_PARAMETERS,
+    TYPESCRIPT_REPORTS,
     digests,
     generated,
     packed,
@@ -210,7 +211,9 @@ DIST = COMPILED_FROM.parent
 
 
 @pytest.mark.parametrize(
-    "path", [PYTHON, PYTHON_REPORTS, TYPESCRIPT, TYPESCRIPT_PARAMETERS], ids=lambda path: path.name
+    "path",
+    [PYTHON, PYTHON_REPORTS, TYPESCRIPT, TYPESCRIPT_REPORTS, TYPESCRIPT_PARAMETERS],
+    ids=lambda path: path.name,
 )
 def test_the_types_are_those_of_the_document(path: Path) -> None:
     assert generated(json.loads(DOCUMENT.read_text()))[path] == path.read_text(encoding="utf-8"), "run `make clients`"

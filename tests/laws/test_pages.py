@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from marshmallow import Schema, fields
 from multidict import MultiDict
 
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
@@ -18,14 +19,12 @@ from edge.dashboard.answers import ANSWERS, answer_of
 from edge.dashboard.reports import FORMS, asked_report
 from edge.dashboard.tables import Periods, Reading
 from edge.docs.document import EXAMPLES as EXAMPLES_REPORTS
-from edge.docs.files import SAMPLES
 from edge.docs.root import CAPABILITIES
 from edge.http.problems import CATALOGUE, Problem
 from shared.analytics.footprint import INDICATORS
 from shared.jobs import contract as jobs
 from shared.jobs.contract import JOB_KINDS
 from tests.support import openapi
-from tests.support.client_packages.generate import PACKAGE
 from tests.truth.endpoints import ENDPOINTS
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
@@ -344,12 +343,22 @@ def test_each_example_has_its_answer_in_the_document(report: Report) -> None:
     assert wanted <= EXAMPLES_REPORTS.keys(), "run `python -m tests.support.examples`"
 
 
+def figures_of(schema: Schema, before: str = "") -> Iterator[str]:
+    """Yield the names of the figures of a row; of those in a list the list's name is before theirs."""
+    for name, field in schema.fields.items():
+        if isinstance(field, fields.List) and isinstance(field.inner, fields.Nested):
+            yield from figures_of(field.inner.schema, f"{before}{name}.")
+        elif isinstance(field, fields.Integer | fields.Float) or field.metadata.get("format") == "decimal":
+            yield before + name
+
+
 @every_report
-def test_each_call_is_in_the_typescript_client_and_has_samples(report: Report) -> None:
-    client = (PACKAGE / "src" / "client.ts").read_text(encoding="utf-8")
-    for endpoint in report.endpoints:
-        assert f'known("{endpoint.operation}"' in client, "add its method to deploy/clients/typescript/src/client.ts"
-        assert endpoint.operation in SAMPLES, "add its sample to edge/docs/files.py"
+def test_each_figure_has_its_unit(report: Report) -> None:
+    [example, *_] = (EXAMPLES_REPORTS[endpoint.operation] for endpoint in report.endpoints if endpoint.example)
+    units = example["meta"]["units"]
+    without = {name for name in figures_of(report.reply().fields["data"].inner.schema) if name not in units}
+    # A rank is a place, and the figures of a list may have the unit that the list says.
+    assert {name for name in without if name.partition(".")[0] not in units} <= {"rank", "rank_before"}
 
 
 @every_report

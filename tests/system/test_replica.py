@@ -26,14 +26,18 @@ from workers.analytics.reports.result import Answer
 pytestmark = pytest.mark.xdist_group("replica")
 MORE = ROWS.replace("2026-07", "2026-08").replace("10.90", "99.90")
 SPRING = {"from": "2026-03-01", "to": "2026-06-30"}
-QUESTIONS: list[tuple[str, dict[str, Any], *tuple[str, ...]]] = [
+OWN_QUESTIONS: list[tuple[str, dict[str, Any], *tuple[str, ...]]] = [
     ("cohorts", {"brand": ["vita", "alco"], "granularity": "week", **SPRING}, "json", "csv", "parquet"),
     ("cohorts", {"category": ["food"], "group_by": ["brand", "channel"], **SPRING}, "json"),
     ("category-insights", {}, "csv"),
     ("brand-insights", {"brand": ["vita"]}, "json"),
     ("price-index", {"category": ["food"], "granularity": "month", "method": "geks-jevons", **SPRING}, "json"),
-    ("reductions", SPRING, "json"),
     ("sustainability-rollup", SPRING, "parquet"),
+]
+# Every other report is asked for all that there is.
+QUESTIONS = [
+    *OWN_QUESTIONS,
+    *((kind, SPRING, "json") for kind in sorted(COMPUTATIONS.keys() - {kind for kind, *_ in OWN_QUESTIONS})),
 ]
 
 
@@ -103,7 +107,6 @@ def test_every_report_is_the_same_to_the_last_byte(pair: Pair, tmp_path: Path) -
                     assert manifest["rows"] > 0
                     results.append((content, manifest["data_version"], manifest["result_sha256"]))
             both.append(results)
-        assert {kind for kind, *_ in QUESTIONS} == set(COMPUTATIONS), "add a question to QUESTIONS"
         assert both[0] == both[1]
         assert since(before) == {"replica": len(both[1])}
 

@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marshmallow import Schema, ValidationError, fields
 
+from edge.analytics.report_schemas import CohortsQuery, RollupQuery
 from edge.analytics.schemas import DisplacementQuery, PricingQuery
 from edge.bulk.schemas import VersionQuery
-from edge.events.schemas import NewWatch, NewWebhook
+from edge.events.schemas import FeedQuery, NewWatch, NewWebhook
 from edge.http.context import instance_of, request_id_from, uuid7
 from edge.http.json import JSON_DEPTH_MAX, decode_json
 from edge.http.lists import CursorSigner
@@ -373,6 +374,9 @@ def test_a_signature_on_each_large_chunk_is_within_the_bound() -> None:
 # `detail` alone says what was wrong: the parameter, the value, what is allowed; short, and safe to print.
 
 
+BELOW = {"target": "brand", "code": "b", "condition": "below", "amount": "9.125"}
+
+
 def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
     with pytest.raises(ValidationError) as raised:
         schema().load(given)
@@ -383,13 +387,34 @@ def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
 @pytest.mark.parametrize(
     ("schema", "given", "detail"),
     [
-        (BrandsQuery, {"limit": "0"}, "`limit`: `0` is not valid; must be"),
+        (BrandsQuery, {"limit": "0"}, "`limit`: `0` is not valid; must be a whole number from 1 to 500."),
+        (
+            FeedQuery,
+            {"after": "-1"},
+            "`after`: `-1` is not valid; must be a whole number of at most 18 digits, at least 0.",
+        ),
+        (
+            RollupQuery,
+            {"displacement_rate": "2"},
+            "`displacement_rate`: `2` is not valid; must be a number from 0 to 1.",
+        ),
+        (
+            CohortsQuery,
+            {"brand": ["b"], "group_by": ["brand", "category", "channel"]},
+            '`group_by`: `["brand","category","channel"]` is not valid; must be repeated at most 2 times.',
+        ),
         (BrandsQuery, {"limit": "many"}, "`limit`: `many` is not valid; must be a whole number from 1 to"),
         (BrandsQuery, {"lmit": "5"}, "`lmit` is unknown; allowed: cursor, limit, q"),
         (PricingQuery, {"channel": ["ok", "x" * 201]}, f"`channel`: `{'x' * 39}…` is not valid; must have 1 to 200"),
         (PricingQuery, {"from": "20260701"}, "`from`: `20260701` is not valid; must be a date in the form YYYY-MM-DD"),
         (NewWatch, {"target": "brand", "condition": "new-low"}, "`code` is required"),
         (NewWatch, {"target": "shop", "code": "x", "condition": "new-low"}, "`target`: `shop` is not valid; must be"),
+        (NewWatch, {**BELOW, "currency": "JPY"}, "`amount`: `9.125` is not valid; must have no decimals in JPY."),
+        (
+            NewWatch,
+            {**BELOW, "currency": "HKD"},
+            "`amount`: `9.125` is not valid; must have at most 2 decimals in HKD.",
+        ),
     ],
 )
 def test_a_refusal_names_the_parameter_the_value_and_what_is_allowed(

@@ -67,7 +67,7 @@ async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
             "an amount such as 12.50",
         ),
         ({"target": "brand", "code": "vita", "currency": "HKD"}, "amount", "is required"),
-        ({"target": "brand", "amount": "1.234", "currency": "HKD", "code": "vita"}, "amount", "is"),
+        ({"target": "brand", "amount": "1.234", "currency": "HKD", "code": "vita"}, "amount", "at most 2 decimals"),
         ({"target": "brand", "amount": "1", "currency": "HKD"}, "code", ""),
         ({"condition": "returned", "target": "brand", "code": "vita", "days": "x"}, "days", "whole number"),
         ({"condition": "index-moved", "target": "brand", "code": "vita", "percent": "x"}, "percent", ""),

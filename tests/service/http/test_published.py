@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from edge.analytics.report_declarations import REPORTS
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key, free_token
@@ -26,14 +27,14 @@ PAID = [
     (f"/index/pricing/{SOY}", "/index/pricing/{iid}"),
     (f"/index/pricing/{SOY}/reference", "/index/pricing/{iid}/reference"),
     (f"/index/sustainability/{SOY}", "/index/sustainability/{iid}"),
-    ("/index/cohorts?brand=vita", "/index/cohorts"),
-    ("/index/insights/brands", "/index/insights/brands"),
-    ("/index/insights/categories", "/index/insights/categories"),
-    ("/index/insights/reductions", "/index/insights/reductions"),
-    ("/index/insights/brands/vita", "/index/insights/brands/{slug}"),
-    ("/index/insights/categories/drinks", "/index/insights/categories/{code}"),
-    ("/index/prices/index?brand=vita", "/index/prices/index"),
-    ("/index/rollups/sustainability", "/index/rollups/sustainability"),
+    *(
+        (
+            f"/index{(endpoint.example or endpoint.path).format(brand='vita', category='drinks')}",
+            f"/index{endpoint.path}",
+        )
+        for report in REPORTS
+        for endpoint in report.endpoints
+    ),
 ]
 # Calls whose price is by their number of items, and orders: tried one by one below and in test_resolve.py.
 COUNTED = {("get", "/index/lookup"), ("post", "/index/lookup"), ("post", "/index/resolve"), ("post", "/index/exports")}

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.migrate import migrate_schema
+from edge.analytics.report_declarations import REPORTS
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
@@ -54,17 +55,9 @@ async def test_a_window_that_begins_after_the_last_data_is_an_empty_answer_with_
     edge: Edge, settings: Settings
 ) -> None:
     key = api_key(settings, "institutional")
-    for path in (
-        "/index/cohorts?brand=vita",
-        "/index/prices/index?brand=vita",
-        "/index/insights/categories?",
-        "/index/insights/categories/drinks.soy-milk?",
-        "/index/insights/brands?",
-        "/index/insights/brands/vita?",
-        "/index/insights/reductions?category=drinks",
-        "/index/rollups/sustainability?group_by=brand",
-    ):
-        address = f"{path}&from=2026-11-20".replace("?&", "?")
+    for endpoint in (endpoint for report in REPORTS for endpoint in report.endpoints):
+        path = f"/index{(endpoint.example or endpoint.path).format(brand='vita', category='drinks')}"
+        address = f"{path}{'&' if '?' in path else '?'}from=2026-11-20"
         answer, _ = await asyncio.gather(edge.get(address, key=key), work(settings))
         assert answer.status == 200, answer.body
         meta = answer.json["meta"]

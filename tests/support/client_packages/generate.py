@@ -22,6 +22,7 @@ PYTHON = _CLIENTS / "python" / "itemindex_client" / "schemas.py"
 PYTHON_REPORTS = PYTHON.with_name("reports.py")
 TYPESCRIPT = _CLIENTS / "typescript" / "src" / "schemas.ts"
 TYPESCRIPT_PARAMETERS = TYPESCRIPT.with_name("parameters.ts")
+TYPESCRIPT_REPORTS = TYPESCRIPT.with_name("reports.ts")
 PACKAGE = _CLIENTS / "typescript"
 COMPILER = _PROJECT / ".venv-judge" / "node_modules" / ".bin" / "tsc"
 # The digests of the sources that dist/ was compiled from: they show without a compiler whether it is current.
@@ -41,6 +42,7 @@ def generated(document: dict[str, Any]) -> dict[Path, str]:
         PYTHON: _formatted(python_types.types(document, used)),
         PYTHON_REPORTS: reports,
         TYPESCRIPT: typescript_types.types(document),
+        TYPESCRIPT_REPORTS: typescript_types.reports(document),
         TYPESCRIPT_PARAMETERS: typescript_types.parameters(document),
     }
 

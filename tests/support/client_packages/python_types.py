@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, whole
+from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of, snake, whole
 
 _HEAD = '''"""Types of what the client takes and returns, made by `make clients`; answers may have more members."""
 
@@ -74,10 +74,7 @@ def _references(node: Any) -> Iterator[str]:
 def reports(document: dict[str, Any]) -> str:
     """Return a module with the class of the paid reports, a method for each."""
     document = in_place(document)
-    named: dict[str, list[Operation]] = {}
-    for operation in operations(document):
-        if "202" in operation.responses and "Quote" in operation.answers:
-            named.setdefault(_report_name(operation), []).append(operation)
+    named = {snake(name): several for name, several in reports_of(document).items()}
     schemas = document["components"]["schemas"]
     rows = {name: _row(several[0], schemas) for name, several in named.items()}
     return _REPORTS_HEAD + "".join(_method(name, several, rows[name]) for name, several in named.items())
@@ -93,7 +90,7 @@ def _method(name: str, several: list[Operation], row: str) -> str:
         signature = f"{head}**query: Unpack[schemas.{one.query_name}]) -> {returned}:"
         return f'{signature}\n        """{summary}."""\n        return {body}\n'
     chosen = name.partition("_")[0]
-    every, one = sorted(several, key=lambda operation: "{" in operation.path)
+    every, one = several
     signatures = (
         (f"{chosen}: None = None", f"Unpack[schemas.{every.query_name}]"),
         (f"{chosen}: str", f"Unpack[schemas.{one.query_name}]"),
@@ -116,14 +113,8 @@ def _path(operation: Operation) -> str:
     return f'"{path}"'
 
 
-def _report_name(operation: Operation) -> str:
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation.id).lower()
-    return words.partition("_")[2]
-
-
 def _row(operation: Operation, schemas: dict[str, Any]) -> str:
-    report = next(name for name in operation.answers if name != "Quote")
-    return str(schemas[report]["properties"]["data"]["items"]["$ref"]).rpartition("/")[2]
+    return str(schemas[operation.report]["properties"]["data"]["items"]["$ref"]).rpartition("/")[2]
 
 
 def _queries(document: dict[str, Any], used: set[str]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Schemas and calls of the OpenAPI document, read for the generators of types. Pure."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,11 @@ class Operation:
         schema = content.get("schema", {})
         return [one["$ref"].rpartition("/")[2] for one in schema.get("oneOf", [schema]) if "$ref" in one]
 
+    @property
+    def report(self) -> str:
+        """The name of the schema that a report answers with beside its quote."""
+        return next(name for name in self.answers if name != "Quote")
+
 
 def operations(document: Node) -> Iterator[Operation]:
     """Return every operation of a document."""
@@ -49,6 +55,24 @@ def operations(document: Node) -> Iterator[Operation]:
             content = one.get("requestBody", {}).get("content", {}).get("application/json", {})
             body = _resolved(document, content.get("schema", {}))
             yield Operation(one["operationId"], method, path, one["summary"], parameters, body, responses)
+
+
+def reports_of(document: Node) -> dict[str, list[Operation]]:
+    """Return the calls of each paid report by its name, `categoryInsights`: one call, or that of all and that of one."""
+    named: dict[str, list[Operation]] = {}
+    for operation in operations(document):
+        if "202" in operation.responses and "Quote" in operation.answers:
+            verb = re.match("[a-z]+", operation.id)
+            assert verb is not None
+            name = operation.id[verb.end() :]
+            named.setdefault(name[0].lower() + name[1:], []).append(operation)
+    # Of two calls, that of all has no parameter in its path.
+    return {name: sorted(several, key=lambda one: "{" in one.path) for name, several in named.items()}
+
+
+def snake(name: str) -> str:
+    """Return a name as Python writes it: `categoryInsights` is `category_insights`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def _resolved(document: Node, node: Node) -> Node:

@@ -4,9 +4,26 @@ import json
 import re
 from typing import Any
 
-from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, whole
+from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of, snake, whole
 
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
+_REPORTS_HEAD = """/** The paid reports by their names, made by `make clients`. */
+
+import { type Http, known } from "./http.ts";
+import { ReportCall } from "./jobs.ts";
+import type {
+%s
+} from "./schemas.ts";
+
+/** The reports of a client; each call returns its ReportCall. */
+export class Reports {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+%s}
+"""
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 
@@ -33,6 +50,40 @@ def parameters(document: dict[str, Any]) -> str:
     lines = "".join(f"  {id}: {json.dumps(names)},\n" for id, names in sorted(named.items()))
     head = "/** The arguments of each call, made by `make clients`. */"
     return f"{head}\nexport const PARAMETERS = {{\n{lines}}} as const;\n"
+
+
+def reports(document: dict[str, Any]) -> str:
+    """Return a module with the class of the paid reports, a method for each."""
+    found = reports_of(in_place(document))
+    used = {name for several in found.values() for one in several for name in (one.query_name, one.report)}
+    methods = (_method(name, several) for name, several in found.items())
+    return _REPORTS_HEAD % ("\n".join(f"  {name}," for name in sorted(used)), "".join(methods))
+
+
+def _method(name: str, several: list[Operation]) -> str:
+    """Return a method; of a report that is of all or of one by its name, with a signature for each of the two."""
+    every, *one = several
+    returned, summary = f"ReportCall<{every.report}>", every.summary.rstrip(".")
+    if not one:
+        return (
+            f"\n  /** {summary}. */\n  {name}(query: {every.query_name} = {{}}): {returned} {{\n"
+            f"    return {_call(every)};\n  }}\n"
+        )
+    chosen, [single] = snake(name).partition("_")[0], one
+    return (
+        f"\n  /** {summary}; of one {chosen} where it is named. */\n"
+        f"  {name}({chosen}?: null, query?: {every.query_name}): {returned};\n"
+        f"  {name}({chosen}: string, query?: {single.query_name}): {returned};\n"
+        f"  {name}({chosen}: string | null = null, query: {every.query_name} | {single.query_name} = {{}}): {returned} {{\n"
+        f"    if ({chosen} === null) return {_call(every)};\n"
+        f"    return {_call(single, chosen)};\n  }}\n"
+    )
+
+
+def _call(operation: Operation, chosen: str = "") -> str:
+    path = re.sub(r"\{\w+\}", f"${{encodeURIComponent({chosen})}}", operation.path.removeprefix("/v1"))
+    quote = "`" if chosen else '"'
+    return f'new ReportCall(this.#http, {quote}{path}{quote}, known("{operation.id}", query))'
 
 
 def _query(operation: Operation) -> dict[str, Any]:

@@ -763,7 +763,9 @@ PROJECT = Path(__file__).parents[3]
 
 DOCUMENT = json.loads((PROJECT / "deploy/openapi/v1.json").read_text())
 
-COMPILED = (PROJECT / "deploy/clients/typescript/dist/client.js").read_text()
+COMPILED = "".join(
+    (PROJECT / "deploy/clients/typescript/dist" / name).read_text() for name in ("client.js", "reports.js")
+)
 
 
 def path_of(operation: str) -> str:

@@ -62,7 +62,7 @@ test("an argument that the API lacks is refused before a call", async () => {
     () => client.resolve({ gtn: "1" }),
     () => client.prices("x", { chanel: "w" }),
     () => client.events({ afterr: 1 }).next(),
-    async () => client.report.brand("x", { sort: "brand" }),
+    async () => client.report.brandInsights("x", { sort: "brand" }),
     () => client.export({ dataset: "items", colums: ["iid"] }),
   ]) {
     await assert.rejects(call, (error) => error instanceof itemindex.UnknownArgument && /there are /.test(error.message));

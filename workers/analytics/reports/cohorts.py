@@ -130,6 +130,7 @@ UNITS = {
     "observations": "observations",
     "price_n": "observations",
     "set_aside": "observations",
+    "channels.observations": "observations",
     "channels.share": "share of observations",
     **DISCOUNT_UNITS,
 }

@@ -338,6 +338,7 @@ UNITS = {
     "items_covered": "share of items",
     "items_measured": "share of items",
     **dict.fromkeys(_EVIDENCE, "items"),
+    "contributors.share": "share of the sum",
     "avoided": "unit of the indicator",
 }
 METHOD = (

@@ -1,8 +1,9 @@
 /** The client: each call of the API that programs make, typed by the OpenAPI document. */
-import { Http, type Options, type Query } from "./http.ts";
-import { ReportCall, type Waiting } from "./jobs.ts";
+import { type Options, type Query } from "./http.ts";
+import { type Waiting } from "./jobs.ts";
 import { Release } from "./release.ts";
-import type { BrandEntry, BrandReport, CategoryEntry, CategoryReport, ChannelEntry, CohortReport, Event, ExportManifest, GetBrandInsightsQuery, GetCategoryInsightsQuery, GetCohortsQuery, GetPriceIndexQuery, GetPricingQuery, GetPriorPriceQuery, GetReductionsQuery, GetSustainabilityQuery, GetSustainabilityRollupQuery, Item, Job, ListBrandInsightsQuery, ListBrandsQuery, ListCategoriesQuery, ListCategoryInsightsQuery, ListChannelsQuery, ListEventsQuery, ListJobsQuery, LookupEntry, NewExport, PriceIndexReport, PricingReport, PriorPriceReport, QuotaAnswer, ReductionsReport, ResolveIdentifierQuery, RollupReport, SearchHit, SearchItemsQuery, SustainabilityReport } from "./schemas.ts";
+import { Reports } from "./reports.ts";
+import type { BrandEntry, CategoryEntry, ChannelEntry, Event, ExportManifest, GetPricingQuery, GetPriorPriceQuery, GetSustainabilityQuery, Item, Job, ListBrandsQuery, ListCategoriesQuery, ListChannelsQuery, ListEventsQuery, ListJobsQuery, LookupEntry, NewExport, PricingReport, PriorPriceReport, QuotaAnswer, ResolveIdentifierQuery, SearchHit, SearchItemsQuery, SustainabilityReport } from "./schemas.ts";
 /** Calls the API. In a browser give no key: the free calls need none. */
 export declare class Client {
     #private;
@@ -38,25 +39,4 @@ export declare class Client {
     release(dataset: string, version?: number | "latest"): Promise<Release>;
     /** Go through the entries of any list of the API, one page after another. */
     pages<T>(path: string, query?: Query, keyNeeded?: boolean): AsyncGenerator<T, void>;
-}
-/** The paid reports of a client. */
-export declare class Reports {
-    #private;
-    constructor(http: Http);
-    /** Distribution of prices by period and group. */
-    cohorts(query: GetCohortsQuery): ReportCall<CohortReport>;
-    /** Figures of all categories. */
-    categories(query?: ListCategoryInsightsQuery): ReportCall<CategoryReport>;
-    /** Figures of one category. */
-    category(code: string, query?: GetCategoryInsightsQuery): ReportCall<CategoryReport>;
-    /** Figures of all brands. */
-    brands(query?: ListBrandInsightsQuery): ReportCall<BrandReport>;
-    /** Figures of one brand. */
-    brand(slug: string, query?: GetBrandInsightsQuery): ReportCall<BrandReport>;
-    /** Change of prices of the same items. */
-    priceIndex(query: GetPriceIndexQuery): ReportCall<PriceIndexReport>;
-    /** How many announced reductions hold. */
-    reductions(query?: GetReductionsQuery): ReportCall<ReductionsReport>;
-    /** Footprints of an assortment or of sales. */
-    sustainability(query?: GetSustainabilityRollupQuery): ReportCall<RollupReport>;
 }

@@ -1,7 +1,8 @@
 /** The client: each call of the API that programs make, typed by the OpenAPI document. */
 import { Http, known } from "./http.js";
-import { exported, ReportCall } from "./jobs.js";
+import { exported } from "./jobs.js";
 import { Release } from "./release.js";
+import { Reports } from "./reports.js";
 /** Calls the API. In a browser give no key: the free calls need none. */
 export class Client {
     #http;
@@ -87,44 +88,5 @@ export class Client {
             if (cursor === null)
                 return;
         }
-    }
-}
-/** The paid reports of a client. */
-export class Reports {
-    #http;
-    constructor(http) {
-        this.#http = http;
-    }
-    /** Distribution of prices by period and group. */
-    cohorts(query) {
-        return new ReportCall(this.#http, "/index/cohorts", known("getCohorts", query));
-    }
-    /** Figures of all categories. */
-    categories(query = {}) {
-        return new ReportCall(this.#http, "/index/insights/categories", known("listCategoryInsights", query));
-    }
-    /** Figures of one category. */
-    category(code, query = {}) {
-        return new ReportCall(this.#http, `/index/insights/categories/${encodeURIComponent(code)}`, known("getCategoryInsights", query));
-    }
-    /** Figures of all brands. */
-    brands(query = {}) {
-        return new ReportCall(this.#http, "/index/insights/brands", known("listBrandInsights", query));
-    }
-    /** Figures of one brand. */
-    brand(slug, query = {}) {
-        return new ReportCall(this.#http, `/index/insights/brands/${encodeURIComponent(slug)}`, known("getBrandInsights", query));
-    }
-    /** Change of prices of the same items. */
-    priceIndex(query) {
-        return new ReportCall(this.#http, "/index/prices/index", known("getPriceIndex", query));
-    }
-    /** How many announced reductions hold. */
-    reductions(query = {}) {
-        return new ReportCall(this.#http, "/index/insights/reductions", known("getReductions", query));
-    }
-    /** Footprints of an assortment or of sales. */
-    sustainability(query = {}) {
-        return new ReportCall(this.#http, "/index/rollups/sustainability", known("getSustainabilityRollup", query));
     }
 }

@@ -1,45 +1,32 @@
 /** The client: each call of the API that programs make, typed by the OpenAPI document. */
 
 import { Http, known, type Options, type Query } from "./http.ts";
-import { exported, ReportCall, type Waiting } from "./jobs.ts";
+import { exported, type Waiting } from "./jobs.ts";
 import { Release } from "./release.ts";
+import { Reports } from "./reports.ts";
 import type {
   BrandEntry,
-  BrandReport,
   CategoryEntry,
-  CategoryReport,
   ChannelEntry,
-  CohortReport,
   Event,
   ExportManifest,
-  GetBrandInsightsQuery,
-  GetCategoryInsightsQuery,
-  GetCohortsQuery,
-  GetPriceIndexQuery,
   GetPricingQuery,
   GetPriorPriceQuery,
-  GetReductionsQuery,
   GetSustainabilityQuery,
-  GetSustainabilityRollupQuery,
   Item,
   Job,
-  ListBrandInsightsQuery,
   ListBrandsQuery,
   ListCategoriesQuery,
-  ListCategoryInsightsQuery,
   ListChannelsQuery,
   ListEventsQuery,
   ListJobsQuery,
   LookupEntry,
   NewExport,
-  PriceIndexReport,
   PricingReport,
   PriorPriceReport,
   QuotaAnswer,
-  ReductionsReport,
   ReleaseManifest,
   ResolveIdentifierQuery,
-  RollupReport,
   SearchHit,
   SearchItemsQuery,
   SustainabilityReport,
@@ -150,54 +137,5 @@ export class Client {
       cursor = page.next_cursor;
       if (cursor === null) return;
     }
-  }
-}
-
-/** The paid reports of a client. */
-export class Reports {
-  readonly #http: Http;
-
-  constructor(http: Http) {
-    this.#http = http;
-  }
-
-  /** Distribution of prices by period and group. */
-  cohorts(query: GetCohortsQuery): ReportCall<CohortReport> {
-    return new ReportCall(this.#http, "/index/cohorts", known("getCohorts", query));
-  }
-
-  /** Figures of all categories. */
-  categories(query: ListCategoryInsightsQuery = {}): ReportCall<CategoryReport> {
-    return new ReportCall(this.#http, "/index/insights/categories", known("listCategoryInsights", query));
-  }
-
-  /** Figures of one category. */
-  category(code: string, query: GetCategoryInsightsQuery = {}): ReportCall<CategoryReport> {
-    return new ReportCall(this.#http, `/index/insights/categories/${encodeURIComponent(code)}`, known("getCategoryInsights", query));
-  }
-
-  /** Figures of all brands. */
-  brands(query: ListBrandInsightsQuery = {}): ReportCall<BrandReport> {
-    return new ReportCall(this.#http, "/index/insights/brands", known("listBrandInsights", query));
-  }
-
-  /** Figures of one brand. */
-  brand(slug: string, query: GetBrandInsightsQuery = {}): ReportCall<BrandReport> {
-    return new ReportCall(this.#http, `/index/insights/brands/${encodeURIComponent(slug)}`, known("getBrandInsights", query));
-  }
-
-  /** Change of prices of the same items. */
-  priceIndex(query: GetPriceIndexQuery): ReportCall<PriceIndexReport> {
-    return new ReportCall(this.#http, "/index/prices/index", known("getPriceIndex", query));
-  }
-
-  /** How many announced reductions hold. */
-  reductions(query: GetReductionsQuery = {}): ReportCall<ReductionsReport> {
-    return new ReportCall(this.#http, "/index/insights/reductions", known("getReductions", query));
-  }
-
-  /** Footprints of an assortment or of sales. */
-  sustainability(query: GetSustainabilityRollupQuery = {}): ReportCall<RollupReport> {
-    return new ReportCall(this.#http, "/index/rollups/sustainability", known("getSustainabilityRollup", query));
   }
 }
