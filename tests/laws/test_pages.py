@@ -1,9 +1,9 @@
 """Pages say what the code says: contract, promises, mappings, reports, ASVS."""
 
 import ast
+import dataclasses
 import re
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -186,7 +186,7 @@ def whole(kind: type, example: str) -> str:
         return source + item + "[item.alt_names]\n" + example + "\n" + other
     if kind is Field:
         name = example.partition("=")[0].strip()
-        homes = [home for home in HOMES if name in {key.name for key in fields(home[0])}]
+        homes = [home for home in HOMES if name in {key.name for key in dataclasses.fields(home[0])}]
         if not homes:
             return source + item + "[item.attributes]\n" + example + "\n"
         kind, given, title = homes[0]
@@ -206,7 +206,7 @@ def whole(kind: type, example: str) -> str:
 
 def test_the_tables_of_the_guide_have_each_key_and_say_which_are_required() -> None:
     for title, kind in TABLES.items():
-        needed = {key.name: " (required)" * (key.default is MISSING) for key in fields(kind)}
+        needed = {key.name: " (required)" * (key.default is dataclasses.MISSING) for key in dataclasses.fields(kind)}
         rows = described(title)
         assert [name for name, *_ in rows] == [f"`{name}`{required}" for name, required in needed.items()], title
         assert all(re.search(r"\w.{10,}[.:)]$", sentence) for _, sentence, _ in rows), title
