@@ -578,4 +578,4 @@ def test_rows_that_are_missing_are_derived_before_anything_else_changes(settings
         standing.lock(connection)
     assert execute(settings, ROWS) == before
     with connect(settings.database_url, application="test") as connection:
-        assert connection.execute(identifiers.SQL.progress).fetchone() == (LAYOUT, 2)
+        assert connection.execute(identifiers.SQL.progress).fetchone() == (LAYOUT, 2, False)

@@ -211,6 +211,13 @@ def test_text_and_price_of_an_item_come_from_the_same_newest_row(settings: Setti
     )
     put(settings, tmp_path, PRICES, content, buffers=LoadBuffers(block_bytes=100))
     assert execute(settings, "SELECT name FROM items") == [("Last title of day 9",)]
+    # Rows of all lengths in many batches leave room on many pages of the staged tables: the last row counts all the same.
+    names = [f"Title {n} {'x' * (n * 37 % 900)}" for n in range(600)]
+    rows = "".join(f"{n % 20},{name},2026-07-09,S1,{n}.00,USD\n" for n, name in enumerate(names))
+    more = "id,name,day,shop,price,cur\n" + rows
+    put(settings, tmp_path, PRICES, more, "more.csv", buffers=LoadBuffers(block_bytes=5_000, kept_bytes=3_000))
+    last = "SELECT i.name, o.price_minor / 100 FROM items i JOIN observations o ON o.item_id = i.id WHERE i.name ~ 'x$' ORDER BY 2"
+    assert execute(settings, last) == list(zip(names[-20:], range(580, 600), strict=True))
 
 
 def test_what_the_names_of_files_say_of_an_item_is_that_of_its_newest_row(settings: Settings, tmp_path: Path) -> None:
