@@ -29,6 +29,7 @@ from tests.support.client import Edge, running_edge
 from tests.support.collector import attributes, collecting
 from tests.support.database import execute
 from tests.support.reports import work
+from tests.support.servers import begins_with
 from tests.support.shop import load_rows
 from tests.support.workers import indexing, run, services_of
 from workers.dispatcher import Dispatcher
@@ -222,8 +223,8 @@ def lines_traces(edge: Edge) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(edge.settings.access_log).read_text().splitlines()]
 
 
+@begins_with(load_rows)
 async def test_a_trace_leads_from_the_request_through_the_job_to_its_result(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
     written = io.StringIO()
     with collecting() as collector:
         watched = replace(settings, otel_exporter_otlp_endpoint=collector.endpoint)
@@ -246,8 +247,8 @@ async def test_a_trace_leads_from_the_request_through_the_job_to_its_result(sett
     assert all(line["organization"] for line in reported)
 
 
-async def test_a_job_without_a_trace_is_work_like_any_other(edge: Edge, settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
+@begins_with(load_rows)
+async def test_a_job_without_a_trace_is_work_like_any_other(edge: Edge, settings: Settings) -> None:
     key = api_key(settings)
     await asyncio.gather(edge.get("/index/cohorts?brand=vita", key=key), work(settings))
     execute(settings, "UPDATE jobs SET traceparent = NULL, state = 'queued', attempt = 0")

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -259,7 +259,7 @@ def load(
     with connect(settings.database_url, application="load-log", autocommit=True) as log:
         with (
             connect(settings.database_url, application="load") as connection,
-            connect(settings.database_url, application="load-owners", autocommit=True) as lookup,
+            _lookup(settings, mapping) as lookup,
         ):
             standing.lock(connection)  # the changes of this load must be all that the rollups lack
             log.execute(SQL.fail_stale)
@@ -268,6 +268,13 @@ def load(
             kept = connection if dry_run else log
             connections = (connection, kept, lookup)
             return _Load(settings, mapping, files, report_progress, *connections, linking, buffers, see, dry_run).run()
+
+
+def _lookup(settings: Settings, mapping: Mapping) -> AbstractContextManager[Connection | None]:
+    """Open what items of the index are looked up by; None for a mapping that names none."""
+    if mapping.item is None or not (mapping.item.iid or mapping.item.join_by):
+        return nullcontext()
+    return connect(settings.database_url, application="load-owners", autocommit=True)
 
 
 @contextmanager
@@ -298,7 +305,7 @@ class _Load:
     report_progress: ReportProgress
     connection: Connection
     log: Connection
-    lookup: Connection  # of its own: it is used by the thread that reads ahead
+    lookup: Connection | None  # of its own: it is used by the thread that reads ahead
     linking: Linking
     buffers: LoadBuffers
     see: Callable[[Transformed], None]
@@ -401,12 +408,13 @@ class _Load:
         yield from alternating(months.rest(), items)
 
     def _owners(self, iids: list[str], ids: list[str]) -> set[tuple[str | None, str]]:
+        assert self.lookup is not None, "the mapping names IIDs"
         return set(self.lookup.execute(SQL.owners, (self.mapping.source, iids, ids)).fetchall())
 
     def _joined_items(self) -> KnownItems | None:
         """Return how the items are found that a mapping with `join_by` speaks of."""
         item = self.mapping.item
-        if item is None or not item.join_by:
+        if item is None or not item.join_by or self.lookup is None:
             return None
         return known_items(self.lookup, item, self.mapping.source)
 

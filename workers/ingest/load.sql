@@ -65,7 +65,7 @@ WITH figures AS (
     SELECT id, jsonb_agg(jsonb_strip_nulls(to_jsonb(f) - 'id') ORDER BY indicator, stage NULLS FIRST) AS impacts
     FROM (SELECT * FROM (
               SELECT DISTINCT ON (id, indicator) id, indicator, per_unit, basis, method, stage, low, high, deviation FROM stage_impacts
-              WHERE stage IS NULL ORDER BY id, indicator, seq DESC) totals
+              WHERE stage IS NULL ORDER BY id, indicator, ctid DESC) totals
           WHERE per_unit IS NOT NULL
           UNION ALL
           SELECT id, indicator, sum(per_unit), min(basis), min(method), stage, NULL, NULL, NULL FROM stage_impacts
@@ -75,7 +75,7 @@ SELECT DISTINCT ON (s.id) s.id, s.iid, s.source_item_id, s.name, s.alt_names, s.
        s.category_code, s.category_path, s.product_type, s.identifiers, s.attributes, coalesce(f.impacts, '[]') AS impacts,
        CASE WHEN f.id IS NULL THEN s.content_hash ELSE hashtextextended(f.impacts::text, s.content_hash) END AS content_hash,
        p.first_day AS min_day, p.last_day AS max_day
-FROM stage_items s JOIN stage_spans p USING (id) LEFT JOIN figures f USING (id) ORDER BY s.id, s.seq DESC;
+FROM stage_items s JOIN stage_spans p USING (id) LEFT JOIN figures f USING (id) ORDER BY s.id, s.ctid DESC;
 
 -- name: analyze_staged
 -- Temporary tables are unknown to the planner; without figures it would join a million rows by nested loops.
@@ -229,7 +229,7 @@ WHERE (item_sources.content_hash, item_sources.observed_at, item_sources.first_d
 CREATE TEMP TABLE changed_observations ON COMMIT DROP AS
 WITH newest AS (
     SELECT DISTINCT ON (item_id, day, mark) * FROM stage_observations
-    ORDER BY item_id, day, mark, seq DESC),
+    ORDER BY item_id, day, mark, ctid DESC),
 written AS (
     INSERT INTO observations (item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency, load_no)
     SELECT item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency, load_no FROM newest

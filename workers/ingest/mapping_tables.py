@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection
 from dataclasses import MISSING, fields
 from datetime import date
+from functools import cache
 from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
@@ -19,8 +20,9 @@ _ORIGINS = ("column", "columns", "first_of", "constant", "file_name", "load_day"
 # What a guessed mapping has where a person must choose.
 UNDECIDED = "?"
 _PAIRS = tuple[tuple[str, str], ...]
+_types_of = cache(get_type_hints)
 # The keys of a field by their types; days and numbers are checked by themselves.
-_TYPES = {name: kind for name, kind in get_type_hints(Field).items() if name not in ("min", "max", "pad")}
+_TYPES = {name: kind for name, kind in _types_of(Field).items() if name not in ("min", "max", "pad")}
 # Loads and reports also calculate with days before and after those of the data; dates end with years 1 and 9999.
 _DAYS = date(1000, 1, 1), date(9998, 12, 31)
 _PAD_MAX = 14
@@ -64,7 +66,7 @@ class Tables:
         within the table are returned as they are.
         """
         keys = {field.name: field for field in fields(kind)}
-        table, types = self.only(given, (*keys, *also), where), get_type_hints(kind)
+        table, types = self.only(given, (*keys, *also), where), _types_of(kind)
         for name, field in keys.items():
             if field.default is MISSING and name not in table:
                 self.refuse(f"{where} needs `{name}`")

@@ -235,10 +235,11 @@ class Partitions:
             if table not in self._indexed:
                 self._index(table)
             set_defaults(self._connection, table, dict.fromkeys(self._constants) | {"units": 1, "load_no": 0})
-            attach = sql.SQL("ALTER TABLE observations ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})")
+            attach = sql.SQL(
+                "ALTER TABLE observations ATTACH PARTITION {0} FOR VALUES FROM ({1}) TO ({2}); "
+                "ALTER TABLE {0} DROP CONSTRAINT days"
+            )
             self._connection.execute(attach.format(sql.Identifier(table), *_days(span)))
-            dropped = sql.SQL("ALTER TABLE {} DROP CONSTRAINT days").format(sql.Identifier(table))
-            self._connection.execute(dropped)
 
     def _create(self, table: str, month: date) -> None:
         # COPY checks the days while the server has time; it need not read the month again to attach it.
@@ -272,15 +273,16 @@ class Partitions:
             self._build(table)
         self._indexed.add(table)
         # A tenth of the usual sample is enough to see that few rows have one item, and takes a tenth of the time.
-        self._connection.execute("SET LOCAL default_statistics_target = 10")
-        self._connection.execute(sql.SQL("ANALYZE {} (item_id, day)").format(sql.Identifier(table)))
-        self._connection.execute("SET LOCAL default_statistics_target TO DEFAULT")
+        analyze = sql.SQL(
+            "SET LOCAL default_statistics_target = 10; ANALYZE {} (item_id, day); "
+            "SET LOCAL default_statistics_target TO DEFAULT"
+        )
+        self._connection.execute(analyze.format(sql.Identifier(table)))
 
     def _build(self, table: str) -> None:
-        self._connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
         if self._in_order:  # of sorted rows helpers are no sooner done, and the loader needs their core
             self._connection.execute("SET LOCAL max_parallel_maintenance_workers = 0")
-        build = sql.SQL("CREATE UNIQUE INDEX {} ON {} (item_id, day, mark)")
+        build = sql.SQL("SET LOCAL maintenance_work_mem = '256MB'; CREATE UNIQUE INDEX {} ON {} (item_id, day, mark)")
         self._connection.execute(build.format(sql.Identifier(_index_of(table)), sql.Identifier(table)))
 
 
@@ -399,8 +401,7 @@ class Stage:
         self.figures = bool(mapping.impacts)
         self.joins = mapping.item is not None and bool(mapping.item.join_by)
         self._channels: list[int] = []
-        for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations):
-            connection.execute(statement)
+        connection.execute("; ".join((SQL.items, SQL.spans, SQL.impacts, SQL.observations)).encode())
         set_defaults(connection, "stage_observations", constants)
         self._months = months
         self.partitions = Partitions(connection, constants, events=self.events)

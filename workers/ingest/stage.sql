@@ -1,7 +1,8 @@
 -- name: items
--- Temporary: it ends with the transaction, so a killed load leaves no trace.
+-- Temporary: it ends with the transaction, so a killed load leaves no trace. Its rows, and those of the next tables, lie in the
+-- order of the load: COPY adds to the end of a table that its own transaction has made.
 CREATE TEMP TABLE stage_items (
-    seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, iid text, source_item_id text, name text, alt_names text[],
+    id bigint, iid text, source_item_id text, name text, alt_names text[],
     brand_slug text, brand_name text, brand_folded text, category_code text, category_path text[], product_type text,
     identifiers jsonb, attributes jsonb, content_hash bigint
 ) ON COMMIT DROP;
@@ -14,13 +15,12 @@ CREATE TEMP TABLE stage_spans (id bigint, first_day date, last_day date) ON COMM
 -- An item's own figures, beside it; null where its newest row has none, so that no older row's is taken for it.
 -- Without a stage: the total; with one, the contribution of that stage of the life cycle.
 CREATE TEMP TABLE stage_impacts (
-    seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, indicator text, stage text, per_unit numeric, basis text, method text,
-    as_of date, low numeric, high numeric, deviation numeric
+    id bigint, indicator text, stage text, per_unit numeric, basis text, method text, as_of date, low numeric, high numeric, deviation numeric
 ) ON COMMIT DROP;
 
 -- name: observations
 -- Only for months that have rows already; a new month is written straight into its partition.
-CREATE TEMP TABLE stage_observations (LIKE observations, seq bigint GENERATED ALWAYS AS IDENTITY) ON COMMIT DROP;
+CREATE TEMP TABLE stage_observations (LIKE observations) ON COMMIT DROP;
 
 -- name: months
 -- The months that have a partition.

@@ -31,7 +31,7 @@ def ensure(connection: Connection) -> None:
     if row is None or row[0] != LAYOUT:
         refresh(connection, SQL.claimed_ever)
         _keep_progress(connection, None)
-    elif refresh(connection, SQL.claimed_since, row[1]):
+    elif row[2] and refresh(connection, SQL.claimed_since, row[1]):
         _keep_progress(connection, None)
     connection.commit()
 

@@ -1,6 +1,6 @@
 -- name: progress
--- Up to which event, and by which version of the rules, the rows are derived.
-SELECT layout, event_no FROM identifiers_derived;
+-- Up to which event, and by which version of the rules, the rows are derived; whether there was an event since.
+SELECT layout, event_no, event_no < (SELECT max(no) FROM events) FROM identifiers_derived;
 
 -- name: forget_progress
 -- The table has one row; this makes room for it.

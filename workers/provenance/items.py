@@ -13,8 +13,7 @@ SQL = load_queries(__file__, "items.sql")
 
 def begin(connection: Connection, seeds: str, *values: object) -> None:
     """Note the items that an event speaks of, given by a query, and all that share a record with them."""
-    for statement in (SQL.seeds, SQL.affected, SQL.refreshing):
-        connection.execute(statement)
+    connection.execute("; ".join((SQL.seeds, SQL.affected, SQL.refreshing)).encode())
     connection.execute(f"INSERT INTO seeds {seeds}", values or None)
     connection.execute(SQL.expand)
     connection.execute(b"ANALYZE affected")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from shared.gtin import check_digit
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.database import execute
@@ -30,6 +31,12 @@ def shop(
 def row(sku: str, ean: str, name: str = "Soy milk 1L", day: str = "2026-07-01", price: str = "10") -> str:
     """Return one row of a shop's file."""
     return f"{sku},{ean},{name},Vita,Drinks,Soy milk,1.0,{day},NORTH,{price},\n"
+
+
+def gtins(count: int) -> list[str]:
+    """Return so many GTINs of 13 digits."""
+    bodies = (f"40063813{number:04}" for number in range(count))
+    return [body + check_digit(body) for body in bodies]
 
 
 def articles(settings: Settings) -> dict[str, str]:

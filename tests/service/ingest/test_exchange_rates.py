@@ -14,6 +14,7 @@ from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from tests.support.database import execute
 from tests.support.rates import HISTORY, load_rates
+from tests.support.servers import begins_with
 from tests.support.shop import load_rows, undone
 from workers.ingest.rates import Terms, load
 
@@ -95,8 +96,8 @@ def test_a_row_that_cannot_be_used_is_kept_with_its_reason(settings: Settings, t
     assert found == [("is no currency (ISO 4217)", "QQQ", "2")]
 
 
+@begins_with(load_rows)
 def test_a_source_of_items_keeps_its_name_and_terms(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
     with pytest.raises(LoadRefused, match="source of items"):
         load_rates(settings, tmp_path, name="shop")
     with connect(settings.database_url, application="tests") as connection:

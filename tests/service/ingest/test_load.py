@@ -1,6 +1,5 @@
 """A load changes everything it should or nothing, is known again by its inputs, and accounts for every row."""
 
-import bz2
 import gzip
 import json
 import os
@@ -14,9 +13,6 @@ from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
@@ -299,34 +295,6 @@ def test_a_broken_file_changes_nothing_and_says_why(settings: Settings, tmp_path
             load(settings, mapping(tmp_path), [path])
         assert state(settings) == before, name
         assert execute(settings, "SELECT state FROM loads ORDER BY started_at DESC LIMIT 1") == [("failed",)], name
-
-
-def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: Path) -> None:
-    text = HEADER + ROWS
-    table = pyarrow.csv.read_csv(
-        pa.BufferReader(text.encode()),
-        convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(HEADER.strip().split(","), pa.string())),
-    )
-    pyarrow.parquet.write_table(table, tmp_path / "shop.parquet")
-    lines = "\n".join(json.dumps(row) for row in table.to_pylist()).encode()
-    for form, content in {
-        "csv.gz": gzip.compress(text.encode()),
-        "csv.zst": pa.compress(text.encode(), "zstd", asbytes=True),
-        "csv.bz2": bz2.compress(text[:80].encode()) + bz2.compress(text[80:].encode()),
-        "ndjson": lines,
-        "ndjson.gz": gzip.compress(lines),
-        "parquet": (tmp_path / "shop.parquet").read_bytes(),
-        "bom.csv": b"\xef\xbb\xbf" + text.encode(),
-        "crlf.csv": text.replace("\n", "\r\n").encode(),
-    }.items():
-        path = tmp_path / f"shop.{form}"
-        path.write_bytes(content)
-        source = form.replace(".", "_")
-        of_its_own = MAPPING.replace('source = "shop"', f'source = "{source}"') + "[match]\nnever = true\n"
-        summary = load(settings, mapping(tmp_path, of_its_own), [path])
-        assert (summary.counts["items_new"], summary.counts["observations_new"]) == (3, 5), form
-        prices = "SELECT sum(price_minor) FROM observations o JOIN sources s ON s.id = o.source_id WHERE s.name = $1"
-        assert execute(settings, prices, source) == [(6490,)], form
 
 
 # A load is known again only by all that it was read from; where anything else counts too, its files are read again.

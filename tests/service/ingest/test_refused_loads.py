@@ -14,9 +14,10 @@ from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from tests.service.articles.support import HEADER as ARTICLES_HEADER
-from tests.service.articles.support import SOY, A, B, row, shop, text_of
+from tests.service.articles.support import SOY, A, B, gtins, row, shop, text_of
 from tests.service.ingest.conftest import Command
 from tests.support.database import execute
+from tests.support.servers import begins_with
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.dispatcher import delete_old_loads
 from workers.ingest.accounting import sentences
@@ -51,11 +52,11 @@ def test_a_load_of_which_every_row_is_rejected_fails_and_says_why(
     assert execute(settings, "SELECT count(*) FROM data_versions") == [(0,)]
 
 
+@begins_with(load_rows)
 @pytest.mark.parametrize("content", ["", BAD.format("soon")])
 def test_a_source_keeps_what_it_had_when_nothing_of_a_later_file_can_be_used(
     settings: Settings, tmp_path: Path, content: str
 ) -> None:
-    load_rows(settings, tmp_path)
     with pytest.raises(LoadRefused, match=r"nothing is loaded|not one row"):
         load_rows(settings, tmp_path, content, name="later.csv")
     assert execute(settings, "SELECT count(*) FROM observations") == [(5,)]
@@ -151,10 +152,9 @@ def test_what_a_load_takes_apart_is_said_and_is_an_event(settings: Settings, tmp
 def test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing(
     settings: Settings, tmp_path: Path, command: Command
 ) -> None:
-    codes = [f"40063813{number:04}" for number in range(12)]
-    gtins = [code + _check(code) for code in codes]
-    shop(settings, tmp_path, "shop_a", "".join(row(f"a{n}", code, f"Milk {n}") for n, code in enumerate(gtins)))
-    rows = "".join(row(f"b{n}", code, f"Milk {n}") for n, code in enumerate(gtins))
+    codes = gtins(12)
+    shop(settings, tmp_path, "shop_a", "".join(row(f"a{n}", code, f"Milk {n}") for n, code in enumerate(codes)))
+    rows = "".join(row(f"b{n}", code, f"Milk {n}") for n, code in enumerate(codes))
     load = files(tmp_path, rows, text_of("shop_b"), ARTICLES_HEADER)
     before = contents(settings)
     refused = command(*load, "--dry-run")
@@ -163,11 +163,6 @@ def test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing(
     allowed = command(*load, "--dry-run", "--allow-merges")
     assert "Merged: 12 items, now part of another item:" in allowed.output
     assert contents(settings) == before
-
-
-def _check(body: str) -> str:
-    total = sum(int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(body)))
-    return str(-total % 10)
 
 
 def test_rejects_are_kept_up_to_a_bound_and_counted_beyond_it(

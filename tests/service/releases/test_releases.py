@@ -17,12 +17,11 @@ import pytest
 
 from shared.bulk.schema import DATASETS, PREFIX, RELEASED, arrow_schema, key_of
 from shared.db.connect import connect
-from shared.gtin import check_digit
 from shared.index.iid import mint
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from tests.service.articles.support import row, shop
+from tests.service.articles.support import gtins, row, shop
 from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import begins_with
@@ -93,12 +92,12 @@ def test_files_are_typed_sorted_and_listed(settings: Settings) -> None:
             assert (statistics["minValues"]["price_minor"], statistics["nullCount"]["list_minor"]) == (850, 3)
 
 
+@begins_with(load_rows)
 def test_a_file_is_shared_by_the_releases_in_which_it_is_the_same_and_goes_with_the_last_of_them(
     settings: Settings, tmp_path: Path
 ) -> None:
     """A load of another month leaves the files of the months before as they are, though it brings a new channel."""
     store, log = DirectoryStore(settings.results_dir), Log("tests")
-    load_rows(settings, tmp_path)
     reported = cut(settings)
     assert (reported["data_version"], reported["cut"], reported["shared_bytes"]) == (1, True, 0)
     before = set((settings.results_dir / PREFIX).iterdir())
@@ -172,12 +171,10 @@ def test_a_release_is_due_when_the_data_changed_and_the_last_one_is_old(settings
         assert due(connection) is not None
 
 
-def test_a_worker_that_lost_its_job_publishes_nothing(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@begins_with(load_rows)
+def test_a_worker_that_lost_its_job_publishes_nothing(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     from workers.bulk import build_release as module
 
-    load_rows(settings, tmp_path)
     real = module._publish
 
     def stolen(context: JobContext, *rest: Any) -> None:
@@ -216,12 +213,12 @@ def test_a_server_that_disconnects_is_an_error_and_never_an_early_end(settings: 
                 pass
 
 
+@begins_with(load_rows)
 def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from workers.bulk import build_release as module
 
-    load_rows(settings, tmp_path)
     real = module.table_batches
 
     def lose(*arguments: Any) -> Any:
@@ -325,8 +322,7 @@ def iids(number: int) -> tuple[str, str]:
 
 def with_pairs(settings: Settings, folder: Path) -> None:
     """Thirty items that two shops have. A person takes the first apart, and says of neighbours that they differ."""
-    codes = [f"40063813{number:04d}" for number in range(PAIRS)]
-    rows = [(code + check_digit(code), f"Item of kind {number} 1L") for number, code in enumerate(codes)]
+    rows = [(code, f"Item of kind {number} 1L") for number, code in enumerate(gtins(PAIRS))]
     shop(settings, folder, "shop_a", "".join(row(f"a{n}", code, name) for n, (code, name) in enumerate(rows)))
     other = "".join(row(f"b{n}", code, name) for n, (code, name) in enumerate(rows))
     shop(settings, folder, "shop_b", other, merges_allowed=True)

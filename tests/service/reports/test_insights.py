@@ -12,6 +12,7 @@ from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
+from tests.support.servers import begins_with
 from tests.support.shop import load_rows
 from workers.analytics.reports import cohorts, insights
 from workers.analytics.reports.publish import COMPUTATIONS
@@ -236,8 +237,8 @@ def test_an_empty_index_gives_an_empty_answer(settings: Settings, kind: str) -> 
     assert (answer.table.num_rows, answer.coverage["observed_days"]) == (0, 0)
 
 
-def test_a_brand_and_a_category_that_share_nothing_give_no_rows(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
+@begins_with(load_rows)
+def test_a_brand_and_a_category_that_share_nothing_give_no_rows(settings: Settings) -> None:
     asked = {"brand": ["maison"], "category": ["drinks"], "from": "2026-07-01", "to": "2026-07-02"}
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         for kind in ("cohorts", "sustainability-rollup"):

@@ -3,7 +3,6 @@
 import random
 from collections.abc import Iterator
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -16,7 +15,7 @@ from shared.errors import JobRefused
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, known, opened
 from tests.support.reports import quiet
-from tests.support.servers import Servers
+from tests.support.servers import Servers, begins_with
 from tests.support.shop import MAPPING, load_rows
 from workers.analytics.reports.filters import Tree, filter_of
 from workers.analytics.reports.query import Reader
@@ -219,8 +218,8 @@ def test_items_that_were_not_sold_avoid_nothing(connection: Connection) -> None:
     assert {row["avoided"] for row in answer.table.to_pylist()} == {None}
 
 
-def test_listings_count_each_article_once_however_often_it_was_seen(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
+@begins_with(load_rows)
+def test_listings_count_each_article_once_however_often_it_was_seen(settings: Settings) -> None:
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
         connection.execute(
             "INSERT INTO impacts SELECT i.id, 'co2e_kg', 2, 'measured', 'm', s.id, '2026-01-01' FROM items i, sources s"
