@@ -172,9 +172,6 @@ def _links(title: str, words: str, count: int, examples: list[str]) -> list[str]
     return [f"{title}: {many(count, 'item')}, {words}:", *(f"  {example}" for example in examples), *more]
 
 
-# The account of a load: every row and every figure that was read is in exactly one place, or the load fails. Pure.
-
-
 @dataclass(frozen=True, slots=True)
 class Account:
     """The outcomes of all that a load read of one kind; they add up to `read`.

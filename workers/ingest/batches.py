@@ -24,9 +24,6 @@ class LoadBuffers:
 DEFAULT_BUFFERS = LoadBuffers()
 
 
-# The output of a reader: rows as columns of text, and the rows that could not be read.
-
-
 RAW_CHARACTERS_MAX = 4_000
 VALUE_CHARACTERS_MAX = 300
 

@@ -64,9 +64,6 @@ def times(text: str, factor: str) -> Decimal:
     return _EXACT.multiply(Decimal(text), Decimal(factor)) if factor else Decimal(text)
 
 
-# Cleaning, a column at a time: from text as a source writes it to values, and which rows have none. Pure Arrow.
-
-
 _WHOLE_DIGITS_MAX = 12
 _ROUNDED_DIGITS_MAX = 18
 _NUMBER_CHARACTERS_MAX = 1_000

@@ -48,9 +48,6 @@ def mint_all(source: str, source_ids: list[str]) -> tuple[Any, Any]:
     return iids, keys
 
 
-# The items that a load has met: their keys, the span of their days, and whether a row says anything new of them.
-
-
 UNKNOWN, SEVERAL = "names no item that the index has", "names several items of the index"
 NO_DAY, LATEST = np.iinfo("i4").min, np.iinfo("i4").max
 

@@ -85,9 +85,6 @@ def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, s
     return Reject("", 0, reason, raw, scheme, value, "field")
 
 
-# The linking of a load: its new items are compared with all others before it commits.
-
-
 SQL = load_queries(__file__, "load.sql")
 
 

@@ -229,9 +229,6 @@ def digest(mapping: Mapping, paths: list[Path], files: Sequence[InputFile]) -> b
     ).digest()
 
 
-# One load: lock, read, stage, check, merge, commit. Everything of it becomes visible at once, or nothing does.
-
-
 ReportProgress = Callable[[int], None]
 _Ready = Chunk | tuple[Transformed, Any]  # rows of a month, or a batch with its items as COPY takes them
 

@@ -44,9 +44,6 @@ def read_rules(tables: Tables, given: Any, item: ItemFields | None) -> MatchRule
     return rules
 
 
-# A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values.
-
-
 _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 _LEVELS_MAX = 8

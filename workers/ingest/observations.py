@@ -165,9 +165,6 @@ def currency_bits(currencies: Any) -> Any:
     return (positions @ np.array([676, 26, 1], "i8") + 1) << _CURRENCY_SHIFT
 
 
-# From a batch of columns to observations: rows of numbers, with the mark that makes each one itself. Pure.
-
-
 CHANNEL_CHARACTERS_MAX = 200
 _CURRENCIES = pa.array(sorted(CODES))
 _NO_PRICE = "is not a price: no plain amount, negative, or finer than its currency"

@@ -20,7 +20,7 @@ from lxml import etree
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import unpacks_to_more
-from workers.ingest.read_xml import SAFE
+from workers.ingest.read_xml import SAFE, forget
 
 _WHOLE_MAX = 1e15
 _DIGITS_SHOWN = 15
@@ -318,9 +318,7 @@ def _elements(packed: zipfile.ZipFile, part: str, tag: str) -> Iterator[Any]:
     with packed.open(part) as file:
         for _, element in etree.iterparse(file, tag=tag, **_PARSED):
             yield element
-            element.clear()
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+            forget(element)
 
 
 def _column(letters: str) -> int:

@@ -170,9 +170,6 @@ def prefetch(made: Iterator[T]) -> Generator[T, None, None]:
         thread.join()
 
 
-# Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive.
-
-
 def read(
     path: Path,
     mapping: Mapping,

@@ -379,9 +379,6 @@ def as_csv(items: list[ItemRow]) -> Any:
     return written.getvalue()
 
 
-# Staging: batches into temporary tables and new partitions, by COPY, inside the load's one transaction.
-
-
 LOAD = load_queries(__file__, "load.sql")
 _SPANS_AT_ONCE = 65_536
 _SPAN = TableLayout((("id", "i8"), ("first", "i4"), ("last", "i4")))

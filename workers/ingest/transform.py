@@ -236,9 +236,6 @@ def count_missing(mask: Any, among: Any, good: Any) -> int:
     return int(np.count_nonzero(counted & ~mask.take(good)))
 
 
-# From a batch of text columns to what the index keeps: items, observations, rejects.
-
-
 # Asked with IIDs and with a source's own ids: which pairs of id and IID the index has; no id where another source's.
 Owners = Callable[[list[str], list[str]], set[tuple[str | None, str]]]
 IID_TAKEN = "has an IID that another id of this load has"
