@@ -214,11 +214,7 @@ def accounts(counts: Mapping[str, int]) -> list[Account]:
         tables = counts["observation_tables"]
         lost = counts.get("observations_rejected", 0) + tables * rejected
         listed.append(of("observations", tables * counts.get("rows", 0), rejected=lost))
-    if "impacts_read" in counts:
-        listed.append(of("impacts", counts["impacts_read"]))
-    if "factors_read" in counts:
-        listed.append(of("factors", counts["factors_read"]))
-    return listed
+    return listed + [of(kind, counts[f"{kind}_read"]) for kind in ("impacts", "factors") if f"{kind}_read" in counts]
 
 
 def uses_anything(counts: Mapping[str, int], rows: int, fields_rejected: int) -> bool:

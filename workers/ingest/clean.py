@@ -412,15 +412,11 @@ class Faults:
         lost = None
         missing = read.values.null_count
         if missing > read.given.null_count:
-            lost = self._note(field, pc.and_(pc.is_valid(read.given), pc.is_null(read.values)), unread, among)
+            lost = self.note(field, pc.and_(pc.is_valid(read.given), pc.is_null(read.values)), unread, among)
         if field.required and read.given.null_count:
-            more = self._note(field, pc.is_null(read.given), absent, among)
+            more = self.note(field, pc.is_null(read.given), absent, among)
             lost = more if lost is None else lost if more is None else lost | more
         return lost
-
-    def outside(self, field: Field, values: Any, mask: Any, reason: str, *, among: Any = None) -> Any:
-        """Note values that can be read and are not allowed; None where there are none, else as `check`."""
-        return self._note(field, mask, reason, among) if pc.any(mask).as_py() else None
 
     def rejects(self, batch: Batch, path: Path) -> list[Reject]:
         """Return a reject for each row that has a fault, and for each field of the others that has one."""
@@ -431,7 +427,8 @@ class Faults:
             rejects += [rejected(batch, path, row, reason, field, "field") for row in rows]
         return rejects
 
-    def _note(self, field: Field, mask: Any, reason: str, among: Any) -> Any:
+    def note(self, field: Field, mask: Any, reason: str, among: Any = None) -> Any:
+        """Note the values of a mask, which are not allowed; None where there are none, else as `check`."""
         hit = np.asarray(pc.fill_null(mask, False))
         if among is not None:
             hit = hit & among

@@ -175,9 +175,9 @@ def _touched(connection: Connection, stage: Stage) -> set[int]:
 def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
     """Read the other names; empty where the mapping has none. Raises LoadRefused where their file cannot be used."""
     path = alt_names_file(mapping, files)
-    if path is None or mapping.item is None or mapping.item.alt_names is None:
+    if path is None or mapping.alt_names is None:
         return {}
-    keys = mapping.item.alt_names.keys
+    keys = mapping.alt_names.keys
     try:
         entries = json.loads(path.read_bytes())
         return {str(k): " ".join(str(v[key]).strip() for key in keys if v.get(key)) for k, v in entries.items()}
@@ -187,9 +187,9 @@ def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
 
 def alt_names_file(mapping: Mapping, files: list[Path]) -> Path | None:
     """Find the file of other names beside the first file or beside the mapping; None where the mapping has none."""
-    if mapping.item is None or mapping.item.alt_names is None:
+    if mapping.alt_names is None:
         return None
-    name = mapping.item.alt_names.file
+    name = mapping.alt_names.file
     for folder in (files[0].parent, mapping.path.parent):
         if (folder / name).exists():
             return folder / name

@@ -119,9 +119,14 @@ class Mapping(TopKeys):
         """The rules of matching, as the source's row keeps them."""
         return self.match.terms()
 
+    @property
+    def alt_names(self) -> AltNames | None:
+        """The file of other names of its items."""
+        return self.item.alt_names if self.item else None
+
     def refuse_second_file(self) -> None:
         """Raise LoadRefused where the mapping names a second file: there is none beside a feed or an upload."""
-        if self.item is not None and self.item.alt_names is not None:
+        if self.alt_names is not None:
             raise LoadRefused("`alt_names` needs a second file, which feeds and uploads do not have; remove it")
 
     @property
