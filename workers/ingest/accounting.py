@@ -119,9 +119,6 @@ def _without_nul(value: Any) -> Any:
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
-# What a load came to, in words for a person.
-
-
 def sentences(summary: Summary, *, dry_run: bool = False) -> list[str]:
     """Return what a load read, changed, rejected, merged, split and left for review."""
     counts = summary.counts

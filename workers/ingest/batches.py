@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-# How much of a file a load holds in memory at once.
-
 
 @dataclass(frozen=True, slots=True)
 class LoadBuffers:

@@ -380,9 +380,6 @@ def _walk_across(column: Any, crosswalk: tuple[tuple[str, str], ...]) -> Any:
     return pc.take(pa.array(values, pa.string()), pc.index_in(column, value_set=pa.array(keys, pa.string())))
 
 
-# The faults of the rows of a batch: the first fault of each row, and faults that cost only a field. Pure.
-
-
 class Faults:
     """For each row the first thing that is wrong with it; `codes` is 0 where nothing is."""
 

@@ -23,9 +23,6 @@ from workers.provenance import items, standing
 from workers.provenance.events import Event
 from workers.provenance.standing import Acts
 
-# Identifiers that a load brought and that could not be followed: each is a row among the rejects.
-
-
 CROWDED = "a source gives this identifier to more than a hundred items, so it links none of them"
 REPEATED = "another item of the source has this identifier: they stay two items; has its id changed?"
 CONFLICTING = "would join two items of one source, or what a person separated"

@@ -28,7 +28,7 @@ from workers.events import watches
 from workers.ingest import accounting, factors, readers
 from workers.ingest.accounting import RejectLog, Summary, nothing_used
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch, LoadBuffers, Reject
-from workers.ingest.item_tracker import KnownItems, known_items
+from workers.ingest.item_tracker import known_items
 from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
 from workers.ingest.readers import alternating, prefetch
@@ -167,9 +167,6 @@ def _touched(connection: Connection, stage: Stage) -> set[int]:
         seen = sql.SQL("SELECT DISTINCT item_id FROM {}").format(sql.Identifier(table))
         touched |= before & {int(row[0]) for row in connection.execute(seen)}
     return touched
-
-
-# Other names of items, from a JSON file beside the data.
 
 
 def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
@@ -358,9 +355,9 @@ class _Load:
 
     def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
         channels = {fold(row[0]): row[0] for row in self.connection.execute(SQL.channel_spellings)}
-        shaper = Transformer(
-            self.mapping, alt_names(self.mapping, self.files), self._owners, channels, self._joined_items()
-        )
+        item = self.mapping.item
+        known = known_items(self.lookup, item, self.mapping.source) if item and item.join_by else None
+        shaper = Transformer(self.mapping, alt_names(self.mapping, self.files), self._owners, channels, known)
         months = Months(constants, events=self.mapping.counts_events, buffers=self.buffers)
         stage = Stage(self.connection, self.mapping, months, constants, spool)
         counts = Counter(impacts_read=0, impacts_rejected=0)
@@ -399,13 +396,6 @@ class _Load:
 
     def _owners(self, iids: list[str], ids: list[str]) -> set[tuple[str | None, str]]:
         return set(self.lookup.execute(SQL.owners, (self.mapping.source, iids, ids)).fetchall())
-
-    def _joined_items(self) -> KnownItems | None:
-        """Return how the items are found that a mapping with `join_by` speaks of."""
-        item = self.mapping.item
-        if item is None or not item.join_by:
-            return None
-        return known_items(self.lookup, item, self.mapping.source)
 
     def _finish(self, state: str) -> None:
         summary = self._summary

@@ -26,9 +26,6 @@ from workers.ingest.item_tracker import IID_CHANGED, IID_TAKEN, LATEST, NO_DAY, 
 from workers.ingest.mapping import Mapping
 from workers.ingest.observations import FigureColumns, Observed, Observer, Spread, StageFigure, check_bounds, totals
 
-# The faults of the rows of a batch as items: ids, names, texts, days, IIDs.
-
-
 NAME_CHARACTERS_MAX = 1_000
 ID_CHARACTERS_MAX = 500
 IDENTIFIER_CHARACTERS_MAX = 200
@@ -112,9 +109,6 @@ def _longest(column: Any) -> int:
     if not pa.types.is_string(column.type):
         return 0
     return pc.max(pc.binary_length(column)).as_py() or 0
-
-
-# Which identifiers of a batch's items cannot be what their scheme says, as rejects of fields. Pure.
 
 
 def wrong_identifiers(
