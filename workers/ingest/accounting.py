@@ -119,9 +119,6 @@ def _without_nul(value: Any) -> Any:
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
-# What a load came to, in words for a person.
-
-
 def sentences(summary: Summary, *, dry_run: bool = False) -> list[str]:
     """Return what a load read, changed, rejected, merged, split and left for review."""
     counts = summary.counts
@@ -172,9 +169,6 @@ def _links(title: str, words: str, count: int, examples: list[str]) -> list[str]
     return [f"{title}: {many(count, 'item')}, {words}:", *(f"  {example}" for example in examples), *more]
 
 
-# The account of a load: every row and every figure that was read is in exactly one place, or the load fails. Pure.
-
-
 @dataclass(frozen=True, slots=True)
 class Account:
     """The outcomes of all that a load read of one kind; they add up to `read`.
@@ -217,11 +211,7 @@ def accounts(counts: Mapping[str, int]) -> list[Account]:
         tables = counts["observation_tables"]
         lost = counts.get("observations_rejected", 0) + tables * rejected
         listed.append(of("observations", tables * counts.get("rows", 0), rejected=lost))
-    if "impacts_read" in counts:
-        listed.append(of("impacts", counts["impacts_read"]))
-    if "factors_read" in counts:
-        listed.append(of("factors", counts["factors_read"]))
-    return listed
+    return listed + [of(kind, counts[f"{kind}_read"]) for kind in ("impacts", "factors") if f"{kind}_read" in counts]
 
 
 def uses_anything(counts: Mapping[str, int], rows: int, fields_rejected: int) -> bool:

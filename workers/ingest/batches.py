@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-# How much of a file a load holds in memory at once.
-
 
 @dataclass(frozen=True, slots=True)
 class LoadBuffers:
@@ -22,9 +20,6 @@ class LoadBuffers:
 
 
 DEFAULT_BUFFERS = LoadBuffers()
-
-
-# The output of a reader: rows as columns of text, and the rows that could not be read.
 
 
 RAW_CHARACTERS_MAX = 4_000

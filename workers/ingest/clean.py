@@ -64,9 +64,6 @@ def times(text: str, factor: str) -> Decimal:
     return _EXACT.multiply(Decimal(text), Decimal(factor)) if factor else Decimal(text)
 
 
-# Cleaning, a column at a time: from text as a source writes it to values, and which rows have none. Pure Arrow.
-
-
 _WHOLE_DIGITS_MAX = 12
 _ROUNDED_DIGITS_MAX = 18
 _NUMBER_CHARACTERS_MAX = 1_000
@@ -383,9 +380,6 @@ def _walk_across(column: Any, crosswalk: tuple[tuple[str, str], ...]) -> Any:
     return pc.take(pa.array(values, pa.string()), pc.index_in(column, value_set=pa.array(keys, pa.string())))
 
 
-# The faults of the rows of a batch: the first fault of each row, and faults that cost only a field. Pure.
-
-
 class Faults:
     """For each row the first thing that is wrong with it; `codes` is 0 where nothing is."""
 
@@ -415,15 +409,11 @@ class Faults:
         lost = None
         missing = read.values.null_count
         if missing > read.given.null_count:
-            lost = self._note(field, pc.and_(pc.is_valid(read.given), pc.is_null(read.values)), unread, among)
+            lost = self.note(field, pc.and_(pc.is_valid(read.given), pc.is_null(read.values)), unread, among)
         if field.required and read.given.null_count:
-            more = self._note(field, pc.is_null(read.given), absent, among)
+            more = self.note(field, pc.is_null(read.given), absent, among)
             lost = more if lost is None else lost if more is None else lost | more
         return lost
-
-    def outside(self, field: Field, values: Any, mask: Any, reason: str, *, among: Any = None) -> Any:
-        """Note values that can be read and are not allowed; None where there are none, else as `check`."""
-        return self._note(field, mask, reason, among) if pc.any(mask).as_py() else None
 
     def rejects(self, batch: Batch, path: Path) -> list[Reject]:
         """Return a reject for each row that has a fault, and for each field of the others that has one."""
@@ -434,7 +424,8 @@ class Faults:
             rejects += [rejected(batch, path, row, reason, field, "field") for row in rows]
         return rejects
 
-    def _note(self, field: Field, mask: Any, reason: str, among: Any) -> Any:
+    def note(self, field: Field, mask: Any, reason: str, among: Any = None) -> Any:
+        """Note the values of a mask, which are not allowed; None where there are none, else as `check`."""
         hit = np.asarray(pc.fill_null(mask, False))
         if among is not None:
             hit = hit & among

@@ -219,7 +219,6 @@ def differ(one: str, other: str) -> bool:
     return float(one) != float(other)
 
 
-_NAMES = Path(__file__).with_name("column_names.toml")
 _RATES = re.compile(r"[0-9]{0,6}\s*[A-Z]{3}", re.ASCII)
 _LANGUAGE = re.compile(r"\([a-z]{2}(?:[-_][a-z]{2})?\)$", re.IGNORECASE)
 _OF_HOLDER = re.compile(r"name|title|label|text|value|main|en|de|fr|es|it|nl|pl|pt|zh|ja")
@@ -230,18 +229,23 @@ WHOLE, PART, INSIDE = 300, 200, 100
 _WHOLE_NAMES_MAX = 200
 _LEVELS_MAX = 8
 _FIRST_CELLS = 10
-_TAX = frozenset(
-    "vat tax incl excl gross net brutto netto bruto neto ttc ht mwst iva btw moms mva dph kdv tva afa ндс пдв".split()
-)
-_PLAIN_PRICES = frozenset("price preis prix precio prezzo prijs cena preco 价格 価格".split())
 
 
 @cache
-def role_names() -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _column_names() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("column_names.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def role_names() -> dict[str, tuple[str, ...]]:
     """Return what columns can hold, each with the names that such columns have."""
-    return tuple(
-        (role, tuple(map(plain, names))) for role, names in tomllib.loads(_NAMES.read_text(encoding="utf-8")).items()
-    )
+    return {role: tuple(map(plain, names)) for role, names in _column_names().items() if role != "words"}
+
+
+def word_list(kind: str) -> list[str]:
+    """Return the words of a kind that names of columns may have, such as those of a `month`."""
+    listed: list[str] = _column_names()["words"][kind]
+    return listed
 
 
 @cache
@@ -250,7 +254,7 @@ def _words(column: str) -> str:
     path = _LANGUAGE.sub("", re.sub(r"\.\d+(?=\.|$)", "", column))
     holder, _, last = path.rpartition(".")
     words = plain(holder.rpartition(".")[2])
-    if _OF_HOLDER.fullmatch(last) and any(words in aliases for _, aliases in role_names()):
+    if _OF_HOLDER.fullmatch(last) and any(words in aliases for aliases in role_names().values()):
         return words
     return plain(path)
 
@@ -295,8 +299,9 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         "id": lambda cells: not any(map(is_shortened, cells)),
         "channel": lambda cells: not _FLAGS.issuperset(map(str.casefold, cells)),
     }
+    names = role_names().items()
     scored = sorted(
-        ((score, -place, role, column) for place, column in enumerate(sampled.columns) for role, aliases in role_names()
+        ((score, -place, role, column) for place, column in enumerate(sampled.columns) for role, aliases in names
          if (score := name_score(column, aliases))), reverse=True,
     )  # fmt: skip
     taken: dict[str, str] = {}
@@ -326,7 +331,7 @@ def _by_name_alone(sampled: Sample, roles: dict[str, list[str]], taken: dict[str
     missing = [] if "day" in roles else ["day"]
     missing += [] if {"price", "sale_price", "list_price"} & roles.keys() else ["price"]
     for role in missing:
-        named = [column for column in free if name_score(column, dict(role_names())[role]) >= PART - 50]
+        named = [column for column in free if name_score(column, role_names()[role]) >= PART - 50]
         if role == "day":
             named = [column for column in named if not all(map(_NUMBER_OF_DAYS.fullmatch, sampled.values(column)))]
         if named:
@@ -357,7 +362,7 @@ def _id_of_members(sampled: Sample, roles: dict[str, list[str]]) -> None:
     each = f"{sampled.form['each']}." if "each" in sampled.form else ""
     if not each or not {"id", "price"} <= roles.keys() or not replaced(sampled, [roles["id"][0], *_apart(roles)]):
         return
-    aliases = dict(role_names())["id"]
+    aliases = role_names()["id"]
     own = {column: score for column in sampled.columns if (score := name_score(column, aliases))}
     whole = [
         column for column in own if column.startswith(each) and len(set(sampled.values(column))) == len(sampled.rows)
@@ -383,7 +388,7 @@ def replaced(sampled: Sample, columns: list[str]) -> Row | None:
 
 def role_of(column: str) -> str:
     """Return what a column holds by its name alone; an empty text where that says nothing."""
-    score, role = max((name_score(column, aliases), role) for role, aliases in role_names())
+    score, role = max((name_score(column, aliases), role) for role, aliases in role_names().items())
     return role if score else ""
 
 
@@ -453,9 +458,9 @@ def _are_gtins(cells: list[str]) -> bool:
 
 def states_tax(column: str) -> bool:
     """Return whether a column's name says that its prices are with tax or without."""
-    return not _TAX.isdisjoint(plain(column).split())
+    return not set(word_list("tax")).isdisjoint(plain(column).split())
 
 
 def is_exactly_price(column: str) -> bool:
     """Return whether a column has the plainest name of a price, so that no other column is meant."""
-    return plain(column) in _PLAIN_PRICES
+    return plain(column) in word_list("plain_price")

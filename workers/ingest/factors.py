@@ -70,40 +70,35 @@ def gather(
     keep: Callable[[list[Reject]], None],
     counts: dict[str, int],
 ) -> Figures:
-    """Return the figures of all batches; keep their rejects, and count their rows."""
-    figures: Figures = defaultdict(list)
-    counts["rows"] = counts["rows_used"] = 0
-    for path, batch in batches:
-        rejects = batch.rejects + collect(mapping, path, batch, figures)
-        keep(rejects)
-        rows = batch.rows_in_file
-        counts["rows"] += rows
-        counts["rows_used"] += rows - sum(reject.scope == "row" for reject in rejects)
-    return figures
-
-
-def collect(mapping: Mapping, path: Path, batch: Batch, figures: Figures) -> list[Reject]:
-    """Add a batch's figures by code and indicator; return the rows that have none.
+    """Return the figures of all batches by code and indicator; keep the rejects of rows without one, and count rows.
 
     A crosswalk may name several codes for one group of the source, separated by spaces.
     """
     assert mapping.factors is not None
-    spec, bad = mapping.factors, Faults(batch.rows)
-    listed = clean.texts(spec.code, batch, path)
+    spec, figures = mapping.factors, defaultdict[tuple[str, str], list[Decimal]](list)
     unknown = "belongs to no category of the crosswalk" if spec.code.crosswalk is not None else "has no code"
-    bad.check(spec.code, clean.Read(listed, listed), unknown, unknown)
-    read = [(name, field, clean.numbers(field, batch, path)) for name, field in spec.indicators]
-    for _, field, column in read:
-        bad.check(field, column, clean.NO_FIGURE)
-    empty = np.logical_and.reduce([np.asarray(pc.is_null(column.values)) for _, _, column in read])
-    bad.where(empty, "has no figure")
-    codes = listed.to_pylist()
-    columns = [(name, field, column.values.to_pylist()) for name, field, column in read]
-    for row in np.flatnonzero(bad.codes == 0).tolist():
-        for name, field, values in columns:
-            for code in codes[row].split() if codes[row] and values[row] is not None else ():
-                figures[code, name].append(times(values[row], field.multiply))
-    return bad.rejects(batch, path)
+    counts["rows"] = counts["rows_used"] = 0
+    for path, batch in batches:
+        bad = Faults(batch.rows)
+        listed = clean.texts(spec.code, batch, path)
+        bad.check(spec.code, clean.Read(listed, listed), unknown, unknown)
+        read = [(name, field, clean.numbers(field, batch, path)) for name, field in spec.indicators]
+        for _, field, column in read:
+            bad.check(field, column, clean.NO_FIGURE)
+        bad.where(
+            np.logical_and.reduce([np.asarray(pc.is_null(column.values)) for _, _, column in read]), "has no figure"
+        )
+        codes = listed.to_pylist()
+        columns = [(name, field, column.values.to_pylist()) for name, field, column in read]
+        for row in np.flatnonzero(bad.codes == 0).tolist():
+            for name, field, values in columns:
+                for code in codes[row].split() if codes[row] and values[row] is not None else ():
+                    figures[code, name].append(times(values[row], field.multiply))
+        rejects = batch.rejects + bad.rejects(batch, path)
+        keep(rejects)
+        counts["rows"] += batch.rows_in_file
+        counts["rows_used"] += batch.rows_in_file - sum(reject.scope == "row" for reject in rejects)
+    return figures
 
 
 def mean(figures: list[Decimal]) -> Decimal:

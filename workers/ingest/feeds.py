@@ -155,9 +155,6 @@ def _kept(headers: Message, name: str) -> str | None:
     return value if value and len(value) <= _FIELD_CHARACTERS_MAX and value.isprintable() and value.isascii() else None
 
 
-# Feeds: addresses and directories whose files are loaded again and again, each through its mapping.
-
-
 DONE, FAILED = "done", "failed"
 """Where files of a directory are moved once they were loaded, or refused."""
 EVERY_SECONDS_MIN, EVERY_SECONDS_MAX = 60, 31 * 86_400

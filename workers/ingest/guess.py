@@ -44,6 +44,7 @@ from workers.ingest.column_roles import (
     role_of,
     share_of,
     states_tax,
+    word_list,
 )
 from workers.ingest.forms import UNPACKED_BYTES_MAX
 from workers.ingest.sample import Sample, plain, sample
@@ -52,23 +53,7 @@ from workers.ingest.shapes import Shape, recognized
 _PATHS = (" > ", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
 _SLASHES = (" / ", "/")
-_HUNDREDTHS = frozenset("cents cent ct pence centimes centavos centesimi grosze minor".split())
-_UNITS_OF_PRICE = frozenset("preiseinheit priceunit priceunits priceper pricebasis priceunitquantity".split())
 _FORMULA = re.compile(r'="[^"]*"')
-_YEARS = ("year", "jahr", "annee", "ano", "anno", "jaar", "ar", "rok")
-_WEEKS = (
-    "week",
-    "iso week",
-    "week number",
-    "week no",
-    "kw",
-    "kalenderwoche",
-    "woche",
-    "semaine",
-    "semana",
-    "settimana",
-)
-_MONTHS = ("month", "monat", "mois", "mes", "mese", "maand")
 _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
 _UNIT_OF_WEIGHT = re.compile(r"(?:^|\W)(kg|кг|g|г|kilogram|gramm?e?s?)(?:\W|$)")
 
@@ -178,6 +163,12 @@ class _Writer:
         self.lines.append(f"# CHECK {of}: {_shown(sentence)}")
         self.lines += [f"# CHECK   {_shown(choice)}" for choice in choices]
 
+    def _ask(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> str:
+        """Note a doubt, and leave the field open."""
+        self._doubt(of, sentence, choices)
+        self.lines.append(f'{of} = "?"')
+        return "?"
+
     def _line(self, name: str, spec: Any, evidence: str = "") -> None:
         if spec == "?":
             self.lines.append(f'{name} = "?"')
@@ -190,7 +181,7 @@ class _Writer:
     def _given(self, spec: Any) -> str:
         if not _columns(spec):
             return ""
-        return f"{len(self._cells(spec)):,} of {many(len(self.sampled.rows), 'cell')}"
+        return _share(len(self._cells(spec)), len(self.sampled.rows))
 
     def _cells(self, spec: Any) -> list[str]:
         """Return the texts of a field, of rows that have one."""
@@ -217,22 +208,19 @@ class _Writer:
             self._doubt(
                 "id", "no column seems to be the source's own id of the item: name one, or several that make one"
             )
-        cells = self._cells(spec)
+        cells, columns = self._cells(spec), _columns(spec)
         for column in self.sampled.columns:
-            shortened = [
-                (p, row[column]) for p, row in enumerate(self.sampled.rows) if is_shortened(row.get(column, ""))
-            ]
-            if shortened and (role_of(column) in ("id", "gtin", "isbn") or column in _columns(spec)):
+            shortened = [cell for cell in self._numbered({"column": column}) if is_shortened(cell[1])]
+            if shortened and (role_of(column) in ("id", "gtin", "isbn") or column in columns):
                 self._doubt(
                     "id",
                     f"a spreadsheet has cut numbers of {_quoted(column)} ({self._examples(shortened)}): their digits "
                     "are lost, and no id is taken from this column. Export it again as text",
                 )
-        if _columns(spec) and _columns(spec) == _columns(item["name"]):
+        if columns and columns == _columns(item["name"]):
             self._doubt(
                 "id", "no column seems to be an id: the name is taken for it, and another spelling is another item"
             )
-        distinct = len(set(cells))
         self._missing("id", spec)
         self._replaced(spec)
         names: dict[str, str] = {}
@@ -245,7 +233,8 @@ class _Writer:
                     'column is a part of the id, as in id = ["shop", "sku"]',
                 )
                 break
-        self._line("id", spec, f"{distinct:,} distinct in {many(len(self.sampled.rows), 'row')}" if cells else "")
+        distinct = f"{len(set(cells)):,} distinct in {many(len(self.sampled.rows), 'row')}"
+        self._line("id", spec, distinct if cells else "")
 
     def _replaced(self, spec: Any) -> None:
         """Say that members of a list, such as variants, would replace one another as prices of one item."""
@@ -266,15 +255,10 @@ class _Writer:
         item = self.fields["item"]
         twice = next((column for column in self.sampled.twice if role_of(column) == "name"), None)
         if spec == "?" or twice:
-            reason = (
-                f"the file has several columns {_quoted(twice)}" if twice else "no column seems to be the item's name"
-            )
-            joins = (
-                [name for name in item.get("identifiers", {}) if name == "gtin"]
-                if self.fields.get("observation")
-                else []
-            )
+            several = f"the file has several columns {_quoted(twice)}" if twice else ""
+            joins = "gtin" in item.get("identifiers", {}) and self.fields.get("observation")
             instead = '. If the index has the items already, write `id` and join_by = "gtin" alone' if joins else ""
+            reason = several or "no column seems to be the item's name"
             self._doubt("name", f"{reason}: name the column that is{instead}")
             spec = "?"
         self._missing("name", spec)
@@ -288,7 +272,7 @@ class _Writer:
         if absent:
             lines = ", ".join(str(self.sampled.lines[place]) for place in absent[:3])
             is_total = absent == [rows - 1] and rows > 1 and not beside
-            without = f"{len(absent):,} of {many(rows, 'row')} {_has(len(absent))} none"
+            without = f"{_share(len(absent), rows, 'row')} {_has(len(absent))} none"
             total = " (the last one seems to be a total)" if is_total else ""
             self._doubt(name, f"{without} and {_is(len(absent))} rejected: line {lines}{total}")
 
@@ -333,7 +317,7 @@ class _Writer:
                 "gtin", f"the check digit of {len(wrong):,} of {len(texts):,} does not fit: {self._examples(wrong)}"
             )
         fit = sum(map(fits_gtin, texts))
-        self._line("gtin", spec | keys, f"the check digits of {fit:,} of {many(len(texts), 'cell')} fit")
+        self._line("gtin", spec | keys, f"the check digits of {_share(fit, len(texts))} fit")
 
     def _attributes(self, specs: dict[str, Any]) -> None:
         lines_before = len(self.lines)
@@ -349,7 +333,7 @@ class _Writer:
         cells = self._cells(spec)
         with_unit = sum(quantity(text, "kg") is not None for text in cells)
         if with_unit >= HALF * len(cells):
-            evidence = f"{with_unit:,} of {many(len(cells), 'cell')} {_has(with_unit)} a weight at the end"
+            evidence = f"{_share(with_unit, len(cells))} {_has(with_unit)} a weight at the end"
             self._line("weight_kg", spec | {"unit": "kg"}, evidence)
             return
         named = _UNIT_OF_WEIGHT.search(plain(spec["column"]))
@@ -413,7 +397,7 @@ class _Writer:
                 form = "%Y-%m-%d" if "-" in dated[0] else "%Y%m%d"
                 pattern = re.sub(r"\d{2,4}", lambda digits: f"[0-9]{{{len(digits[0])}}}", dated[0])
                 by_name = f'{{ file_name = "({pattern})", format = "{form}" }}'
-                self._doubt(
+                self._ask(
                     "day",
                     f'no column is a day, and the file\'s name has one ("{dated[0]}"): is it that of the prices?',
                     (
@@ -421,12 +405,9 @@ class _Writer:
                         _reading("day = { load_day = true }", "the prices are of the day on which they are loaded"),
                     ),
                 )
-                self.lines.append('day = "?"')
-                return
-            if self._parts_of_day():
-                return
-            self._doubt("day", "the file states no day: its prices are of the day on which it is loaded (UTC)")
-            self.lines.append("day = { load_day = true }")
+            elif not self._parts_of_day():
+                self._doubt("day", "the file states no day: its prices are of the day on which it is loaded (UTC)")
+                self.lines.append("day = { load_day = true }")
             return
         if not _columns(spec) or "format" in spec:
             self._line("day", spec)
@@ -436,8 +417,7 @@ class _Writer:
         fits = day_formats(texts, 0)
         if sum(counted_once(fits)) < HALF * len(texts):
             named = _quoted(_columns(spec)[0])
-            self._doubt("day", f"{named} seems to be the day, and no format fits: {self._examples(numbered)}")
-            self.lines.append('day = "?"')
+            self._ask("day", f"{named} seems to be the day, and no format fits: {self._examples(numbered)}")
             return
         for group in EITHER_ORDER:
             fitting = [form for form in group if form in fits]
@@ -450,43 +430,38 @@ class _Writer:
                 return
             for form in fitting[1:]:
                 del fits[form]
-        unread_cells = [(place, text) for place, text in numbered if parsed(text, tuple(fits)) is None]
-        total = len(texts)
+        read = [(text, parsed(text, tuple(fits))) for text in texts]
+        days = [day for _, day in read if day is not None]
+        total, unread_cells = len(texts), [cell for cell, (_, day) in zip(numbered, read, strict=True) if day is None]
         if unread_cells:
-            count, shown_cells = len(unread_cells), self._examples(unread_cells)
-            self._doubt("day", f"{count:,} of {total:,} {_is(count)} no day and {_is(count)} rejected: {shown_cells}")
+            count, examples = len(unread_cells), self._examples(unread_cells)
+            self._doubt("day", f"{count:,} of {total:,} {_is(count)} no day and {_is(count)} rejected: {examples}")
         first, last = bounds("", "")
-        read = [(text, day) for text in texts if (day := parsed(text, tuple(fits))) is not None]
-        days = [day for _, day in read]
         for outside, where in (
-            ([text for text, day in read if day > last], "in the future"),
-            ([text for text, day in read if day < first], f"before {shown(first)}"),
+            ([text for text, day in read if day is not None and day > last], "in the future"),
+            ([text for text, day in read if day is not None and day < first], f"before {shown(first)}"),
         ):
             if outside:
-                some = f"{len(outside):,} of {many(total, 'day')} {_is(len(outside))} {where}"
+                some = f"{_share(len(outside), total, 'day')} {_is(len(outside))} {where}"
                 self._doubt("day", f'{some} and {_is(len(outside))} rejected, such as "{outside[0]}"')
-        if not self.shape and name_score(_columns(spec)[0], dict(role_names())["day"]) < WHOLE - 50:
+        if not self.shape and name_score(_columns(spec)[0], role_names()["day"]) < WHOLE - 50:
             self._doubt("day", f"is {_quoted(_columns(spec)[0])} the day of the price?")
         span = f", {shown(min(days))} to {shown(max(days))}" if days else ""
         forms = list(fits)
         self._line(
             "day",
             spec if forms == ["%Y-%m-%d"] else spec | {"format": forms[0] if len(forms) == 1 else forms},
-            f"{len(days):,} of {many(len(texts), 'cell')} {_has(len(days))} a day{span}",
+            f"{_share(len(days), total)} {_has(len(days))} a day{span}",
         )
 
     def _doubt_of_order(self, spec: Any, text: str, *forms: str) -> None:
         read = {form: parsed(text, (form,)) for form in forms}
-        said = " or ".join(f"{shown(day)}" for day in dict.fromkeys(read.values()) if day is not None)
-        self._doubt(
-            "day",
-            f'"{text}" may be {said}: write the order of day and month',
-            tuple(
-                _reading(f"day = {_toml(spec | {'format': form})}", f'"{text}" is {_day_shown(read[form])}')
-                for form in forms
-            ),
+        said = " or ".join(str(shown(day)) for day in dict.fromkeys(read.values()) if day is not None)
+        choices = (
+            _reading(f"day = {_toml(spec | {'format': form})}", f'"{text}" is {_day_shown(read[form])}')
+            for form in forms
         )
-        self.lines.append('day = "?"')
+        self._ask("day", f'"{text}" may be {said}: write the order of day and month', tuple(choices))
 
     def _currency(self, price: Any, given: Any) -> tuple[list[str], list[str], str | None]:
         """Return the lines of the currency, the marks in prices that say the same, and the one currency of all prices.
@@ -515,7 +490,7 @@ class _Writer:
                 line, of_row, mark = apart
                 seen = ", ".join(map(_quoted, stated))
                 of_each, _ = self._of_each_price(price, stated)
-                self._doubt(
+                self._ask(
                     "currency",
                     f"the prices state {seen}, and {_quoted(_columns(given)[0])} says otherwise: which is right?",
                     (
@@ -523,7 +498,6 @@ class _Writer:
                         _reading(f"currency = {of_each}", f"line {line} is in {mark}"),
                     ),
                 )
-                self.lines.append('currency = "?"')
             else:
                 self._line("currency", given)
             marks = list(stated)
@@ -542,8 +516,7 @@ class _Writer:
                     _reading(f'currency = {{ constant = "{code}" }}', f"all prices are in {code}")
                     for code in COMMON[:3]
                 )
-                self._doubt("currency", f"{sentence}: in which currency are the prices (any ISO 4217 code)?", examples)
-                self.lines.append('currency = "?"')
+                self._ask("currency", f"{sentence}: in which currency are the prices (any ISO 4217 code)?", examples)
         else:
             of_each, of_mark = self._of_each_price(price, stated)
             for mark in (mark for mark, code in of_mark.items() if code == "?"):
@@ -622,30 +595,27 @@ class _Writer:
         return _toml(spec), table
 
     def _price(self, spec: Any, marks: list[str], currency: str | None) -> Any:
-        hundredths = next((column for column in _columns(spec) if _HUNDREDTHS & set(plain(column).split())), None)
+        counted = set(word_list("hundredths"))
+        hundredths = next((column for column in _columns(spec) if counted.intersection(plain(column).split())), None)
         if hundredths:
-            self._doubt(
+            return self._ask(
                 "price",
                 f"{_quoted(hundredths)} seems to count the hundredths of its currency: write the prices into the file "
                 "with decimals, or name the column if it has whole amounts",
             )
-            self.lines.append('price = "?"')
-            return "?"
         rivals = self.fields.get("rivals", {}).get("price", [])
         plainest = "column" in spec and is_exactly_price(spec["column"]) and not any(map(states_tax, rivals))
         if rivals and "column" in spec and not plainest:
             listed = [spec["column"], *rivals]
             if any(self.sampled.values(column) != self.sampled.values(spec["column"]) for column in rivals):
-                self._doubt(
+                return self._ask(
                     "price",
                     f"{' and '.join(map(_quoted, listed))} may each be the price: choose one",
                     tuple(line for column in listed for line in self._prices_of(column, marks, currency)),
                 )
-                self.lines.append('price = "?"')
-                return "?"
         for column in self.sampled.columns:
             units = [text for text in self.sampled.values(column) if text != "1" and text.isdecimal()]
-            if units and plain(column).replace(" ", "") in _UNITS_OF_PRICE:
+            if units and plain(column).replace(" ", "") in word_list("unit_of_price"):
                 sentence = f'{_quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
                 self._doubt("price", f"{sentence}: the price is loaded as it is written, and is not divided")
         return self._amount_line("price", spec, marks, currency)
@@ -662,24 +632,23 @@ class _Writer:
     def _parts_of_day(self) -> bool:
         """Leave the day open where a column has weeks or months, and another one the year."""
         named = {plain(column): column for column in self.sampled.columns if self.sampled.values(column)}
-        year = next((named[name] for name in _YEARS if name in named), None)
-        for names, join, form in ((_WEEKS, "-W", "%G-W%V"), (_MONTHS, "-", "%Y-%-m")):
-            part = next((named[name] for name in names if name in named), None)
-            if part is None:
-                continue
-            reading = _toml({"columns": [year or "?", part], "join": join, "format": form})
-            self._doubt(
-                "day",
-                f"{_quoted(part)} seems to be a part of the day of the prices. A day needs the year too"
-                + (": choose one" if year else f", as in day = {reading}: add a column that has it"),
-                (
-                    *([_reading(f"day = {reading}", "the last day of each")] if year else []),
-                    _reading("day = { load_day = true }", "the prices are of the day on which they are loaded"),
-                ),
-            )
-            self.lines.append('day = "?"')
-            return True
-        return False
+        year, week, month = (
+            next((named[name] for name in word_list(kind) if name in named), None) for kind in ("year", "week", "month")
+        )
+        part, join, form = (week, "-W", "%G-W%V") if week else (month, "-", "%Y-%-m")
+        if part is None:
+            return False
+        reading = _toml({"columns": [year or "?", part], "join": join, "format": form})
+        self._ask(
+            "day",
+            f"{_quoted(part)} seems to be a part of the day of the prices. A day needs the year too"
+            + (": choose one" if year else f", as in day = {reading}: add a column that has it"),
+            (
+                *([_reading(f"day = {reading}", "the last day of each")] if year else []),
+                _reading("day = { load_day = true }", "the prices are of the day on which they are loaded"),
+            ),
+        )
+        return True
 
     def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
         stated = {mark_of(text) for text in self._cells(spec)} - {""}
@@ -707,21 +676,12 @@ class _Writer:
             made, choices = (same[0], None) if same else (made, choices)
         if choices:
             text, readings = choices
-            self._doubt(
-                name,
-                f'"{text}" may be {" or ".join(value for value, _ in readings)}: choose one',
-                tuple(
-                    _reading(f"{name} = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings
-                ),
-            )
-            self.lines.append(f'{name} = "?"')
-            return "?"
+            lines = (_reading(f"{name} = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings)
+            said = " or ".join(value for value, _ in readings)
+            return self._ask(name, f'"{text}" may be {said}: choose one', tuple(lines))
         if name == "price" and len(unread) > len(cells) / 2:
-            named = _quoted(_columns(spec)[0])
-            most = f"{len(unread):,} of {many(len(cells), 'cell')} cannot be read"
-            self._doubt(name, f"{named} seems to be the price, and {most}: {self._examples(unread)}")
-            self.lines.append('price = "?"')
-            return "?"
+            most = f"{_quoted(_columns(spec)[0])} seems to be the price, and {_share(len(unread), len(cells))}"
+            return self._ask(name, f"{most} cannot be read: {self._examples(unread)}")
         negative = [(place, text) for place, text in cells if re.match(r"\W*[-\u2212]\s*\W?[0-9]", text)]
         zero = [(place, text) for place, text in cells if re.fullmatch(r"[^1-9]*0[^1-9]*", text)]
         for some, what, end in (
@@ -730,10 +690,10 @@ class _Writer:
             (zero, f"{_is(len(zero))} zero", "loaded as such"),
         ):
             if some:
-                count = f"{len(some):,} of {many(len(cells), 'cell')}"
+                count = _share(len(some), len(cells))
                 self._doubt(name, f"{count} {what} and {_is(len(some))} {end}: {self._examples(some)}")
         amounts = len(cells) - len(unread)
-        self._line(name, made, f"{amounts:,} of {many(len(cells), 'cell')} {_has(amounts)} an amount")
+        self._line(name, made, f"{_share(amounts, len(cells))} {_has(amounts)} an amount")
         return made
 
     def _amount(self, spec: Any, marks: list[str], currency: str | None) -> tuple[Any, list[tuple[int, str]], Any]:
@@ -796,6 +756,10 @@ def _day_of_name(column: str) -> date | None:
     """Return the last day of the time that the name of a column states, such as `Jan 2026`; None where it has none."""
     day = parsed(column.strip(), _TIMES)
     return None if day is None else shown(day)
+
+
+def _share(count: int, total: int, noun: str = "cell") -> str:
+    return f"{count:,} of {many(total, noun)}"
 
 
 def _is(count: int) -> str:

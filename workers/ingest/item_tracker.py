@@ -48,10 +48,9 @@ def mint_all(source: str, source_ids: list[str]) -> tuple[Any, Any]:
     return iids, keys
 
 
-# The items that a load has met: their keys, the span of their days, and whether a row says anything new of them.
-
-
 UNKNOWN, SEVERAL = "names no item that the index has", "names several items of the index"
+IID_TAKEN = "has an IID that another id of this load has"
+IID_CHANGED = "has another IID than a former row of its id"
 NO_DAY, LATEST = np.iinfo("i4").min, np.iinfo("i4").max
 
 
@@ -99,17 +98,17 @@ class ItemTracker:
         faults = (self._found.get(name, UNKNOWN) if name else None for name in names)
         return [fault if isinstance(fault, str) else None for fault in faults]
 
-    def claim(self, source_id: str, iid: str | None) -> int | None:
+    def claim(self, source_id: str, iid: str | None) -> str | None:
         """Claim an IID for an id, where the mapping has IIDs; None claims the one that it has or is minted.
 
-        Return None, or 0 where another id has it, or 1 where the id has another.
+        Return what is wrong with it, or None.
         """
         own = self._iids.get(source_id)
         wanted = iid or own or mint(self._source, source_id).iid
         if own is not None and own != wanted:
-            return 1
+            return IID_CHANGED
         if self._claims.setdefault(wanted, source_id) != source_id:
-            return 0
+            return IID_TAKEN
         self._iids[source_id] = wanted
         return None
 

@@ -23,9 +23,6 @@ from workers.provenance import items, standing
 from workers.provenance.events import Event
 from workers.provenance.standing import Acts
 
-# Identifiers that a load brought and that could not be followed: each is a row among the rejects.
-
-
 CROWDED = "a source gives this identifier to more than a hundred items, so it links none of them"
 REPEATED = "another item of the source has this identifier: they stay two items; has its id changed?"
 CONFLICTING = "would join two items of one source, or what a person separated"
@@ -83,9 +80,6 @@ def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, s
     raw = f"{shown} and {len(keys) - _NAMED} more" if len(keys) > _NAMED else shown
     scheme, _, value = identifier.partition(":")
     return Reject("", 0, reason, raw, scheme, value, "field")
-
-
-# The linking of a load: its new items are compared with all others before it commits.
 
 
 SQL = load_queries(__file__, "load.sql")

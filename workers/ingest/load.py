@@ -28,7 +28,7 @@ from workers.events import watches
 from workers.ingest import accounting, factors, readers
 from workers.ingest.accounting import RejectLog, Summary, nothing_used
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch, LoadBuffers, Reject
-from workers.ingest.item_tracker import KnownItems, known_items
+from workers.ingest.item_tracker import known_items
 from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
 from workers.ingest.readers import alternating, prefetch
@@ -169,15 +169,12 @@ def _touched(connection: Connection, stage: Stage) -> set[int]:
     return touched
 
 
-# Other names of items, from a JSON file beside the data.
-
-
 def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
     """Read the other names; empty where the mapping has none. Raises LoadRefused where their file cannot be used."""
     path = alt_names_file(mapping, files)
-    if path is None or mapping.item is None or mapping.item.alt_names is None:
+    if path is None or mapping.alt_names is None:
         return {}
-    keys = mapping.item.alt_names.keys
+    keys = mapping.alt_names.keys
     try:
         entries = json.loads(path.read_bytes())
         return {str(k): " ".join(str(v[key]).strip() for key in keys if v.get(key)) for k, v in entries.items()}
@@ -187,9 +184,9 @@ def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
 
 def alt_names_file(mapping: Mapping, files: list[Path]) -> Path | None:
     """Find the file of other names beside the first file or beside the mapping; None where the mapping has none."""
-    if mapping.item is None or mapping.item.alt_names is None:
+    if mapping.alt_names is None:
         return None
-    name = mapping.item.alt_names.file
+    name = mapping.alt_names.file
     for folder in (files[0].parent, mapping.path.parent):
         if (folder / name).exists():
             return folder / name
@@ -227,9 +224,6 @@ def digest(mapping: Mapping, paths: list[Path], files: Sequence[InputFile]) -> b
     return hashlib.sha256(
         msgspec.msgpack.encode((LAYOUT, mapping.text, mapping.loaded_on, mapping.member, files, others))
     ).digest()
-
-
-# One load: lock, read, stage, check, merge, commit. Everything of it becomes visible at once, or nothing does.
 
 
 ReportProgress = Callable[[int], None]
@@ -368,9 +362,9 @@ class _Load:
 
     def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
         channels = {fold(row[0]): row[0] for row in self.connection.execute(SQL.channel_spellings)}
-        shaper = Transformer(
-            self.mapping, alt_names(self.mapping, self.files), self._owners, channels, self._joined_items()
-        )
+        item = self.mapping.item
+        known = known_items(self.lookup, item, self.mapping.source) if item and item.join_by and self.lookup else None
+        shaper = Transformer(self.mapping, alt_names(self.mapping, self.files), self._owners, channels, known)
         months = Months(constants, events=self.mapping.counts_events, buffers=self.buffers)
         stage = Stage(self.connection, self.mapping, months, constants, spool)
         counts = Counter(impacts_read=0, impacts_rejected=0)
@@ -410,13 +404,6 @@ class _Load:
     def _owners(self, iids: list[str], ids: list[str]) -> set[tuple[str | None, str]]:
         assert self.lookup is not None, "the mapping names IIDs"
         return set(self.lookup.execute(SQL.owners, (self.mapping.source, iids, ids)).fetchall())
-
-    def _joined_items(self) -> KnownItems | None:
-        """Return how the items are found that a mapping with `join_by` speaks of."""
-        item = self.mapping.item
-        if item is None or not item.join_by or self.lookup is None:
-            return None
-        return known_items(self.lookup, item, self.mapping.source)
 
     def _finish(self, state: str) -> None:
         summary = self._summary

@@ -13,7 +13,10 @@ from shared.money import CODES as CURRENCIES
 from workers.ingest.fields import AltNames, FactorFields, Impact, ItemFields, ObservationFields
 from workers.ingest.mapping_tables import Tables
 
-# The `[match]` section of a mapping: the items of a source that may be linked with other sources, and the evidence.
+_SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
+_SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
+_LEVELS_MAX = 8
+_SKIPPED_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,33 +27,6 @@ class MatchRules:
     never: bool = False
     own_identifiers: tuple[str, ...] = ()
     article_identifier: str | None = None
-
-    def terms(self) -> dict[str, Any]:
-        """Return the rules that differ from the usual ones."""
-        usual = MatchRules()
-        given = {rule.name: getattr(self, rule.name) for rule in fields(self)}
-        return {name: value for name, value in given.items() if value != getattr(usual, name)}
-
-
-def read_rules(tables: Tables, given: Any, item: ItemFields | None) -> MatchRules:
-    """Read the section. Raises LoadRefused, also for a scheme that the mapping's items do not have."""
-    where = "[match]"
-    read = tables.read(MatchRules, given, where)
-    rules = MatchRules(**read | {"own_identifiers": tuple(sorted(read.get("own_identifiers", ())))})
-    known = {scheme for scheme, _ in item.identifiers} if item else set()
-    for scheme in (*rules.own_identifiers, *([rules.article_identifier] if "article_identifier" in read else [])):
-        if scheme not in known:
-            tables.refuse(f"{where} names the scheme `{scheme}`, which [item.identifiers] does not have")
-    return rules
-
-
-# A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values.
-
-
-_SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
-_SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
-_LEVELS_MAX = 8
-_SKIPPED_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +95,18 @@ class Mapping(TopKeys):
 
     @property
     def matching(self) -> dict[str, Any]:
-        """The rules of matching, as the source's row keeps them."""
-        return self.match.terms()
+        """The rules of matching that differ from the usual ones, as the source's row keeps them."""
+        own = {rule.name: getattr(self.match, rule.name) for rule in fields(MatchRules)}
+        return {name: value for name, value in own.items() if value != getattr(MatchRules(), name)}
+
+    @property
+    def alt_names(self) -> AltNames | None:
+        """The file of other names of its items."""
+        return self.item.alt_names if self.item else None
 
     def refuse_second_file(self) -> None:
         """Raise LoadRefused where the mapping names a second file: there is none beside a feed or an upload."""
-        if self.item is not None and self.item.alt_names is not None:
+        if self.alt_names is not None:
             raise LoadRefused("`alt_names` needs a second file, which feeds and uploads do not have; remove it")
 
     @property
@@ -156,29 +138,24 @@ def parse(text: str, path: Path = Path("mapping.toml")) -> Mapping:
     return _Reader(path.name).mapping(document, text, path)
 
 
-class _Reader:
-    def __init__(self, name: str) -> None:
-        self._tables = Tables(name)
-        self._refuse = self._tables.refuse
-
+class _Reader(Tables):
     def mapping(self, document: dict[str, Any], text: str, path: Path) -> Mapping:
-        tables = self._tables
-        plain = tables.read(TopKeys, document, "the mapping", _TABLES)
+        plain = self.read(TopKeys, document, "the mapping", _TABLES)
         if not _SOURCE.fullmatch(plain["source"]):
-            self._refuse("source must be lower-case letters, digits and underscores, and begin with a letter")
+            self.refuse("source must be lower-case letters, digits and underscores, and begin with a letter")
         if ("factors" in document) == ("item" in document):
-            self._refuse("there must be either [item] (with or without [observation]) or [factors]")
+            self.refuse("there must be either [item] (with or without [observation]) or [factors]")
         self._check_form(TopKeys(**plain))
-        tables.on_error = plain.get("on_error", "row")
+        self.on_error = plain.get("on_error", "row")
         item = self._item(document["item"]) if "item" in document else None
         impacts = self._impacts(document.get("impacts", []))
-        item_columns = tuple(dict.fromkeys(tables.columns))
-        item_file_names = tuple(tables.file_names)
+        item_columns = tuple(dict.fromkeys(self.columns))
+        item_file_names = tuple(self.file_names)
         observations = self._observations(document.get("observation"))
         if item and item.join_by and not (observations or impacts):
-            self._refuse("[item] join_by needs [observation] or [[impacts]], which say what is loaded")
+            self.refuse("[item] join_by needs [observation] or [[impacts]], which say what is loaded")
         factors = self._factors(document["factors"]) if "factors" in document else None
-        rules = read_rules(tables, document.get("match", {}), item)
+        rules = self._rules(document.get("match", {}), item)
         return Mapping(
             **plain | self._place(plain),
             item=item,
@@ -188,13 +165,13 @@ class _Reader:
             match=rules,
             text=text,
             path=path,
-            columns=tuple(dict.fromkeys(tables.columns)),
+            columns=tuple(dict.fromkeys(self.columns)),
             item_columns=item_columns,
             item_file_names=item_file_names,
-            sparse_columns=frozenset(tables.sparse),
-            lenient_columns=tables.lenient_columns(),
-            null_texts=tables.null_texts,
-            loaded_on=tables.loaded_on,
+            sparse_columns=frozenset(self.sparse),
+            lenient_columns=self.lenient_columns(),
+            null_texts=self.null_texts,
+            loaded_on=self.loaded_on,
         )
 
     def _check_form(self, given: TopKeys) -> None:
@@ -203,98 +180,102 @@ class _Reader:
         try:
             "".encode(given.encoding)
         except (LookupError, ValueError):
-            self._refuse(f"encoding {given.encoding!r} is not known")
+            self.refuse(f"encoding {given.encoding!r} is not known")
         if len(delimiter.encode()) != 1 or delimiter in "\r\n\0":
-            self._refuse("delimiter must be one ASCII character")
+            self.refuse("delimiter must be one ASCII character")
         if len(quote.encode()) > 1 or quote in ("\r", "\n", "\0", delimiter):
-            self._refuse("quote must be one ASCII character that is not the delimiter, or empty")
+            self.refuse("quote must be one ASCII character that is not the delimiter, or empty")
         if len(escape.encode()) > 1 or escape in ("\r", "\n", "\0", delimiter, *([quote] if quote else [])):
-            self._refuse("escape must be one ASCII character that is neither the delimiter nor the quotation mark")
+            self.refuse("escape must be one ASCII character that is neither the delimiter nor the quotation mark")
         if type(given.skip_rows) is not int or not 0 <= given.skip_rows <= _SKIPPED_MAX:
-            self._refuse(f"skip_rows must be a whole number from 0 to {_SKIPPED_MAX}")
+            self.refuse(f"skip_rows must be a whole number from 0 to {_SKIPPED_MAX}")
         limit, rank = given.rejects_max, given.rank
         if limit is not None and (type(limit) is not int or limit < 0):
-            self._refuse("rejects_max must be a whole number that is not negative")
+            self.refuse("rejects_max must be a whole number that is not negative")
         if rank is not None and (type(rank) is not int or not 0 <= rank <= 32_767):
-            self._refuse("rank must be a whole number from 0 to 32,767; the lowest takes precedence")
+            self.refuse("rank must be a whole number from 0 to 32,767; the lowest takes precedence")
 
     def _place(self, plain: dict[str, Any]) -> dict[str, Any]:
         """Read which cells are filled down, and note the columns that say which rows are read."""
-        columns = self._tables.columns
         read = {}
         if "fill_down" in plain:
-            rule = read["fill_down"] = FillDown(**self._tables.read(FillDown, plain["fill_down"], "fill_down"))
-            columns += [rule.within, *rule.columns]
-        columns += filter(None, [plain.get("rows_with")])
+            rule = read["fill_down"] = FillDown(**self.read(FillDown, plain["fill_down"], "fill_down"))
+            self.columns += [rule.within, *rule.columns]
+        self.columns += filter(None, [plain.get("rows_with")])
         return read
 
     def _item(self, given: Any) -> ItemFields:
-        tables, where = self._tables, "[item]"
+        where = "[item]"
         join_by = given.get("join_by") if isinstance(given, dict) else None
         if join_by:
-            tables.only(given, ("id", "join_by", "join_source"), "[item] with join_by")
-        item = tables.read(ItemFields, given, where)
+            self.only(given, ("id", "join_by", "join_source"), "[item] with join_by")
+        item = self.read(ItemFields, given, where)
         if not join_by and "name" not in item:
-            self._refuse("[item] needs `name` (or `join_by`, to find items that the index has)")
+            self.refuse("[item] needs `name` (or `join_by`, to find items that the index has)")
         if join_by and not _SCHEME.fullmatch(join_by):
-            self._refuse("[item] join_by must be id, iid or an identifier scheme")
+            self.refuse("[item] join_by must be id, iid or an identifier scheme")
         if len(item.get("category", ())) > _LEVELS_MAX:
-            self._refuse(f"[item] category has {_LEVELS_MAX} levels at most")
+            self.refuse(f"[item] category has {_LEVELS_MAX} levels at most")
         names = {"alt_names": self._alt_names(item["alt_names"])} if "alt_names" in item else {}
         return ItemFields(**item | names)
 
     def _alt_names(self, given: Any) -> AltNames:
         where = "[item] alt_names"
-        read = AltNames(**self._tables.read(AltNames, given, where))
+        read = AltNames(**self.read(AltNames, given, where))
         file = read.file
         if Path(file).name != file or file in (".", "..") or "\\" in file or "\0" in file:
-            self._refuse(f"{where} file must be the plain name of a file beside the data or the mapping")
+            self.refuse(f"{where} file must be the plain name of a file beside the data or the mapping")
         return read
 
     def _observations(self, given: Any) -> tuple[ObservationFields, ...]:
-        listed = tuple(map(self._observation, _listed(given)))
+        listed = tuple(
+            map(self._observation, given if isinstance(given, list) else [given] if given is not None else [])
+        )
         if len({spec.identity for spec in listed}) > 1:
-            self._refuse("[[observation]] must have one identity in all its tables")
+            self.refuse("[[observation]] must have one identity in all its tables")
         return listed
 
     def _observation(self, given: Any) -> ObservationFields:
         where, kind = "[observation]", given.get("kind") if isinstance(given, dict) else None
         if isinstance(kind, str):
             if kind not in ("listing", "sale"):
-                self._refuse(f"{where} kind must be one of listing, sale, or a table that names a column of these two")
+                self.refuse(f"{where} kind must be one of listing, sale, or a table that names a column of these two")
             given = {**given, "kind": {"constant": kind}}
-        read = ObservationFields(**self._tables.read(ObservationFields, given, where))
+        read = ObservationFields(**self.read(ObservationFields, given, where))
         if read.currency.constant is not None and read.currency.constant not in CURRENCIES:
-            self._refuse(f"{where} currency must be a code of ISO 4217, three capital letters")
+            self.refuse(f"{where} currency must be a code of ISO 4217, three capital letters")
         return read
 
+    def _rules(self, given: Any, item: ItemFields | None) -> MatchRules:
+        read = self.read(MatchRules, given, "[match]")
+        rules = MatchRules(**read | {"own_identifiers": tuple(sorted(read.get("own_identifiers", ())))})
+        known = {scheme for scheme, _ in item.identifiers} if item else set()
+        for scheme in (*rules.own_identifiers, rules.article_identifier):
+            if scheme is not None and scheme not in known:
+                self.refuse(f"[match] names the scheme `{scheme}`, which [item.identifiers] does not have")
+        return rules
+
     def _factors(self, given: Any) -> FactorFields:
-        factors = FactorFields(**self._tables.read(FactorFields, given, "[factors]"))
+        factors = FactorFields(**self.read(FactorFields, given, "[factors]"))
         for code, _ in factors.indicators:
-            self._tables.one_of(code, CODES, "[factors] indicators")
+            self.one_of(code, CODES, "[factors] indicators")
         return factors
 
     def _impacts(self, given: Any) -> tuple[Impact, ...]:
         if not isinstance(given, list):
-            self._refuse("[[impacts]] must be a list of tables")
+            self.refuse("[[impacts]] must be a list of tables")
         impacts = tuple(map(self._impact, given))
         totals = [impact.indicator for impact in impacts if impact.stage is None]
         if len(set(totals)) < len(totals):
-            self._refuse("[[impacts]] gives the total of one indicator twice; a part of it has a `stage`")
+            self.refuse("[[impacts]] gives the total of one indicator twice; a part of it has a `stage`")
         return impacts
 
     def _impact(self, given: Any) -> Impact:
         where = "[[impacts]]"
-        impact = Impact(**self._tables.read(Impact, given, where))
-        self._tables.one_of(impact.indicator, CODES, f"{where} indicator")
+        impact = Impact(**self.read(Impact, given, where))
+        self.one_of(impact.indicator, CODES, f"{where} indicator")
         if (impact.low is None) != (impact.high is None):
-            self._refuse(f"{where} states both `low` and `high`, or none of them")
+            self.refuse(f"{where} states both `low` and `high`, or none of them")
         if impact.stage and impact.has_spread:
-            self._refuse(f"{where} of a stage has no `low`, `high` or `deviation`: they are of the total")
+            self.refuse(f"{where} of a stage has no `low`, `high` or `deviation`: they are of the total")
         return impact
-
-
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]

@@ -162,8 +162,14 @@ class Tables:
         for form in given.get("format", ()):
             if not calendar_days.is_format(form):
                 self.refuse(f"{where} format {form!r} is no format of days with their year, such as %d.%m.%Y")
-        for name in ("min", "max"):
-            self._day(given, name, where)
+        for name in (name for name in ("min", "max") if name in given):
+            try:
+                day = date.fromisoformat(str(given[name]))
+            except ValueError:
+                self.refuse(f"{where} {name} must be a day such as 2026-01-31")
+            if not _DAYS[0] <= day <= _DAYS[1]:
+                self.refuse(f"{where} {name} must be a day from {_DAYS[0]} to {_DAYS[1]}")
+            given[name] = day.isoformat()
         pad = given.get("pad", 0)
         if not isinstance(pad, int) or isinstance(pad, bool) or not 0 <= pad <= _PAD_MAX:
             self.refuse(f"{where} pad must be a whole number from 1 to {_PAD_MAX}")
@@ -174,28 +180,19 @@ class Tables:
         if len(given.get("decimal", ".")) != 1 or len(given.get("thousands", "")) > 1:
             self.refuse(f"{where} decimal and thousands are one character each")
 
-    def _day(self, given: dict[str, Any], name: str, where: str) -> None:
-        if name in given:
-            try:
-                day = date.fromisoformat(str(given[name]))
-            except ValueError:
-                self.refuse(f"{where} {name} must be a day such as 2026-01-31")
-            if not _DAYS[0] <= day <= _DAYS[1]:
-                self.refuse(f"{where} {name} must be a day from {_DAYS[0]} to {_DAYS[1]}")
-            given[name] = day.isoformat()
-
     def _pattern(self, given: dict[str, Any], where: str) -> str:
         """Return `match` with the one group that is the value named `value`."""
-        for name in ("match", "file_name"):
-            groups = self._groups(given.get(name, ""), f"{where} {name}")
-            if groups > 1 and not (name == "match" and given.get("group")):
-                self.refuse(
-                    f"{where}: {given[name]!r} must have one group at most, which is the value, or name it by `group`"
-                )
         pattern, group = given.get("match", ""), given.get("group", "")
+        for name, known in (("file_name", ""), ("match", group)):
+            text = given.get(name, "")
+            try:
+                compiled = re.compile(text)
+            except (re.error, RecursionError, OverflowError) as error:
+                self.refuse(f"{where} {name}: {text!r} is no regular expression: {error}")
+            if compiled.groups > 1 and not known:
+                self.refuse(f"{where}: {text!r} must have one group at most, which is the value, or name it by `group`")
         if not pattern:
             return ""
-        compiled = re.compile(pattern)
         if group and group not in compiled.groupindex:
             self.refuse(f"{where}: {pattern!r} has no group named {group!r}")
         if not compiled.groups:
@@ -207,13 +204,6 @@ class Tables:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             self.refuse(f"{where}: {given['match']!r} cannot be used: {str(error).splitlines()[0]}")
         return str(pattern)
-
-    def _groups(self, pattern: str, where: str) -> int:
-        try:
-            compiled = re.compile(pattern)
-        except (re.error, RecursionError, OverflowError) as error:
-            self.refuse(f"{where}: {pattern!r} is no regular expression: {error}")
-        return compiled.groups
 
     def refuse(self, text: str) -> NoReturn:
         """Raise LoadRefused with the mapping's name."""

@@ -113,7 +113,7 @@ class FigureColumns:
             figure is not None and one.low is not None and not one.fits(figure)
             for figure, one in zip(figures, stated, strict=True)
         ]
-        bad.outside(impact.low, stated, pa.array(wrong, pa.bool_()), "does not enclose the figure with `high`")
+        bad.note(impact.low, pa.array(wrong, pa.bool_()), "does not enclose the figure with `high`")
 
     def count(self, good: Any, counts: Counter[str]) -> None:
         """Count the figures of the good rows, and those of them that cannot be used."""
@@ -163,9 +163,6 @@ def currency_bits(currencies: Any) -> Any:
     """
     positions = np.ascontiguousarray(currencies).view("u1").reshape(-1, 3).astype("i8") - ord("A")
     return (positions @ np.array([676, 26, 1], "i8") + 1) << _CURRENCY_SHIFT
-
-
-# From a batch of columns to observations: rows of numbers, with the mark that makes each one itself. Pure.
 
 
 CHANNEL_CHARACTERS_MAX = 200
@@ -331,7 +328,7 @@ def check_bounds(field: Field, read: Read, bad: Faults, *, among: Any = None) ->
     first, last = calendar_days.bounds(field.min, field.max)
     outside = pc.or_(pc.less(read.values, first), pc.greater(read.values, last))
     reason = f"is a day before {calendar_days.shown(first)} or after {field.max or 'tomorrow'}"
-    return bad.outside(field, read.values, outside, reason, among=among)
+    return bad.note(field, outside, reason, among)
 
 
 def _either(one: Any, other: Any) -> Any:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ class Previewer:
         self._names: dict[int, str] = {}
         self._shown_keys: set[int] = set()
         self._observations: list[tuple[Any, str]] = []
+        self._totals: list[dict[str, Any]] = []
         self._figures: list[StageFigure] = []
         self._preview = Preview()
 
@@ -86,7 +88,7 @@ class Previewer:
         preview = self._preview
         preview.observations = [self._observation(row, channel) for row, channel in self._observations]
         stages = [self._stage_figure(figure) for figure in self._figures]
-        preview.impacts += stages[: self._shown - len(preview.impacts)]
+        preview.impacts = (self._totals + stages)[: self._shown]
         return preview
 
     def of_factors(self, files: list[Path]) -> Preview:
@@ -134,14 +136,12 @@ class Previewer:
                     self._names[item.key] = item.name or item.iid
         for item in shaped.items[: self._shown - len(preview.items)]:
             preview.items.append(_item(item))
-        for item in shaped.items if self._mapping.impacts else ():
-            for impact in self._mapping.impacts:
-                if impact.stage is not None:
-                    continue
-                if len(preview.impacts) < self._shown and impact.indicator in item.impacts:
-                    per_unit = f"{item.impacts[impact.indicator]:f}"
-                    row = {"item": item.name, "indicator": impact.indicator, "per_unit": per_unit}
-                    preview.impacts.append({**row, "stage": None})
+        totals = (
+            {"item": item.name, "indicator": indicator, "per_unit": f"{figure:f}", "stage": None}
+            for item in shaped.items
+            for indicator, figure in item.impacts.items()
+        )
+        self._totals += islice(totals, self._shown - len(self._totals))
 
     def _stage_figure(self, figure: StageFigure) -> dict[str, Any]:
         named = {"item": self._names.get(figure.key, "…"), "indicator": figure.impact.indicator}

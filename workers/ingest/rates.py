@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from shared.money import CODES
 from shared.settings.settings import Settings
+from workers.ingest import calendar_days
 from workers.ingest.accounting import RejectLog, reasons
 from workers.ingest.batches import Reject
 from workers.ingest.load import SQL as LOADS
@@ -31,7 +32,7 @@ from workers.provenance import events
 BYTES_MAX = 64 << 20
 _RATE = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?", re.ASCII)
 _NONE = ("", "N/A")
-_DAY_FORMATS = ("%Y-%m-%d", "%d %B %Y")
+_DAY_FORMATS = ("%Y-%-m-%-d", "%d %B %Y")
 
 
 class Cell(NamedTuple):
@@ -73,10 +74,10 @@ def read(path: Path) -> RateFile:
 
 
 def _take(published: RateFile, cell: Cell, file: str) -> None:
-    day, text = _day(cell.day), cell.text.strip()
+    day, text = calendar_days.parsed(cell.day.strip(), _DAY_FORMATS), cell.text.strip()
     if text in _NONE:
         return
-    key = (cell.currency, day or date.min)
+    key = (cell.currency, date.min if day is None else calendar_days.shown(day))
     if cell.currency not in CODES:
         reason = "is no currency (ISO 4217)"
     elif day is None:
@@ -89,15 +90,6 @@ def _take(published: RateFile, cell: Cell, file: str) -> None:
         return
     raw = f"{cell.day},{cell.currency},{text}"
     published.rejects.append(Reject(file, cell.line, reason, raw, cell.currency, text))
-
-
-def _day(text: str) -> date | None:
-    for form in _DAY_FORMATS:
-        try:
-            return datetime.strptime(text.strip(), form).date()
-        except ValueError:
-            continue
-    return None
 
 
 def _csv(content: bytes, path: Path) -> Iterator[Cell]:

@@ -218,9 +218,6 @@ def _lengths(data: Any, ends: Any) -> Any:
     return lengths
 
 
-# CSV as batches of text columns. A line that is no record becomes a reject, and no other line suffers for it.
-
-
 _HEADER_LINES_MAX = 100
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 # Excel and LibreOffice take such a first line for the delimiter of the others.

@@ -20,7 +20,7 @@ from lxml import etree
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import unpacks_to_more
-from workers.ingest.read_xml import SAFE
+from workers.ingest.read_xml import SAFE, forget
 
 _WHOLE_MAX = 1e15
 _DIGITS_SHOWN = 15
@@ -79,27 +79,31 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int =
         with calamine.CalamineWorkbook.from_path(path) as book:
             chosen = _chosen(book, sheet)
             left = chosen.start[1] if chosen.start else 0
-            ranges, merged = _down(chosen, left, path), None
-            faulty_rows = _faulty_rows(path, chosen.name, suspected)
-            number, (faulty, faults) = 0, next(faulty_rows, _NO_MORE)
-            # The rows above the first one with cells are among them, though columns without cells are not.
-            for number, cells in enumerate(chosen.iter_rows(), 1):
-                row, found = [_text(cell) for cell in cells], _NO_FAULTS
-                if number == faulty:
-                    found = {column - left: fault for column, fault in faults.items()}
-                    row = ["" if place in found else text for place, text in enumerate(row)]
-                    faulty, faults = next(faulty_rows, _NO_MORE)
-                if found or any(row):
-                    yield merged.filled(SheetRow(number, row, found)) if merged else SheetRow(number, row, found)
-                    merged = merged or (_Merged(ranges) if ranges and number > skip_rows else None)
-            # Calamine ends with the last row that has a value.
-            while faults:
-                yield SheetRow(faulty, [], {column - left: fault for column, fault in faults.items()})
-                faulty, faults = next(faulty_rows, _NO_MORE)
+            rows = _rows(chosen, left, _faulty_rows(path, chosen.name, suspected))
+            ranges = _down(chosen, left, path)
+            yield from _filled(rows, ranges, skip_rows) if ranges else rows
     except calamine.PasswordError:
         raise LoadRefused(f"{path.name}: is locked by a password: save it without one") from None
     except (calamine.CalamineError, etree.XMLSyntaxError) as error:
         raise LoadRefused(f"{path.name}: is no sheet that can be read: {str(error)[:200]}") from None
+
+
+def _rows(sheet: Any, left: int, faulty_rows: Iterator[tuple[int, dict[int, CellFault]]]) -> Iterator[SheetRow]:
+    """Yield each row that has any cell, with those that have no value, and the rows of such cells behind the last."""
+    faulty, faults = next(faulty_rows, _NO_MORE)
+    # The rows above the first one with cells are among them, though columns without cells are not.
+    for number, cells in enumerate(sheet.iter_rows(), 1):
+        row, found = [_text(cell) for cell in cells], _NO_FAULTS
+        if number == faulty:
+            found = {column - left: fault for column, fault in faults.items()}
+            row = ["" if place in found else text for place, text in enumerate(row)]
+            faulty, faults = next(faulty_rows, _NO_MORE)
+        if found or any(row):
+            yield SheetRow(number, row, found)
+    # Calamine ends with the last row that has a value.
+    while faults:
+        yield SheetRow(faulty, [], {column - left: fault for column, fault in faults.items()})
+        faulty, faults = next(faulty_rows, _NO_MORE)
 
 
 def _down(sheet: Any, left: int, path: Path) -> dict[tuple[int, int], int]:
@@ -114,25 +118,22 @@ def _down(sheet: Any, left: int, path: Path) -> dict[tuple[int, int], int]:
     }
 
 
-class _Merged:
-    """Cells merged over several rows: what the first one has holds for each of them."""
-
-    def __init__(self, last: dict[tuple[int, int], int]) -> None:
-        self._last = last
-        self._places = sorted({place for _, place in last})
-        self._open: dict[int, tuple[int, str, CellFault | None]] = {}
-
-    def filled(self, row: SheetRow) -> SheetRow:
-        """Return a row with the texts and the faults of cells that begin above it."""
+def _filled(rows: Iterator[SheetRow], last: dict[tuple[int, int], int], skip_rows: int) -> Iterator[SheetRow]:
+    """Give cells merged over several rows, of which `last` has the last one, what the first one has in each of them."""
+    places = sorted({place for _, place in last})
+    above: dict[int, tuple[int, str, CellFault | None]] = {}
+    below_header = False
+    for row in rows:
         cells, faults = row.cells, dict(row.faults)
-        for place in self._places:
+        for place in places if below_header and cells else ():
             text, fault = cells[place], faults.get(place)
-            if last := self._last.get((row.number, place)):
-                self._open[place] = last, text, fault
-            elif place in self._open and self._open[place][0] >= row.number and not text and not fault:
-                _, cells[place], above = self._open[place]
-                faults |= {place: above} if above else {}
-        return SheetRow(row.number, cells, faults)
+            if bottom := last.get((row.number, place)):
+                above[place] = bottom, text, fault
+            elif place in above and above[place][0] >= row.number and not text and not fault:
+                _, cells[place], lost = above[place]
+                faults |= {place: lost} if lost else {}
+        yield SheetRow(row.number, cells, faults)
+        below_header = below_header or row.number > skip_rows
 
 
 # Which cells have no value, although they are not empty: calamine returns an empty text for both.
@@ -318,9 +319,7 @@ def _elements(packed: zipfile.ZipFile, part: str, tag: str) -> Iterator[Any]:
     with packed.open(part) as file:
         for _, element in etree.iterparse(file, tag=tag, **_PARSED):
             yield element
-            element.clear()
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+            forget(element)
 
 
 def _column(letters: str) -> int:

@@ -49,7 +49,7 @@ def xml_rows(name: str, stream: ByteStream, path: str) -> Iterator[tuple[int, Ro
         row: Row = {}
         _flatten(name, number, element, "", row)
         yield number, row
-        _forget(element)
+        forget(element)
 
 
 def row_path(name: str, stream: ByteStream) -> str:
@@ -70,7 +70,7 @@ def row_path(name: str, stream: ByteStream) -> str:
             parts[tuple(open_elements)] += len(element.attrib)
         else:
             open_elements.pop()
-            _forget(element)
+            forget(element)
     rows = [path for path in times if len(path) > 1 and parts[path] >= 2 * times[path]]
     if not rows:
         raise LoadRefused(f"{name}: no element of the document has parts that could be columns")
@@ -144,7 +144,7 @@ def _flatten(name: str, number: int, element: Any, prefix: str, row: Row, depth:
             raise LoadRefused(f"{name}: row {number}: has more than {COLUMNS_MAX:,} parts")
 
 
-def _forget(element: Any) -> None:
+def forget(element: Any) -> None:
     """Give the memory of a finished element back, and of all before it, which it and those around it still hold."""
     element.clear()
     for one in (element, *element.iterancestors()):

@@ -170,9 +170,6 @@ def prefetch(made: Iterator[T]) -> Generator[T, None, None]:
         thread.join()
 
 
-# Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive.
-
-
 def read(
     path: Path,
     mapping: Mapping,
@@ -223,20 +220,18 @@ def _batches(
     """Read a file by its form."""
     name, path = found.name, found.path
     form = mapping.form or form_of(name, found.file, path)
-    if form in ("parquet", "sheet"):
-        _check_each(mapping, form)
+    if form not in ("parquet", "sheet"):
+        # It is held until the last batch is used: Arrow closes the file with its stream.
+        stream = TextStream(name, found.file, mapping.encoding, unpacked_bytes_max)
+        form = form or form_of_text(name, stream.beginning)
+    if mapping.each and form not in ("json", "ndjson"):
+        raise LoadRefused(f"`each` names a list within a JSON object, and the file is {form.upper()}: leave it out")
     if form == "parquet":
         yield from read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
-        return
-    if form == "sheet":
+    elif form == "sheet":
         rows = sheet_rows(path, mapping.sheet, unpacked_bytes_max, mapping.skip_rows)
         yield from read_cells(name, rows, mapping, batch_rows)
-        return
-    # It is held until the last batch is used: Arrow closes the file with its stream.
-    stream = TextStream(name, found.file, mapping.encoding, unpacked_bytes_max)
-    form = form or form_of_text(name, stream.beginning)
-    _check_each(mapping, form)
-    if form == "ndjson":
+    elif form == "ndjson":
         yield from read_ndjson(name, stream, mapping, batch_rows)
     elif form == "json":
         in_list = stream.beginning.lstrip().startswith(b"[")
@@ -247,11 +242,6 @@ def _batches(
         yield from read_objects(name, xml_rows(name, stream, mapping.records), mapping, batch_rows)
     else:
         yield from read_csv(name, stream, mapping, block_bytes)
-
-
-def _check_each(mapping: Mapping, form: str) -> None:
-    if mapping.each and form not in ("json", "ndjson"):
-        raise LoadRefused(f"`each` names a list within a JSON object, and the file is {form.upper()}: leave it out")
 
 
 def reshaped(batches: Iterator[Batch], fill_down: FillDown | None, needed: str) -> Iterator[Batch]:

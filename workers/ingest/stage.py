@@ -191,9 +191,6 @@ def _months(days: Any) -> Any:
 SQL = load_queries(__file__, "stage.sql")
 
 
-# The partitions that a load makes: written without an index, indexed in bulk, attached at its end.
-
-
 class Partitions:
     """Months that had no rows before this load. All of it is in the load's transaction, and is rolled back with it.
 
@@ -379,9 +376,6 @@ def as_csv(items: list[ItemRow]) -> Any:
     written = pa.BufferOutputStream()
     pa.csv.write_csv(table, written, _FORM)
     return written.getvalue()
-
-
-# Staging: batches into temporary tables and new partitions, by COPY, inside the load's one transaction.
 
 
 LOAD = load_queries(__file__, "load.sql")

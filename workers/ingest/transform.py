@@ -22,12 +22,9 @@ from workers.ingest import calendar_days, clean
 from workers.ingest.batches import Batch, Reject
 from workers.ingest.clean import Coded, Faults, category, quantity, rejected
 from workers.ingest.fields import Field, ItemFields
-from workers.ingest.item_tracker import LATEST, NO_DAY, ItemTracker, KnownItems
+from workers.ingest.item_tracker import IID_CHANGED, IID_TAKEN, LATEST, NO_DAY, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
 from workers.ingest.observations import FigureColumns, Observed, Observer, Spread, StageFigure, check_bounds, totals
-
-# The faults of the rows of a batch as items: ids, names, texts, days, IIDs.
-
 
 NAME_CHARACTERS_MAX = 1_000
 ID_CHARACTERS_MAX = 500
@@ -112,9 +109,6 @@ def _longest(column: Any) -> int:
     if not pa.types.is_string(column.type):
         return 0
     return pc.max(pc.binary_length(column)).as_py() or 0
-
-
-# Which identifiers of a batch's items cannot be what their scheme says, as rejects of fields. Pure.
 
 
 def wrong_identifiers(
@@ -236,13 +230,8 @@ def count_missing(mask: Any, among: Any, good: Any) -> int:
     return int(np.count_nonzero(counted & ~mask.take(good)))
 
 
-# From a batch of text columns to what the index keeps: items, observations, rejects.
-
-
 # Asked with IIDs and with a source's own ids: which pairs of id and IID the index has; no id where another source's.
 Owners = Callable[[list[str], list[str]], set[tuple[str | None, str]]]
-IID_TAKEN = "has an IID that another id of this load has"
-IID_CHANGED = "has another IID than a former row of its id"
 _ITEMS_AT_ONCE = 2_048
 
 
@@ -371,17 +360,15 @@ class Transformer:
 
     def _check_claims(self, ids: clean.Coded, iids: Any, bad: Faults) -> None:
         """Reject rows that claim an IID which another id has, or another IID than their id has."""
-        field, texts, own = self._item.iid, ids.values.to_pylist(), iids.to_pylist()
+        texts, own = ids.values.to_pylist(), iids.to_pylist()
         codes = np.asarray(pc.fill_null(ids.codes, 0))
-        claims: list[list[int]] = [[], []]
-        for row in np.flatnonzero(bad.codes == 0).tolist():
-            refused = self.registry.claim(texts[codes[row]], own[row])
-            if refused is not None:
-                claims[refused].append(row)
-        for rows, reason in zip(claims, (IID_TAKEN, IID_CHANGED), strict=True):
+        claimed = {
+            row: self.registry.claim(texts[codes[row]], own[row]) for row in np.flatnonzero(bad.codes == 0).tolist()
+        }
+        for reason in (IID_TAKEN, IID_CHANGED):
             mask = np.zeros(len(bad.codes), bool)
-            mask[rows] = True
-            bad.where(mask, reason, field)
+            mask[[row for row, refused in claimed.items() if refused == reason]] = True
+            bad.where(mask, reason, self._item.iid)
 
     def _fresh_items(self, batch: Batch, path: Path, met: BatchItems, numbers: Any) -> Iterator[Transformed]:
         self.registry.extend_spans(numbers, met.first, met.last)

@@ -264,6 +264,12 @@ def test_the_whole_file_is_read_and_all_kinds_are_shown(tmp_path: Path, monkeypa
     assert found["impacts"][0]["per_unit"] == "0.5"
 
 
+def test_each_figure_of_a_stage_is_shown_once(tmp_path: Path) -> None:
+    mapping = MAPPING.replace('list_price = "list"\n', "").replace('value = "co2"', 'value = "co2"\nstage = "list"')
+    found = document(dry_run(tmp_path, HEADER + "1,A,,2026-07-01,1,Use,0.5\n", "--json", mapping=mapping))
+    assert found["impacts"] == [{"item": "A", "indicator": "co2e_kg", "per_unit": "0.5", "stage": "Use"}]
+
+
 def test_markup_in_data_is_shown_as_it_is(tmp_path: Path) -> None:
     result = dry_run(tmp_path, HEADER + "1,[red]Wid[/x]get,,2026-07-01,1,,\n2,\x1b]0;x\x07,,soon,1,,\n")
     assert result.exit_code == 0, result.exception
