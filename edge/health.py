@@ -15,13 +15,12 @@ from edge.storage.database import Scope
 from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
+from shared.redis import keys
 from shared.telemetry.metrics import EXPOSITION, exposition
 
 SQL = load_queries(__file__, "health.sql")
 # Dispatchers look every two seconds and workers take a message at once: a queue idle for this long has no consumer.
 _LATE_SECONDS = 30
-# A script whose first line declares no flags may write, so every server that refuses writes refuses it; it writes none.
-_MAY_WRITE = "#!lua\nreturn 1"
 # As much as an ID token's times may be off.
 _CLOCK_SECONDS_MAX = 60
 
@@ -116,7 +115,7 @@ async def _store(client: Any, name: str) -> dict[str, str]:
     except StoreUnavailable:
         return _part(name, "down", f"does not answer; {consequence[name]}")
     try:
-        await client.command("EVAL", _MAY_WRITE, 0)
+        await client.command("EVAL", keys.MAY_WRITE, 0)
     except StoreUnavailable:
         return _part(name, "read-only", f"refuses writes: its memory or disk is full; {consequence[name]}")
     return _part(name, "ok", "answers")

@@ -287,7 +287,6 @@ def _row(digest: str, beginning: SessionBeginning) -> dict[str, Any]:
 
 
 _LIMIT_MAX = 2**31 - 1  # of an integer column
-_NUMBERS = ("daily_units", "burst_units", "jobs_running", "jobs_queued", "batch_iids_max")
 
 
 @click.group()
@@ -298,7 +297,7 @@ def plans() -> None:
 table(
     plans,
     "list",
-    ACCOUNTS.plans,
+    SQL.plans,
     title="plans",
     text="List the plans with their limits.",
     example="itemindex plans list --json",
@@ -321,9 +320,8 @@ def set_(name: str, data_dir: Path, as_json: bool, **given: object) -> None:
     """Change limits of a plan; all others stay as they are."""
     changes = {column: value for column, value in given.items() if value is not None}
     if not changes:
-        raise ItemIndexError(
-            f"name what to change: --title, --self-service, --{', --'.join(_NUMBERS)}".replace("_", "-")
-        )
+        options = [one.opts[0] for one in click.get_current_context().command.params if one.name in given]
+        raise ItemIndexError(f"name what to change: {', '.join(options)}")
     parts = [sql.SQL("{} = {}").format(sql.Identifier(column), sql.Literal(value)) for column, value in changes.items()]
     query = sql.SQL("UPDATE plans SET {} WHERE name = {} RETURNING 1").format(
         sql.SQL(", ").join(parts), sql.Literal(name)

@@ -18,11 +18,6 @@ SELECT id::text, name, email, issuer, created_at FROM people ORDER BY id;
 -- By id or e-mail address. Two people may share an address at two identity providers, so the caller counts the rows.
 SELECT id::text FROM people WHERE id::text = $1 OR lower(email) = lower($1);
 
--- name: plans
--- As the edges read them, the lowest rank first.
-SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service
-FROM plans ORDER BY rank;
-
 -- name: organizations
 -- Ids are UUIDs of version 7, so this is the order in which they were created.
 SELECT id::text, name, plan, state, created_at FROM organizations ORDER BY id;

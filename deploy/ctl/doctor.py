@@ -24,6 +24,7 @@ from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
+from shared.redis import keys
 from shared.redis.connect import STORE_ERRORS, connect_store
 from shared.search.directory import is_whole
 from shared.search.layout import newest
@@ -51,13 +52,19 @@ def look_at(part: str, url: str, *, must_keep: bool) -> Finding:
     try:
         with connect_store(url, deadline_seconds=_DEADLINE_SECONDS) as client:
             if isinstance(client, redis.RedisCluster):
-                replies = [client.info(target_nodes=node) for node in client.get_primaries()]  # type: ignore[no-untyped-call]
+                primaries = client.get_primaries()  # type: ignore[no-untyped-call]
+                replies = [client.info(target_nodes=node) for node in primaries]
                 replicas = sum(reply["connected_slaves"] for reply in replies)
                 found = f"a cluster, {len(replies)} primaries, {replicas} replicas"
                 wrong = [*_gaps(replies, int(client.cluster_info()["cluster_slots_ok"])), *_faults(replies, must_keep)]
+                for node in primaries:
+                    client.execute_command("EVAL", keys.MAY_WRITE, 0, target_nodes=node)  # type: ignore[no-untyped-call]
             else:
                 replies, found = [client.info()], "one server"
                 wrong = [*_faults(replies, must_keep)]
+                client.eval(keys.MAY_WRITE, 0)
+    except redis.ResponseError as error:
+        return Finding(part, False, f"refuses writes: {error}", "raise its maxmemory, or free its disk")
     except (*STORE_ERRORS, ConfigurationError) as error:
         return Finding(part, False, type(error).__name__, "is it up, and is its URL right?")
     if wrong:
@@ -250,7 +257,8 @@ def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:
     try:
         status, ready = _get(state, "/v1/ready", {})
         parts = [part["name"] for part in ready.get("parts", []) if part["state"] != "ok"]
-        yield Finding("readiness", status == 200, ready.get("status", "?"), f"look at {', '.join(parts)}")
+        well = status == 200 and not parts
+        yield Finding("readiness", well, ready.get("status", "?"), f"look at {', '.join(parts)}")
         status, quota = _get(state, "/v1/quota", {"X-Service-Public-Token": token})
         yield Finding(
             "anonymous", status == 200, f"counted as {quota.get('counted_as')}", "see `itemindex logs edge-a`"

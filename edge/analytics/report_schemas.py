@@ -27,7 +27,15 @@ from edge.http.parameters import (
 from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
 from shared.analytics.manifest import MEDIA_TYPES
 from shared.analytics.observations import KIND_OF_LETTER, OBSERVATION_KINDS
-from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
+from shared.price_index.offered import (
+    DEFAULT_METHOD,
+    DEFAULT_SPLICE,
+    METHODS,
+    OTHER_METHOD,
+    SPLICES,
+    UNITS_NEEDED,
+    offered_method,
+)
 
 
 def _amount(sentence: str = "") -> fields.Str:
@@ -442,7 +450,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
         if not data.get("brand") and not data.get("category"):
             raise ValidationError("is required unless `category` is given", "brand")
         if data.get("kind") == "listing" and METHODS.get(data.get("method", ""), False):
-            raise ValidationError("weights items by units sold, which listings do not have", "method")
+            raise ValidationError(f"{UNITS_NEEDED}, which listings do not have; {OTHER_METHOD}", "method")
 
 
 class ReductionsQuery(ReportQuery):

@@ -15,6 +15,7 @@ from edge.storage.database import Database, Scope
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
 from shared.organizations import credentials
+from shared.organizations.accounts import SQL as ORGANIZATIONS
 from shared.organizations.accounts import CredentialKind, Plan, Principal
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
@@ -166,7 +167,7 @@ class CredentialStore:
 
     async def _read_plans(self) -> None:
         read = self._clock()
-        rows = await self._database.fetch(SQL.plans)
+        rows = await self._database.fetch(ORGANIZATIONS.plans)
         if read >= self._plans_read:  # otherwise a later question was answered sooner
             self._plans_read, self._anonymous = read, None
             self._plans = {row["name"]: Plan(**dict(row)) for row in rows}

@@ -6,8 +6,3 @@ SELECT credential_id, kind, secret_hash, plan, organization_id, organization_nam
 -- name: rehash
 -- The hash under the current pepper, in place of the one under the previous that was just verified.
 SELECT credential_id FROM rehash_credential($1, $2, $3);
-
--- name: plans
--- The whole table: it has a handful of rows and every edge keeps it in memory.
-SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service
-FROM plans ORDER BY rank;

@@ -136,6 +136,10 @@ SAMPLES = {
         'print(client.resolve(sku="P000000425", source="hk_pricewatch"))',
         'console.log(await client.resolve({ sku: "P000000425", source: "hk_pricewatch" }));',
     ),
+    "resolveIdentifiers": Sample(
+        'print(client.resolve_many([{"gtin": "04006381333931"}]))',
+        'console.log(await client.resolveMany([{ gtin: "04006381333931" }]));',
+    ),
     "listBrands": Sample(
         'for brand in client.brands(q="vita"):\n    print(brand["slug"], brand["name"])',
         'for await (const brand of client.brands({ q: "vita" })) console.log(brand.slug, brand.name);',

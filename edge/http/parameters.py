@@ -266,7 +266,7 @@ def _check_currency(text: str) -> None:
     if not _CURRENCY.fullmatch(text):
         raise ValidationError("must be a three-letter currency code, such as HKD")
     if text not in CODES:
-        raise ValidationError("is not an ISO 4217 currency code")
+        raise ValidationError("is not an ISO 4217 currency code, such as HKD")
 
 
 def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:

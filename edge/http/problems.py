@@ -74,7 +74,7 @@ CATALOGUE: dict[str, ProblemType] = _load()
 DETAIL_CHARACTERS_MAX = 300
 _VALUE_CHARACTERS_MAX = 40
 # Sentences that continue "`limit`: `0` …"; before any other one a verb is missing.
-_VERBS = ("is ", "are ", "has ", "does ", "comes ", "cannot ", "ends ", "belongs ", "only ", "of ", "takes ", "says ")
+_VERBS = tuple(f"{verb} " for verb in "is are has does comes cannot ends belongs only of takes says weights".split())
 _LISTS = {
     "brand": "/v1/index/brands",
     "category": "/v1/index/categories",

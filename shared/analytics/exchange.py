@@ -118,7 +118,9 @@ def with_original(schema: pa.Schema) -> pa.Schema:
 
 def unknown_table(name: str) -> InvalidParameter:
     """Return the refusal of a name under which no rates were loaded."""
-    return InvalidParameter("rates", "is not a known table of exchange rates", name)
+    return InvalidParameter(
+        "rates", "is not a known table of exchange rates; ask the operator to load one, or omit it and `convert`", name
+    )
 
 
 def converted(value: Any, rate: Rate) -> Any:

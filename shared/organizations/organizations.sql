@@ -226,3 +226,9 @@ SELECT $1, $2, $3::uuid, $4 FROM (SELECT count(*) FROM old) o RETURNING token_id
 -- name: revoke_token
 -- By its owner.
 UPDATE public_tokens SET revoked_at = statement_timestamp() WHERE person_id = $1::uuid AND revoked_at IS NULL RETURNING token_id;
+
+-- name: plans
+-- The whole table: it has a handful of rows and every edge keeps it in memory. The columns are named, because a process of
+-- the release before knows no other ones.
+SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service
+FROM plans ORDER BY rank;

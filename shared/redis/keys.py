@@ -4,6 +4,8 @@ from hashlib import blake2b
 
 RUN_MARKER = "m:run"
 """A value that stays as long as the state store keeps what it holds; it is lost with everything else."""
+MAY_WRITE = "#!lua\nreturn 1"
+"""A script that declares no flags may write, so every server that refuses writes refuses it; it writes none."""
 
 
 def quota_prefix(account: str) -> str:

@@ -50,9 +50,23 @@ def test_the_table_of_settings_is_the_one_of_the_code() -> None:
     assert kept == table(), "put the output of `python -m tests.support.settings_table` between the marks"
 
 
-def test_every_command_that_it_names_exists() -> None:
-    named = set(re.findall(r"itemindex ([a-z]+)\b", re.sub(r"```.*?```", lambda block: block[0], GUIDE, flags=re.S)))
-    assert named <= {*COMMANDS, "itemindex"}, named - COMMANDS.keys()
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "deploy").glob("**/*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
+def test_every_command_that_a_page_names_exists(page: Path) -> None:
+    for code in re.findall(r"```.*?```|`[^`]+`", page.read_text(encoding="utf-8"), flags=re.S):
+        for call in re.findall(r"(?<![\w/.-])itemindex (?=[a-z])([^`\n;|)>&#$]*)", code):
+            check_command(call.split())
+
+
+def check_command(words: list[str]) -> None:
+    """Fail where a call of `itemindex` names a command or an option that does not exist."""
+    command: click.Command = load_command(COMMANDS[words[0]][0])
+    if isinstance(command, click.Group) and len(words) > 1:
+        command = command.commands[words[1] if words[0] != "ingest" or words[1] in command.commands else "run"]
+    known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)} | {"--help"}
+    assert {word for word in words if word.startswith("--")} <= known, words
 
 
 def test_every_file_that_it_names_exists() -> None:
@@ -76,7 +90,7 @@ def test_the_table_of_failures_is_a_run_of_the_drill_as_it_is() -> None:
 def night() -> dict[str, dict[str, list[str]]]:
     """Return the rows of the page for the night: by severity and alert, its other cells."""
     found: dict[str, dict[str, list[str]]] = {}
-    for severity, section in zip(("page", "ticket"), NIGHT.split("\n## ")[1:], strict=True):
+    for severity, section in zip(("page", "ticket"), NIGHT.split("\n## ")[1:3], strict=True):
         cells = [[cell.strip() for cell in line.split(" | ")] for line in section.splitlines() if line[:3] == "| ["]
         found[severity] = {row[0].partition("]")[0].removeprefix("| ["): row for row in cells}
     return found
@@ -103,15 +117,7 @@ def test_each_command_of_the_night_exists() -> None:
         assert words[0] in known, code
         # nginx listens elsewhere with TLS, and answers 421 to a host that is not its own: an edge's socket always works.
         assert words[0] != "curl" or "--unix-socket" in words, code
-        if words[0] == "itemindex":
-            command: click.Command = load_command(COMMANDS[words[1]][0])
-            for word in words[2:]:
-                if isinstance(command, click.Group) and word.islower():
-                    assert word in command.commands, code
-                    command = command.commands[word]
-                elif word.startswith("--"):
-                    assert any(word in parameter.opts for parameter in command.params), code
-        elif words[0] == "systemctl":
+        if words[0] == "systemctl":
             assert {word.partition("@")[0] for word in words[2:]} <= units | others, code
 
 

@@ -41,6 +41,8 @@ def test_a_search_is_read_to_its_end_and_each_hit_can_be_looked_up(url: str, key
         assert client.lookup(hits[0]["iid"])["name"] == hits[0]["name"]
         entries = client.lookup_many([hit["iid"] for hit in hits[:20]])
         assert [entry["iid"] for entry in entries] == [hit["iid"] for hit in hits[:20]]
+        [own, none] = client.resolve_many([{"sku": "P000000425", "source": "hk_pricewatch"}, {"gtin": "4006381333931"}])
+        assert (own["status"], none["status"]) == (200, 404)
         with pytest.raises(NotFound) as raised:
             client.lookup("IID-00000-00000-00000")
         assert raised.value.request_id

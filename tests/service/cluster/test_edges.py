@@ -193,3 +193,15 @@ def test_the_doctor_distinguishes_the_state_store_from_the_cache_store(settings:
     assert look_at("cache", settings.cache_url, must_keep=True).found == "it evicts (allkeys-lfu)"
     for gone in ("redis://127.0.0.1:1", "valkey://127.0.0.1:1", "redis+cluster://127.0.0.1:1"):
         assert not look_at("state", gone, must_keep=True).ok
+
+
+@begins_with(None)
+def test_the_doctor_sees_a_store_that_refuses_writes(settings: Settings) -> None:
+    with connect_store(settings.state_url, deadline_seconds=5.0) as store:
+        before = store.config_get("maxmemory")["maxmemory"]
+        store.config_set("maxmemory", 1)
+        try:
+            full = look_at("state", settings.state_url, must_keep=True)
+        finally:
+            store.config_set("maxmemory", before)
+    assert not full.ok and full.found.startswith("refuses writes: ") and "maxmemory" in full.remedy

@@ -79,6 +79,7 @@ test("a call that needs a key is not sent without one", async () => {
     () => client.export({ dataset: "items" }),
     () => client.jobs().next(),
     () => client.lookupMany(["x"]),
+    () => client.resolveMany([{ gtin: "1" }]),
   ]) {
     await assert.rejects(call(), itemindex.KeyNeeded);
   }

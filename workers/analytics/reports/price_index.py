@@ -11,7 +11,7 @@ from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
-from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE
+from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, OTHER_METHOD, UNITS_NEEDED
 from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
@@ -95,7 +95,7 @@ def make(
         chosen = reader.with_default_kind(chosen)
         tables = price_tables(reader, chosen)
         if not tables and needs_quantities(question) and not days.awaits_data:
-            raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")
+            raise InvalidParameter("method", f"{UNITS_NEEDED}, and nothing of this was sold; {OTHER_METHOD}")
         gathered = reader.gather(chosen)
         aside = SetAside(reader, chosen)
         counts = aside.of(chosen)

@@ -23,6 +23,7 @@ from itemindex_client.schemas import (
     GetPricingQuery,
     GetPriorPriceQuery,
     GetSustainabilityQuery,
+    IdentifierFields,
     Item,
     Job,
     ListBrandsQuery,
@@ -36,6 +37,7 @@ from itemindex_client.schemas import (
     PriorPriceRow,
     QuotaAnswer,
     ReleaseManifest,
+    ResolveEntry,
     ResolveIdentifierQuery,
     SearchHit,
     SearchItemsQuery,
@@ -87,6 +89,10 @@ class AsyncClient:
     async def resolve(self, **identifiers: Unpack[ResolveIdentifierQuery]) -> Item:
         """Return the record of an identifier. Raises SeveralCandidates where it belongs to several items."""
         return await self._run(self._calls.resolve(known(identifiers, ResolveIdentifierQuery)))
+
+    async def resolve_many(self, identifiers: list[IdentifierFields]) -> list[ResolveEntry]:
+        """Return an entry for each identifier, in their order. Needs a key."""
+        return await self._run(self._calls.resolve_many(identifiers))
 
     def search(self, q: str, **filters: Unpack[SearchItemsQuery]) -> AsyncIterator[SearchHit]:
         """Go through all hits of a search, best first. `limit` is that of a page."""

@@ -11,7 +11,7 @@ import httpx
 from itemindex_client.errors import ConnectionFailed, JobFailed
 from itemindex_client.flow import Flow, Wait, exchange
 from itemindex_client.results import Report, Row
-from itemindex_client.schemas import Export, Item, LookupEntry, Quote, ReleaseManifest
+from itemindex_client.schemas import Export, IdentifierFields, Item, LookupEntry, Quote, ReleaseManifest, ResolveEntry
 from itemindex_client.settings import Credentials
 
 _WAIT_SECONDS = 20
@@ -56,6 +56,11 @@ class Calls:
         """Return the record of an identifier."""
         record: Item = yield from self.get("/index/resolve", identifiers)
         return record
+
+    def resolve_many(self, identifiers: list[IdentifierFields]) -> Flow[list[ResolveEntry]]:
+        """Return an entry for each identifier, in their order."""
+        document = yield from self.post("/index/resolve", {"identifiers": identifiers})
+        return list(document["data"])
 
     def light(self, path: str, iid: str, query: dict[str, Any], row: type[Row]) -> Flow[Report[Row]]:
         """Return what an item's own analysis says; `path` has a place for the IID."""

@@ -23,6 +23,7 @@ from itemindex_client.schemas import (
     GetPricingQuery,
     GetPriorPriceQuery,
     GetSustainabilityQuery,
+    IdentifierFields,
     Item,
     Job,
     ListBrandsQuery,
@@ -36,6 +37,7 @@ from itemindex_client.schemas import (
     PriorPriceRow,
     QuotaAnswer,
     ReleaseManifest,
+    ResolveEntry,
     ResolveIdentifierQuery,
     SearchHit,
     SearchItemsQuery,
@@ -93,6 +95,10 @@ class Client:
         Raises SeveralCandidates where it belongs to several items.
         """
         return self._run(self._calls.resolve(known(identifiers, ResolveIdentifierQuery)))
+
+    def resolve_many(self, identifiers: list[IdentifierFields]) -> list[ResolveEntry]:
+        """Return an entry for each identifier, in their order. Needs a key."""
+        return self._run(self._calls.resolve_many(identifiers))
 
     def search(self, q: str, **filters: Unpack[SearchItemsQuery]) -> Iterator[SearchHit]:
         """Go through all hits of a search, best first, page by page as they are read. `limit` is that of a page."""

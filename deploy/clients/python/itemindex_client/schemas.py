@@ -100,6 +100,14 @@ class BrandRow(TypedDict):
     peers: NotRequired[list["Peer"]]
 
 
+class Candidate(TypedDict):
+    iid: str
+    name: str
+    brand: "BrandRef | None"
+    sources: list[str]
+    links: "SelfLink"
+
+
 class CategoryEntry(TypedDict):
     code: str
     name: str
@@ -300,6 +308,23 @@ class ExportManifest(TypedDict):
 
 class Identifier(TypedDict):
     scheme: str
+    value: str
+
+
+class IdentifierFields(TypedDict):
+    gtin: NotRequired[str | None]
+    ean: NotRequired[str | None]
+    upc: NotRequired[str | None]
+    isbn: NotRequired[str | None]
+    mpn: NotRequired[str | None]
+    brand: NotRequired[str | None]
+    sku: NotRequired[str | None]
+    url: NotRequired[str | None]
+    source: NotRequired[str | None]
+
+
+class IdentifierRef(TypedDict):
+    scheme: Literal["gtin", "mpn", "sku", "url"]
     value: str
 
 
@@ -593,6 +618,15 @@ class ReleaseManifest(TypedDict):
     files: list["ReleaseFile"]
     signature: "ManifestSignature | None"
     links: "ManifestLinks"
+
+
+class ResolveEntry(TypedDict):
+    identifier: "IdentifierRef | None"
+    status: int
+    record: "Item | None"
+    candidates: list["Candidate"]
+    problem: str | None
+    detail: str | None
 
 
 class RollupRow(TypedDict):

@@ -3,7 +3,7 @@ import { type Options, type Query } from "./http.ts";
 import { type Waiting } from "./jobs.ts";
 import { Release } from "./release.ts";
 import { Reports } from "./reports.ts";
-import type { BrandEntry, CategoryEntry, ChannelEntry, Event, ExportManifest, GetPricingQuery, GetPriorPriceQuery, GetSustainabilityQuery, Item, Job, ListBrandsQuery, ListCategoriesQuery, ListChannelsQuery, ListEventsQuery, ListJobsQuery, LookupEntry, NewExport, PricingReport, PriorPriceReport, QuotaAnswer, ResolveIdentifierQuery, SearchHit, SearchItemsQuery, SustainabilityReport } from "./schemas.ts";
+import type { BrandEntry, CategoryEntry, ChannelEntry, Event, ExportManifest, GetPricingQuery, GetPriorPriceQuery, GetSustainabilityQuery, IdentifierFields, Item, Job, ListBrandsQuery, ListCategoriesQuery, ListChannelsQuery, ListEventsQuery, ListJobsQuery, LookupEntry, NewExport, PricingReport, PriorPriceReport, QuotaAnswer, ResolveEntry, ResolveIdentifierQuery, SearchHit, SearchItemsQuery, SustainabilityReport } from "./schemas.ts";
 /** Calls the API. In a browser give no key: the free calls need none. */
 export declare class Client {
     #private;
@@ -16,6 +16,8 @@ export declare class Client {
     lookupMany(iids: string[]): Promise<LookupEntry[]>;
     /** Return the item of an identifier: `{ gtin }`, `{ isbn }`, `{ mpn, brand }`, `{ sku, source }` or `{ url }`. */
     resolve(identifier: ResolveIdentifierQuery): Promise<Item>;
+    /** Return an entry for each identifier, in their order. Needs a key. */
+    resolveMany(identifiers: IdentifierFields[]): Promise<ResolveEntry[]>;
     /** Go through all hits of a search, best first; each page is fetched when it is reached. */
     search(q: string, query?: Omit<SearchItemsQuery, "q" | "cursor">): AsyncGenerator<SearchHit, void>;
     brands(query?: ListBrandsQuery): AsyncGenerator<BrandEntry, void>;

@@ -25,6 +25,11 @@ export class Client {
     async resolve(identifier) {
         return this.#http.json("/index/resolve", { query: known("resolveIdentifier", identifier) });
     }
+    /** Return an entry for each identifier, in their order. Needs a key. */
+    async resolveMany(identifiers) {
+        const call = { method: "POST", body: { identifiers }, keyNeeded: true };
+        return (await this.#http.json("/index/resolve", call)).data;
+    }
     /** Go through all hits of a search, best first; each page is fetched when it is reached. */
     search(q, query = {}) {
         return this.pages("/index/search", known("searchItems", { q, ...query }));

@@ -13,6 +13,7 @@ import type {
   GetPricingQuery,
   GetPriorPriceQuery,
   GetSustainabilityQuery,
+  IdentifierFields,
   Item,
   Job,
   ListBrandsQuery,
@@ -26,6 +27,7 @@ import type {
   PriorPriceReport,
   QuotaAnswer,
   ReleaseManifest,
+  ResolveEntry,
   ResolveIdentifierQuery,
   SearchHit,
   SearchItemsQuery,
@@ -62,6 +64,12 @@ export class Client {
   /** Return the item of an identifier: `{ gtin }`, `{ isbn }`, `{ mpn, brand }`, `{ sku, source }` or `{ url }`. */
   async resolve(identifier: ResolveIdentifierQuery): Promise<Item> {
     return this.#http.json("/index/resolve", { query: known("resolveIdentifier", identifier) });
+  }
+
+  /** Return an entry for each identifier, in their order. Needs a key. */
+  async resolveMany(identifiers: IdentifierFields[]): Promise<ResolveEntry[]> {
+    const call = { method: "POST", body: { identifiers }, keyNeeded: true } as const;
+    return (await this.#http.json<{ data: ResolveEntry[] }>("/index/resolve", call)).data;
   }
 
   /** Go through all hits of a search, best first; each page is fetched when it is reached. */
