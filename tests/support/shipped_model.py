@@ -22,7 +22,7 @@ _UNSEEN = 3
 
 def labelled_world(world: World) -> Labelled:
     """Find candidates between a world's shops, and label them by what is known of the world."""
-    index = MatchIndex.build([*world.left, *world.right])
+    index = MatchIndex.of_all([*world.left, *world.right])
     pairs = all_pairs(index)
     chosen = np.flatnonzero(pairs.listed.all(axis=0))
     left = [index.record(int(row)).key for row in pairs.left[chosen]]

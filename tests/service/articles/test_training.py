@@ -185,7 +185,7 @@ def test_the_ensemble_does_better_than_calling_everything_a_match(tmp_path: Path
 
 def test_the_ensemble_cannot_tell_labels_by_chance_even_of_its_examples() -> None:
     world = next(worlds(1, seed=4, articles=24))
-    index = MatchIndex.build([*world.left, *world.right])
+    index = MatchIndex.of_all([*world.left, *world.right])
     pairs = all_pairs(index)
     known = np.arange(0, len(pairs.left), 2)
     labels = np.random.default_rng(6).random(len(known)) < 0.5
@@ -195,7 +195,7 @@ def test_the_ensemble_cannot_tell_labels_by_chance_even_of_its_examples() -> Non
 
 def test_no_model_that_chooses_the_bound_of_the_ensemble_has_seen_a_record_that_it_judges() -> None:
     world = next(worlds(1, seed=4, articles=40))
-    index = MatchIndex.build([*world.left, *world.right])
+    index = MatchIndex.of_all([*world.left, *world.right])
     pairs = all_pairs(index)
     known = np.arange(len(pairs.left))
     labels = np.random.default_rng(6).random(len(known)) < 0.5

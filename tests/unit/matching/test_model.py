@@ -186,7 +186,7 @@ def test_a_pair_that_contradicts_itself_waits_however_sure_a_learned_model_is() 
 @pytest.fixture(scope="module")
 def index_judging() -> MatchIndex:
     world = next(worlds(1, seed=3, articles=80))
-    return MatchIndex.build([*world.left, *world.right])
+    return MatchIndex.of_all([*world.left, *world.right])
 
 
 def blocks_of(index: MatchIndex, count: int) -> list[Block]:

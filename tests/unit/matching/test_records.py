@@ -9,10 +9,10 @@ from tests.support.worlds import worlds
 from workers.articles.matching import features
 from workers.articles.matching.identifiers import identifier_keys, identifier_links
 from workers.articles.matching.index import MatchIndex, Nearest
+from workers.articles.matching.matcher import Search
 from workers.articles.matching.profiles import Profile
 from workers.articles.matching.quantities import amounts, contradictions
 from workers.articles.matching.records import Decision, Kind, Link, Record
-from workers.articles.matching.search import Search
 from workers.articles.matching.text import digit_runs, normalize, words
 from workers.articles.matching.vocabulary import Vocabulary
 
@@ -256,14 +256,14 @@ def _nearest_keys(index: MatchIndex, key: str) -> list[str]:
 
 
 def test_the_nearest_of_a_record_is_its_twin_and_none_is_of_its_own_source() -> None:
-    index = MatchIndex.build([_record(number, source) for number in range(50) for source in ("a", "b")])
+    index = MatchIndex.of_all([_record(number, source) for number in range(50) for source in ("a", "b")])
     found = _nearest_keys(index, "a/17")
     assert found[0] == "b/17"
     assert all(key.startswith("b/") for key in found)
 
 
 def test_a_saved_index_gives_the_same_candidates_and_records(tmp_path: Path) -> None:
-    index = MatchIndex.build([_record(number, source) for number in range(30) for source in ("a", "b")])
+    index = MatchIndex.of_all([_record(number, source) for number in range(30) for source in ("a", "b")])
     index.remove(["b/3"])
     index.save(tmp_path)
     again = MatchIndex.open(tmp_path)
@@ -287,8 +287,9 @@ def test_an_index_grown_in_many_steps_holds_the_newest_of_every_key(tmp_path: Pa
 
 
 def test_keys_with_one_hash_are_told_apart_and_records_of_several_segments_come_in_the_order_asked_for() -> None:
-    index = MatchIndex(_WORDS)
-    for keys in (("plumless", "a"), ("buckeroo", "b"), ("c",)):  # the first two have the same CRC-32
+    index = MatchIndex()
+    # Those of the first two segments have the same CRC-32; more than six records would become one segment.
+    for keys in (("plumless", "a", "d"), ("buckeroo", "b"), ("c",)):
         index.add([Record(key, "shop", f"thing {key}") for key in keys])
     for keys in (["buckeroo", "none", "a", "plumless"], ["c", "plumless", "b"]):
         rows = index.rows_of(keys)
@@ -306,7 +307,8 @@ def test_keys_with_one_hash_are_told_apart_and_records_of_several_segments_come_
 
 def test_an_index_made_of_all_records_finds_what_one_grown_with_them_does() -> None:
     records = [_record(number, source) for number in range(30) for source in ("a", "b")]
-    streamed, grown = MatchIndex.of_all(iter(records)), MatchIndex.build(records)
+    streamed, grown = MatchIndex.of_all(iter(records)), MatchIndex()
+    grown.add(records)
     assert len(streamed) == len(grown) == 60
     for number in range(30):
         assert _nearest_keys(streamed, f"a/{number}") == _nearest_keys(grown, f"a/{number}")
@@ -318,7 +320,7 @@ def test_an_index_made_of_all_records_finds_what_one_grown_with_them_does() -> N
 
 
 def test_a_broken_save_leaves_the_former_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = MatchIndex.build([_record(number, "a") for number in range(5)])
+    index = MatchIndex.of_all([_record(number, "a") for number in range(5)])
     index.save(tmp_path)
     index.add([_record(7, "b")])
 
@@ -334,7 +336,7 @@ def test_a_broken_save_leaves_the_former_index(tmp_path: Path, monkeypatch: pyte
 
 def test_chinese_names_without_blanks_find_each_other() -> None:
     others = [Record(f"b/{number}", "b", f"清風紙巾第{number}款") for number in range(20)]
-    index = MatchIndex.build(
+    index = MatchIndex.of_all(
         [Record("a/1", "a", "維他奶低糖豆奶"), Record("b/x", "b", "維他奶 低糖豆奶 1公升"), *others]
     )
     assert _nearest_keys(index, "a/1")[0] == "b/x"
@@ -343,7 +345,7 @@ def test_chinese_names_without_blanks_find_each_other() -> None:
 def test_a_model_number_within_a_chinese_name_is_a_word_of_its_own() -> None:
     assert words(normalize("索尼WH1000XM5耳机")) == ["wh1000xm5", "索尼", "耳机"]
     siblings = [Record(f"b/{number}", "b", f"新款索尼WH100{number}耳机黑色") for number in range(9)]
-    index = MatchIndex.build([Record("a/1", "a", "索尼WH1004耳机"), *siblings])
+    index = MatchIndex.of_all([Record("a/1", "a", "索尼WH1004耳机"), *siblings])
     assert _nearest_keys(index, "a/1")[0] == "b/4"
 
 
@@ -356,7 +358,7 @@ def _listed(found: Nearest) -> set[tuple[int, int, float]]:
 
 def test_answers_are_those_of_the_index_whatever_was_asked_before() -> None:
     world = next(worlds(1, seed=3, articles=80))
-    index = MatchIndex.build([*world.left, *world.right])
+    index = MatchIndex.of_all([*world.left, *world.right])
     rows = index.rows()
     search = Search(index)
     assert _listed(search.unpruned_candidates(rows[:30])) == _listed(index.nearest(rows[:30], least_of_best=0.0))

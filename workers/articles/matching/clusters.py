@@ -7,7 +7,7 @@ from typing import Any
 from workers.articles.matching.records import Decision, Kind, Link
 
 Pair = tuple[str, str]
-_STRENGTH = {Kind.DECLARED: 0, Kind.IDENTIFIER: 1, Kind.LIKENESS: 2}
+_STRENGTH = {Kind.IDENTIFIER: 0, Kind.LIKENESS: 1}
 
 
 @dataclass(frozen=True, slots=True)

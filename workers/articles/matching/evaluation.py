@@ -108,7 +108,7 @@ def evaluate(
 def compare(left: Mapping[str, Record], right: Mapping[str, Record], listed: Sequence[tuple[str, str]]) -> Compared:
     """Index the records of two files, by their ids, and find the candidates; `listed` are pairs of ids."""
     records = [*left.values(), *right.values()]
-    index = MatchIndex.build(records)
+    index = MatchIndex.of_all(records)
     row = index.rows_of(record.key for record in records)
     nearest = index.nearest(index.rows())
     # Records of the left file were added first and have the smaller rows.

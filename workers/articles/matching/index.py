@@ -32,7 +32,6 @@ class _Manifest:
     segments: list[str]
     removed: list[int]
     vocabulary_records: int
-    own_vocabulary: bool
     vocabulary: str
 
 
@@ -48,13 +47,12 @@ class Nearest:
 class MatchIndex:
     """Records by row, key and identifier, and the nearest of a row. A cache: the records make it again at any time.
 
-    Scores depend on the records and the vocabulary alone. A vocabulary that is given stays. Without one the index
-    counts its own, and counts it anew whenever it has grown to twice the records that were counted.
+    Scores depend on the records and the vocabulary alone. The index counts its vocabulary anew whenever it has grown to
+    twice the records that were counted.
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
-        self.vocabulary = vocabulary or Vocabulary()
-        self._own_vocabulary, self._vocabulary_name = vocabulary is None, ""
+        self.vocabulary, self._vocabulary_name = vocabulary or Vocabulary(), ""
         self._segments: list[Segment] = []
         self._names: list[str] = []
         self._removed: set[int] = set()
@@ -62,30 +60,22 @@ class MatchIndex:
         self._row_sources: Array | None = None
 
     @classmethod
-    def build(cls, records: Sequence[Record]) -> "MatchIndex":
-        """Count the vocabulary of records, keep it, and index them."""
-        index = cls(vocabulary_of(records))
-        index.add(records)
-        return index
-
-    @classmethod
     def of_all(cls, records: Iterable[Record]) -> "MatchIndex":
         """Index records with distinct keys, of which only some are held at a time.
 
         They wait in an unnamed temporary file until the words of all are counted.
         """
-        index = cls()
         with TemporaryFile() as file:
 
             def noted(record: Record) -> Record:
                 file.write(msgspec.json.encode(record) + b"\n")
                 return record
 
-            vocabulary = vocabulary_of(map(noted, records))
-            if vocabulary.records:
+            index = cls(_vocabulary_of(map(noted, records)))
+            if index.vocabulary.records:
                 file.seek(0)
-                index.vocabulary = vocabulary
-                index._append(Segment.build((msgspec.json.decode(line, type=Record) for line in file), vocabulary), "")
+                again = (msgspec.json.decode(line, type=Record) for line in file)
+                index._append(Segment.build(again, index.vocabulary), "")
         return index
 
     @classmethod
@@ -96,7 +86,7 @@ class MatchIndex:
         manifest = msgspec.json.decode((directory / _MANIFEST).read_bytes(), type=_Manifest)
         frequency = np.load(directory / manifest.vocabulary, mmap_mode="r", allow_pickle=False)
         index = cls(Vocabulary(frequency, manifest.vocabulary_records))
-        index._own_vocabulary, index._vocabulary_name = manifest.own_vocabulary, manifest.vocabulary
+        index._vocabulary_name = manifest.vocabulary
         for name in manifest.segments:
             index._append(Segment.open(directory / name), name)
         index._removed = set(manifest.removed)
@@ -112,13 +102,7 @@ class MatchIndex:
         if not self._vocabulary_name:
             self._vocabulary_name = f"vocabulary-{uuid.uuid4().hex}.npy"
             np.save(directory / self._vocabulary_name, self.vocabulary.frequency)
-        manifest = _Manifest(
-            list(self._names),
-            sorted(self._removed),
-            self.vocabulary.records,
-            self._own_vocabulary,
-            self._vocabulary_name,
-        )
+        manifest = _Manifest(self._names, sorted(self._removed), self.vocabulary.records, self._vocabulary_name)
         fresh = directory / f"{_MANIFEST}.new"
         fresh.write_bytes(msgspec.json.encode(manifest))
         fresh.replace(directory / _MANIFEST)
@@ -138,7 +122,7 @@ class MatchIndex:
         self.remove(fresh)
         if len(self._segments) > _SEGMENTS:
             self._join_small()
-        if self._own_vocabulary and len(self) + len(fresh) > 2 * self.vocabulary.records:
+        if len(self) + len(fresh) > 2 * self.vocabulary.records:
             self._count_anew(list(fresh.values()))
         elif fresh:
             self._append(Segment.build(list(fresh.values()), self.vocabulary), "")
@@ -199,17 +183,17 @@ class MatchIndex:
         back = np.argsort(np.concatenate([at for at, _, _ in located]))
         return sparse.vstack(blocks, format="csr")[back] if len(blocks) > 1 else blocks[0]
 
-    def nearest(self, rows: Array, most: int = MOST, least_of_best: float = LEAST_OF_BEST) -> Nearest:
-        """Return the records of other sources that are most like each row in rare words, `most` of each source.
+    def nearest(self, rows: Array, least_of_best: float = LEAST_OF_BEST) -> Nearest:
+        """Return the records of other sources that are most like each row in rare words, `MOST` of each source.
 
         Those less like it than a share of the best one are left out.
         """
-        blocks = [self._nearest(rows[at : at + _CHUNK], most, least_of_best) for at in range(0, len(rows), _CHUNK)]
+        blocks = [self._nearest(rows[at : at + _CHUNK], least_of_best) for at in range(0, len(rows), _CHUNK)]
         empty = [Nearest(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
         row, other, score = zip(*((one.row, one.other, one.score) for one in blocks or empty), strict=True)
         return Nearest(np.concatenate(row), np.concatenate(other), np.concatenate(score))
 
-    def _nearest(self, rows: Array, most: int, least_of_best: float) -> Nearest:
+    def _nearest(self, rows: Array, least_of_best: float) -> Nearest:
         """Search for one block of rows."""
         queries, source = self.vectors("said", rows), self._source_numbers()
         ats: list[Array] = []
@@ -232,7 +216,7 @@ class MatchIndex:
         at, other, score = at[keep], other[keep], score[keep]
         order = np.lexsort((other, -score, source[other], at))
         at, other, score = at[order], other[order], score[order]
-        keep = position_in_group(at, source[other]) < most
+        keep = position_in_group(at, source[other]) < MOST
         return Nearest(rows[at[keep]], other[keep], score[keep])
 
     def _append(self, segment: Segment, name: str) -> None:
@@ -257,7 +241,7 @@ class MatchIndex:
     def _count_anew(self, fresh: Sequence[Record]) -> None:
         """Count the vocabulary of all records, with the new ones, and make one segment of them."""
         rows = self.rows()
-        self.vocabulary, self._vocabulary_name = vocabulary_of(chain(self.records(rows), fresh)), ""
+        self.vocabulary, self._vocabulary_name = _vocabulary_of(chain(self.records(rows), fresh)), ""
         segment = Segment.build(chain(self.records(rows), fresh), self.vocabulary)
         self._removed, self._segments, self._names = set(), [], []
         self._append(segment, "")
@@ -287,7 +271,7 @@ class MatchIndex:
         return self._row_sources
 
 
-def vocabulary_of(records: Iterable[Record]) -> Vocabulary:
+def _vocabulary_of(records: Iterable[Record]) -> Vocabulary:
     """Count the words of records."""
     return Vocabulary.of(words(normalize(_everything(record))) for record in records)
 

@@ -6,16 +6,52 @@ import numpy as np
 
 from workers.articles.matching.context import Pairs, contenders, pairs_of
 from workers.articles.matching.identifiers import identifier_keys, identifier_links
-from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.index import LEAST_OF_BEST, MatchIndex, Nearest
 from workers.articles.matching.judging import Block, Judge, judged
 from workers.articles.matching.model import Model
 from workers.articles.matching.records import Link, Linkage
 from workers.articles.matching.scoring import fitting
-from workers.articles.matching.search import Search
 from workers.articles.matching.segment import Array
 
 # Pairs are judged in blocks of this many, so that memory does not follow the size of a load.
 _BLOCK = 2_000
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+class Search:
+    """The nearest of rows on behalf of one load, each looked up once; the index must not change meanwhile."""
+
+    def __init__(self, index: MatchIndex) -> None:
+        self._index, self._known = index, _NO_ROWS
+        self._nearest = index.nearest(_NO_ROWS)
+
+    def nearest(self, rows: Array) -> Nearest:
+        """Return what `MatchIndex.nearest` returns, in any order."""
+        missing = np.setdiff1d(rows, self._known)
+        if len(missing):
+            self._keep(missing, self._index.nearest(missing))
+        return _part(self._nearest, np.isin(self._nearest.row, rows))
+
+    def unpruned_candidates(self, rows: Array) -> Nearest:
+        """Return the nearest of distinct rows, also those that are far behind the best one."""
+        wide = self._index.nearest(rows, least_of_best=0.0)
+        best = np.zeros(int(rows.max(initial=-1)) + 1, np.float32)
+        np.maximum.at(best, wide.row, wide.score)
+        new = ~np.isin(wide.row, self._known)
+        self._keep(np.setdiff1d(rows, self._known), _part(wide, new & (wide.score >= LEAST_OF_BEST * best[wide.row])))
+        return wide
+
+    def _keep(self, rows: Array, nearest: Nearest) -> None:
+        self._known = np.union1d(self._known, rows)
+        self._nearest = Nearest(
+            np.concatenate([self._nearest.row, nearest.row]),
+            np.concatenate([self._nearest.other, nearest.other]),
+            np.concatenate([self._nearest.score, nearest.score]),
+        )
+
+
+def _part(nearest: Nearest, chosen: Array) -> Nearest:
+    return Nearest(nearest.row[chosen], nearest.other[chosen], nearest.score[chosen])
 
 
 class Matcher:
@@ -31,10 +67,12 @@ class Matcher:
         likenesses = self._likenesses(pairs, touched)
         del pairs  # they are many, and what is still needed of them is in the blocks to judge
         links = {link.pair: link for link in likenesses}
-        noted: list[str] = []
-        identifiers = self._noted(touched, noted)
+        keys, identifiers = set[str](), set[str]()
+        for record in self._index.records(touched):
+            keys.add(record.key)
+            identifiers.update(identifier_keys(record))
         links |= {link.pair: link for link in identifier_links(identifiers, self._index.by_identifier)}
-        return Linkage(frozenset(noted), tuple(links[pair] for pair in sorted(links)))
+        return Linkage(frozenset(keys), tuple(links[pair] for pair in sorted(links)))
 
     def _competing(self, fresh: Array) -> tuple[Array, Pairs]:
         """Return what new rows touch, and the pairs with an end in it and all that compete with one of these."""
@@ -44,12 +82,6 @@ class Matcher:
         back = search.nearest(np.setdiff1d(near.other, touched))
         pairs = pairs_of(self._index, np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other]))
         return touched, pairs
-
-    def _noted(self, rows: Array, keys: list[str]) -> Iterator[str]:
-        """Yield the identifiers of rows, and note their keys."""
-        for record in self._index.records(rows):
-            keys.append(record.key)
-            yield from identifier_keys(record)
 
     def _touched(self, search: Search, fresh: Array) -> Array:
         """Return the rows, those that have one of them among their nearest, and those that share an identifier."""

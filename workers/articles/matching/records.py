@@ -31,7 +31,6 @@ class Record:
 class Kind(StrEnum):
     """The kind of evidence for a link."""
 
-    DECLARED = "declared"
     IDENTIFIER = "identifier"
     LIKENESS = "likeness"
 
