@@ -133,7 +133,7 @@ matches.add_command(apply)
 @filter_options
 @click.option("--counts", is_flag=True, help="Count all links and decisions instead.")
 @click.option(
-    "--decisions", is_flag=True, help="Write all decisions as CSV instead, as `itemindex matches train` reads them."
+    "--decisions", is_flag=True, help="Write the decisions as CSV instead, as `itemindex matches train` reads them."
 )
 @stored
 def list_pairs(
@@ -153,11 +153,13 @@ def list_pairs(
     The counts have the `precision`: the share of reviewed pairs that people accepted. In CSV, text that a spreadsheet
     would read as a formula begins with an apostrophe, as in exports.
     """
+    if counts and (iid or chosen.chosen):
+        raise click.UsageError("--counts counts all pairs: leave out the IID and the options that choose pairs")
     found = settings(data_dir)
     if counts:
         _show_counts(found, as_json)
     elif decisions:
-        _write_decisions(found)
+        _write_decisions(found, iid, chosen)
     elif iid and other:
         _show_pair(found, (iid, other), as_json=as_json)
     else:
@@ -221,7 +223,7 @@ def decide(
         return
     if decision == "undo":
         raise click.UsageError("name the two items; `itemindex loads undo` undoes the decision on many pairs")
-    if as_json and sample:
+    if as_json and (sample or not yes):
         raise click.UsageError("with --json there is nobody to ask: add --sample 0 --yes")
     _decide_all(settings(data_dir), decision == "same", chosen, sample, yes, reason, as_json=as_json)
 
@@ -262,7 +264,8 @@ def _decide_all(
             agreed=agreed, count=len(judged), word=word, share=rate.share, low=rate.low, high=rate.high,
         )  # fmt: skip
     rest = len(waiting) - len(judged)
-    if not yes and not click.confirm(f"{word.capitalize()} the other {rest:,} of {len(waiting):,} pairs?", err=True):
+    question = f"{word.capitalize()} the other {rest:,} of {len(waiting):,} pairs?"
+    if rest and not yes and not click.confirm(question, err=True):
         rest = 0
     decided = [
         (pair["left_id"], pair["right_id"], judged.get(at, same))
@@ -306,12 +309,12 @@ def _asked(chosen: Settings, pair: dict[str, Any], number: int, count: int) -> b
     return click.confirm("Are these the same item?", err=True)
 
 
-def _write_decisions(chosen: Settings) -> None:
+def _write_decisions(found: Settings, iid: str | None, chosen: Filters) -> None:
     import pyarrow as pa  # only now, as all that loads it
 
     from workers.bulk.codecs.text import csv_head, csv_rows
 
-    decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None, *ALL)]
+    decided = [row for state in STATES[2:] for row in _rows(found, SQL.pairs, state, iid, None, *chosen)]
     rows = [
         {**row, "left_id": row["left_iid"], "right_id": row["right_iid"], "label": int(row["state"] == "accepted")}
         for row in decided

@@ -18,6 +18,7 @@ from deploy.ctl.console import (
     show,
     stored,
 )
+from shared.articles import ALL, STATES
 from shared.articles import SQL as PAIRS
 from shared.db.connect import Connection, connect
 from workers.provenance import events
@@ -117,7 +118,7 @@ def train(
     with connect(chosen.database_url, application="matches") as connection:
         standing.lock(connection)
         acts = standing.read_acts(connection)
-        decided = {(one.left_id, one.right_id): one.same for one in acts.decisions}
+        decided = {_ends(one.left_id, one.right_id): one.same for one in acts.decisions}
         unknown = 0
         if decisions is not None:
             imported, unknown = _imported(connection, decisions, left_source, right_source)
@@ -194,9 +195,14 @@ def _imported(
         )
     votes: dict[tuple[int, int], int] = {}
     for one, other, same in known:
-        pair = (min(one, other), max(one, other))
+        pair = _ends(one, other)
         votes[pair] = votes.get(pair, 0) + (1 if same else -1)
     return {pair: balance > 0 for pair, balance in votes.items() if pair[0] != pair[1]}, len(pairs) - len(known)
+
+
+def _ends(one: int, other: int) -> tuple[int, int]:
+    """Return the items of a pair in one order, so that a pair which was decided from either side is one decision."""
+    return min(one, other), max(one, other)
 
 
 def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
@@ -204,7 +210,7 @@ def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
     from workers.articles import models
 
     missing = models.LEAST_DECISIONS - decided
-    waiting = rows_of(connection, PAIRS.pairs, "waiting", *[None] * 7)
+    waiting = rows_of(connection, PAIRS.pairs, STATES[0], None, None, *ALL)
     first = models.most_doubtful(waiting, missing)
     if as_json:
         print_json({"decisions": decided, "missing": missing, "decide_first": first})
@@ -222,7 +228,7 @@ def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
     "--use",
     "digest",
     metavar="DIGEST",
-    help="Score all pairs with the model of this DIGEST (its first characters are enough) or with the `shipped` one.",
+    help="Score all pairs with the model of this DIGEST (its first 6 characters are enough) or with the `shipped` one.",
 )
 @allow_merges_option
 @reason_option

@@ -71,8 +71,10 @@ def find(connection: Connection, digest: str) -> str:
         return SHIPPED
     found = [row[0] for row in connection.execute(SQL.find, (digest,))]
     if len(found) != 1:
-        problem = "several models have a digest that begins so" if found else "no model has this digest"
-        raise UnknownModel(f"{problem}; `itemindex matches models` shows them")
+        problem = "several models have" if found else "no model has"
+        raise UnknownModel(
+            f"{problem} a digest that begins so: give at least 6 characters; `itemindex matches models` shows them"
+        )
     return str(found[0])
 
 

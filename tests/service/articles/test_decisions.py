@@ -105,11 +105,16 @@ def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: P
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
     run(settings, "decide", "same", A, B)
     run(settings, "decide", "different", A, C)
-    rows = list(csv.DictReader(io.StringIO(run(settings, "list", "--decisions").output)))
-    assert {(frozenset((one["left_id"], one["right_id"])), one["label"]) for one in rows} == {
-        (frozenset((A, B)), "1"),
-        (frozenset((A, C)), "0"),
-    }
+    for options, expected in (((), {(A, B): "1", (A, C): "0"}), (("--source", "shop_c"), {(A, C): "0"})):
+        rows = list(csv.DictReader(io.StringIO(run(settings, "list", "--decisions", *options).output)))
+        labels = {frozenset((one["left_id"], one["right_id"])): one["label"] for one in rows}
+        assert labels == {frozenset(pair): label for pair, label in expected.items()}
+
+
+def test_counts_are_of_all_pairs_and_refuse_options_that_choose_some(settings: Settings) -> None:
+    refused = run(settings, "list", "--counts", "--source", "shop_a")
+    assert refused.exit_code == 2
+    assert "--counts counts all pairs" in refused.output
 
 
 @begins_with(two_shops)

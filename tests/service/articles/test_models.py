@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.matches import matches
-from shared.db.connect import connect
 from shared.errors import LoadRefused
+from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.service.articles.support import HEADER, articles, text_of
 from tests.service.articles.test_decisions import apply, note, printed, run
@@ -105,8 +105,9 @@ def test_a_model_is_chosen_by_the_beginning_of_its_digest_and_the_shipped_one_by
     before = links(settings)
     digest = str(train(settings, decisions)["digest"])
     assert links(settings) == before, "only --activate, or `models --use`, changes links"
-    with connect(settings.database_url, application="tests") as connection, pytest.raises(models.UnknownModel):
-        models.find(connection, "ffffffff")
+    for unknown in ("ffffffff", digest[:5]):
+        with pytest.raises(models.UnknownModel, match="6 characters"):
+            run(settings, "models", "--use", unknown)
     run(settings, "models", "--use", digest[:8], "--allow-merges")
     chosen = links(settings)
     assert chosen != before
@@ -141,6 +142,14 @@ def test_too_few_decisions_train_nothing_and_the_most_doubtful_pairs_are_named(
     assert doubts == sorted(doubts)
     assert len(doubts) > 3
     assert execute(settings, "SELECT count(*) FROM match_models") == [(0,)]
+
+
+def test_a_pair_that_is_decided_from_either_side_is_one_decision(settings: Settings, decisions: Path) -> None:
+    [header, pair, *_] = decisions.read_text().splitlines(keepends=True)
+    left, right, _ = pair.split(",")
+    run(settings, "decide", "same", mint("shop_b", right).iid, mint("shop_a", left).iid)
+    decisions.write_text(header + pair)
+    assert train(settings, decisions)["decisions"] == 1
 
 
 def test_a_file_of_ids_that_are_not_in_the_index_is_refused(settings: Settings, decisions: Path) -> None:
@@ -178,6 +187,18 @@ def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings)
     }
     [(reason,)] = execute(settings, "SELECT reason FROM events WHERE kind = 'decisions'")
     assert reason == "rejected in bulk (all that wait)"
+
+
+def test_a_sample_of_all_pairs_leaves_nothing_to_ask_about(settings: Settings) -> None:
+    waiting = len(printed(settings, "list", "--limit", "1000"))
+    output = bulk(settings, "decide", "same", "--sample", "1000", answers="y\n" * waiting)
+    assert f"decided {waiting} pairs" in output
+
+
+def test_a_decision_on_many_pairs_in_json_asks_nothing(settings: Settings) -> None:
+    for options in (("--yes",), ("--sample", "0")):
+        assert "add --sample 0 --yes" in bulk(settings, "decide", "same", *options, "--json")
+    assert execute(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL") == [(0,)]
 
 
 def test_a_pair_that_another_person_decides_meanwhile_is_left_alone(
