@@ -192,13 +192,6 @@ def test_a_model_number_that_both_have_lowers_the_bound() -> None:
     assert (link.decision, other.decision) == (Decision.LINK, Decision.REVIEW)
 
 
-def test_prices_in_two_currencies_are_not_compared() -> None:
-    left, right = replace(CAMERA, price=100.0, currency="EUR"), replace(SAME, price=780.0, currency="HKD")
-    (link,) = Matcher(EAGER, _index(left, right)).link(["a/1"]).links
-    assert link.decision == Decision.LINK
-    assert "price" not in {one.field for one in link.evidence}
-
-
 # The law of order: after one half, which the vocabulary is counted from, ten loads of the other half give the same
 # articles in any order.
 
