@@ -34,7 +34,7 @@ from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.profiles import Profile
 from workers.articles.matching.scoring import profiles_of
 from workers.articles.matching.segment import Array
-from workers.articles.matching.training import boosted, fitted
+from workers.articles.matching.training import boosted, fitted, folds_by_record
 
 _FOLDS = 5
 # So much counts what the first step's trees say, its linear model, and the second step: where a pair's competitors say
@@ -125,7 +125,7 @@ def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, foldings
     splits = [_folding(index, pairs, known, labels, seed) for seed in range(foldings)]
     with threadpool_limits(limits=1):  # threads of a busy machine wait for one another more than they work
         judged_by = _steps(examples, splits, rounds)
-        by_record = _steps(examples, [folding_by_record(index, pairs, known, labels)], rounds)
+        by_record = _steps(examples, [_folding_by_record(index, pairs, known, labels)], rounds)
     weights = best_weights([one[known] for one in judged_by], labels)
     probabilities = np.average(judged_by, axis=0, weights=weights)
     unseen = probabilities[known]
@@ -222,12 +222,13 @@ def _folding(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, seed:
     return _with_neighbours(index, pairs, known, labels, fold, [fold != number for number in range(_FOLDS)])
 
 
-def folding_by_record(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> _Folding:
-    """Split the examples by their left record; none trains that shares a record with one that is judged."""
-    left, right = pairs.left[known], pairs.right[known]
-    fold = np.random.default_rng(0).integers(0, _FOLDS, int(left.max()) + 1)[left]
-    judged = [fold == number for number in range(_FOLDS)]
-    return _with_neighbours(index, pairs, known, labels, fold, [~np.isin(right, right[one]) & ~one for one in judged])
+def _folding_by_record(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> _Folding:
+    """Split the examples so that none trains which shares a record with one that is judged."""
+    folds = list(folds_by_record(np.stack([pairs.left[known], pairs.right[known]], axis=1)))
+    fold = np.empty(len(known), np.int64)
+    for number, (judged, _) in enumerate(folds):
+        fold[judged] = number
+    return _with_neighbours(index, pairs, known, labels, fold, [used for _, used in folds])
 
 
 def _with_neighbours(

@@ -1458,13 +1458,6 @@ PRICE_FAULTS = (
         "if (one, other) in ():",
         f"{_CLUSTERS}::test_a_pair_that_contradicts_its_identifier_stays_apart_even_in_a_chain_of_identifiers",
     ),
-    fault(
-        "the bound of links is chosen by models that have seen the record",
-        "tests/judges/ensemble.py",
-        "[~np.isin(right, right[one]) & ~one for one in judged]",
-        "[~one for one in judged]",
-        "tests/service/articles/test_training.py::test_no_model_that_chooses_the_bound_of_the_ensemble_has_seen_a_record_that_it_judges",
-    ),
     # Sizes in names.
     fault(
         "bars of chocolate are a pressure",

@@ -33,10 +33,10 @@ def open_index(connection: Connection, directory: Path | None, changed: Collecti
     if kept is None:
         return MatchIndex.of_all(_records(connection, _ids(connection, SQL.everything)))
     index, version = kept
-    index.remove(str(row[0]) for row in connection.execute(SQL.removed, (version,)))
-    index.add(
-        _records(connection, [item_id for item_id in _ids(connection, SQL.newer, version) if item_id not in changed])
-    )
+    newer = [item_id for item_id in _ids(connection, SQL.newer, version) if item_id not in changed]
+    # Of a newer item there is no record where an undone load alone brought its name.
+    index.remove(map(str, (*_ids(connection, SQL.removed, version), *newer)))
+    index.add(_records(connection, newer))
     return index
 
 

@@ -100,10 +100,6 @@ class Linking:
     parted: list[str] = field(default_factory=list)
     _index: MatchIndex | None = None
 
-    def needed(self, connection: Connection, event: Event) -> bool:
-        """Whether there is anything that the load's items can be linked with."""
-        return indexes.needed(connection, event.source_id)
-
     @without_collector()
     def link(self, connection: Connection, event: Event, counts: dict[str, int]) -> None:
         """Link what the load says something new of; leave the items whose articles change in `regrouped`.

@@ -24,6 +24,7 @@ from shared.text import fold
 from workers.analytics.rollups import refresh
 from workers.analytics.rollups.aggregates import Items
 from workers.analytics.rollups.refresh import BackgroundBuilder
+from workers.articles.index import needed
 from workers.events import watches
 from workers.ingest import accounting, factors, readers
 from workers.ingest.accounting import RejectLog, Summary, nothing_used
@@ -67,7 +68,7 @@ def merge(
     _claim(connection, event, new=False)
     run(SQL.item_sources, False, event.source_id)
     run(SQL.regrouped)
-    linked = linking.needed(connection, event)
+    linked = needed(connection, event.source_id)
     if linked:  # the articles that new items belong to are made of what is claimed of them
         counts["items_new"] = _insert(connection, event, version, figures=stage.figures)
         linking.link(connection, event, counts)

@@ -12,7 +12,8 @@ from workers.analytics.rollups.aggregates import Items
 from workers.analytics.rollups.rows import SQL as ROLLUPS
 from workers.articles import links as stored
 from workers.articles import records
-from workers.articles.grouping import Articles, Item, Membership, group
+from workers.articles.grouping import Articles, Membership, group
+from workers.articles.matching.clusters import Member
 from workers.events import watches
 from workers.provenance import events, items, layouts
 from workers.provenance.acts import Act, Decision, EffectiveActs, in_effect, replay
@@ -83,7 +84,10 @@ def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
     `items.begin` must have been called: where an owner changes, the items that share a record are noted before.
     """
     connected = _connected(connection, acts, set(seeds))
-    known = {row[0]: Item(*row) for row in connection.execute(records.SQL.members, (list(connected),))}
+    known = {
+        item_id: Member(source, article, separate, age=(first_day, source, item_id))
+        for item_id, source, first_day, separate, article in connection.execute(records.SQL.members, (list(connected),))
+    }
     links = stored.read(connection, known).values()
     articles = group(known, links, acts.standing, acts.decisions)
     before: dict[int, int | None] = dict(connection.execute(SQL.current, (list(connected),)).fetchall())

@@ -16,7 +16,7 @@ from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, gtins,
 from tests.support.database import execute
 from tests.support.releases import cut
 from tests.support.servers import Servers, begins_with
-from tests.support.shop import undone
+from tests.support.shop import load_rows, undone
 from workers.ingest.linking import CONFLICTING, CROWDED, REPEATED
 
 
@@ -53,6 +53,33 @@ def test_an_index_of_records_that_cannot_be_kept_or_read_is_made_anew_and_fails_
         merged = shop(settings, tmp_path, f"shop_{number}", row("z", SOY)).counts["items_merged"]
         assert merged == 1, f"{broken} is empty"
     assert execute(settings, "SELECT DISTINCT state FROM loads") == [("committed",)]
+
+
+FIGURES = """source = "figures"
+title = "Figures"
+license = "CC0-1.0"
+[item]
+id = "iid"
+join_by = "iid"
+[[impacts]]
+indicator = "co2e_kg"
+value = "co2"
+basis = "measured"
+method = "weighed"
+"""
+
+
+def test_an_item_that_no_source_names_any_more_links_nothing_by_an_index_that_was_kept(
+    settings: Settings, tmp_path: Path
+) -> None:
+    settings = replace(settings, match_dir=tmp_path / "match")
+    named = shop(settings, tmp_path, "shop_a", row("1", SOY))
+    shop(settings, tmp_path, "shop_b", row("x", OAT, "Oat drink"))
+    load_rows(settings, tmp_path, f"{A},2.5\n", text=FIGURES, name="figures.csv", header="iid,co2\n")
+    undone(settings, named.load_id)
+    shop(settings, tmp_path, "shop_c", row("y", SOY))
+    assert execute(settings, "SELECT iid FROM items WHERE iid = $1", A) == [(A,)]
+    assert execute(settings, "SELECT count(*) FROM links WHERE kind = 'identifier'") == [(0,)]
 
 
 def test_names_in_other_languages_take_no_article_apart(settings: Settings, tmp_path: Path) -> None:

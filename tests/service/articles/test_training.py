@@ -14,7 +14,7 @@ from scipy.stats import binom
 from sklearn.metrics import average_precision_score
 
 from deploy.ctl.matches_model import evaluate
-from tests.judges.ensemble import figures, folding_by_record, judge
+from tests.judges.ensemble import figures, judge
 from tests.support.shipped_model import all_pairs, labelled_world, train_shipped
 from tests.support.worlds import World, worlds
 from workers.articles.matching.evaluation import evaluate as measure
@@ -191,19 +191,3 @@ def test_the_ensemble_cannot_tell_labels_by_chance_even_of_its_examples() -> Non
     labels = np.random.default_rng(6).random(len(known)) < 0.5
     judged = judge(index, pairs, known, labels, foldings=1, rounds=60)
     assert average_precision_score(labels, judged.probabilities[known]) < 0.75  # 1.0 by a model that has seen them
-
-
-def test_no_model_that_chooses_the_bound_of_the_ensemble_has_seen_a_record_that_it_judges() -> None:
-    world = next(worlds(1, seed=4, articles=40))
-    index = MatchIndex.of_all([*world.left, *world.right])
-    pairs = all_pairs(index)
-    known = np.arange(len(pairs.left))
-    labels = np.random.default_rng(6).random(len(known)) < 0.5
-    folding = folding_by_record(index, pairs, known, labels)
-    assert len(folding.used) > 2
-    for number, used in enumerate(folding.used):
-        judged = folding.fold == number
-        for records in (pairs.left[known], pairs.right[known]):
-            assert judged.any()
-            assert used.any()
-            assert not set(records[judged].tolist()) & set(records[used].tolist())

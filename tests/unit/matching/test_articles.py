@@ -4,7 +4,6 @@ import random
 from dataclasses import replace
 from datetime import date
 from functools import cache
-from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,11 +27,6 @@ def _link(left: str, right: str, score: float = 0.99, kind: Kind = Kind.LIKENESS
 
 def _members(*keys: str) -> dict[str, Member]:
     return {key: Member(key[0]) for key in keys}
-
-
-def test_links_that_wait_for_a_person_join_nothing() -> None:
-    waiting = Link("a1", "b1", Kind.LIKENESS, 0.7, Decision.REVIEW)
-    assert cluster(_members("a1", "b1"), [waiting]).groups == ()
 
 
 def test_no_two_records_of_one_source_are_in_one_article() -> None:
@@ -142,13 +136,6 @@ def test_an_equal_identifier_decides_before_likeness() -> None:
     assert (link.kind, link.decision) == ("identifier", Decision.LINK)
 
 
-def test_a_saved_index_opens_with_the_same_links(tmp_path: Path) -> None:
-    index = _index(CAMERA, SAME, OTHER)
-    index.save(tmp_path)
-    again = Matcher(Model.shipped(), MatchIndex.open(tmp_path))
-    assert again.link(["a/1"]) == Matcher(Model.shipped(), index).link(["a/1"])
-
-
 def test_a_removed_record_has_no_links() -> None:
     index = _index(CAMERA, SAME)
     index.remove(["b/1"])
@@ -205,13 +192,6 @@ def test_a_model_number_that_both_have_lowers_the_bound() -> None:
     assert (link.decision, other.decision) == (Decision.LINK, Decision.REVIEW)
 
 
-def test_prices_in_two_currencies_are_not_compared() -> None:
-    left, right = replace(CAMERA, price=100.0, currency="EUR"), replace(SAME, price=780.0, currency="HKD")
-    (link,) = Matcher(EAGER, _index(left, right)).link(["a/1"]).links
-    assert link.decision == Decision.LINK
-    assert "price" not in {one.field for one in link.evidence}
-
-
 # The law of order: after one half, which the vocabulary is counted from, ten loads of the other half give the same
 # articles in any order.
 
@@ -250,11 +230,8 @@ def _at_once() -> tuple[tuple[str, ...], ...]:
     return _articles([list(_REST)])
 
 
-def test_the_world_of_the_law_has_articles_of_two_records() -> None:
-    assert len(_at_once()) > 10
-
-
 @settings(max_examples=2)
 @given(st.integers(0, 2**32))
 def test_ten_loads_in_any_order_give_the_same_articles(seed: int) -> None:
+    assert len(_at_once()) > 10
     assert _articles(_loads(seed)) == _at_once()

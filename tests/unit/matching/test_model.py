@@ -81,6 +81,8 @@ def test_a_file_that_is_no_model_or_whose_branches_lead_astray_is_refused(
         Model(FEATURES, 0.0, (tree,), 1.0, 1.0, 0.5).write(tmp_path / "model.json")
     with pytest.raises(UnusableModel, match=said):
         Model.read(tmp_path / "model.json")
+    with pytest.raises(UnusableModel):
+        Model.decoded((tmp_path / "model.json").read_bytes())
 
 
 def test_a_tree_has_64_leaves_at_most(tmp_path: Path) -> None:
@@ -206,6 +208,7 @@ def test_several_processes_give_the_links_of_one_in_the_order_of_the_blocks(inde
     expected = judge.links(whole)
     assert len(expected) > 20
     assert list(judged(judge, [whole])) == expected
+    assert list(judged(judge, [])) == []
     assert list(judged(judge, blocks_of(index_judging, 7))) == expected
 
 
@@ -239,7 +242,3 @@ def test_processes_that_die_at_their_start_fail_the_judging_and_do_not_hold_it(t
     program.write_text(_ENDING)
     run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode != 0 and "BrokenProcessPool" in run.stderr
-
-
-def test_no_blocks_give_no_links(index_judging: MatchIndex) -> None:
-    assert list(judged(Judge(Model.shipped(), index_judging.vocabulary), [])) == []

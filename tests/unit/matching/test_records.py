@@ -109,19 +109,6 @@ def test_a_part_number_without_a_brand_identifies_nothing() -> None:
     assert _links(_pen("a", gtins=(), mpn="Q1989A"), _pen("b", gtins=(), mpn="Q1989A", brand="HP")) == []
 
 
-def _spreads(*names: str, **said: object) -> dict[tuple[str, str], Decision]:
-    records = [_pen(source, name, **said) for source, name in zip("abcdef", names, strict=False)]
-    return {(link.left[0], link.right[0]): link.decision for link in _links(*records)}
-
-
-def test_a_link_stays_whatever_else_the_identifier_is_given_to() -> None:
-    spreads = ["Nutella hazelnut spread 400 g", "Nutella hazelnut spread jar 400 g"]
-    others = ["Haselnusscreme Brotaufstrich Glas", "Pâte à tartiner aux noisettes", "Garden hose", "Olive oil"]
-    for known in range(len(others) + 1):
-        assert _spreads(*spreads, *others[:known])["a", "b"] is Decision.LINK
-    assert set(_spreads(*spreads, *others).values()) == {Decision.LINK, Decision.REVIEW}
-
-
 def test_names_in_two_languages_need_something_else_that_agrees() -> None:
     for names, brands, decision in (
         (("Peanut butter 340g", "花生醬 340克"), ("", ""), Decision.LINK),
@@ -163,10 +150,6 @@ def test_pairs_of_very_many_sources_are_linked_and_those_that_contradict_each_ot
 
 def test_two_records_of_one_source_are_never_linked() -> None:
     assert _links(_pen("a"), Record("a/2", "a", "Stabilo pen 88", gtins=(GTIN,))) == []
-
-
-def test_a_record_that_is_kept_separate_is_never_linked() -> None:
-    assert _links(_pen("a"), _pen("b", separate=True)) == []
 
 
 def test_codes_for_circulation_inside_one_company_never_identify() -> None:

@@ -1,4 +1,4 @@
-"""Which records of several sources are the same article: pure functions, records in, links out.
+"""Which records of several sources are the same article: records in, links out, without a database.
 
 How a load uses it:
 

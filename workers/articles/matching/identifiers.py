@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from shared.gtin import is_restricted
 from shared.index.identifiers import brand_key
-from workers.articles.matching.quantities import Amounts, agree, amounts, contradictions
+from workers.articles.matching.quantities import Amounts, agree, amounts_of, contradictions
 from workers.articles.matching.records import Decision, Evidence, Kind, Link, Record
-from workers.articles.matching.text import compose, normalize, squash, words
+from workers.articles.matching.text import normalize, squash, words
 
 # A source that gives an identifier to more items than this fills a column with it.
 MOST_RECORDS = 100
@@ -93,9 +93,7 @@ def part_numbers_differ(left: str, right: str) -> bool:
 
 
 def _said(record: Record) -> _Said:
-    values = (value for _, value in record.attributes)
-    name = frozenset(words(normalize(record.name)))
-    return _Said(record, amounts(compose(record.name), *map(compose, values)), name, brand_key(record.brand))
+    return _Said(record, amounts_of(record), frozenset(words(normalize(record.name))), brand_key(record.brand))
 
 
 def _alike(left: frozenset[str], right: frozenset[str]) -> bool:

@@ -51,8 +51,8 @@ class MatchIndex:
     twice the records that were counted.
     """
 
-    def __init__(self) -> None:
-        self.vocabulary, self._vocabulary_name = Vocabulary(), ""
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        self.vocabulary, self._vocabulary_name = vocabulary or Vocabulary(), ""
         self._segments: list[Segment] = []
         self._names: list[str] = []
         self._removed: set[int] = set()
@@ -65,18 +65,17 @@ class MatchIndex:
 
         They wait in an unnamed temporary file until the words of all are counted.
         """
-        index = cls()
         with TemporaryFile() as file:
 
             def noted(record: Record) -> Record:
                 file.write(msgspec.json.encode(record) + b"\n")
                 return record
 
-            vocabulary = _vocabulary_of(map(noted, records))
-            if vocabulary.records:
+            index = cls(_vocabulary_of(map(noted, records)))
+            if index.vocabulary.records:
                 file.seek(0)
-                index.vocabulary = vocabulary
-                index._append(Segment.build((msgspec.json.decode(line, type=Record) for line in file), vocabulary), "")
+                again = (msgspec.json.decode(line, type=Record) for line in file)
+                index._append(Segment.build(again, index.vocabulary), "")
         return index
 
     @classmethod
@@ -86,8 +85,7 @@ class MatchIndex:
             return cls()
         manifest = msgspec.json.decode((directory / _MANIFEST).read_bytes(), type=_Manifest)
         frequency = np.load(directory / manifest.vocabulary, mmap_mode="r", allow_pickle=False)
-        index = cls()
-        index.vocabulary = Vocabulary(frequency, manifest.vocabulary_records)
+        index = cls(Vocabulary(frequency, manifest.vocabulary_records))
         index._vocabulary_name = manifest.vocabulary
         for name in manifest.segments:
             index._append(Segment.open(directory / name), name)

@@ -14,6 +14,9 @@ from shared.errors import ItemIndexError
 
 _SHIPPED = Path(__file__).with_name("model.json")
 Array = NDArray[Any]
+ANOTHER_MODEL = (
+    "use another one by `itemindex matches models --use`, or train one by `itemindex matches train --activate`"
+)
 # The leaves of a tree are the bits of a number.
 _LEAVES_MAX = 64
 # Rows are judged in blocks of this many, which fit into the processor's cache.
@@ -58,13 +61,16 @@ class Model:
         """Read a model file; `UnusableModel` where it is none."""
         try:
             return cls.decoded(path.read_bytes())
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, UnusableModel) as error:
             raise UnusableModel(f"{path} is no model file: {error}") from None
 
     @classmethod
     def decoded(cls, text: bytes) -> "Model":
-        """Return the model of its JSON; `UnusableModel` where its trees cannot be followed."""
-        return _checked(msgspec.json.decode(text, type=cls))
+        """Return the model of its JSON; `UnusableModel` where it is none, or its trees cannot be followed."""
+        try:
+            return _checked(msgspec.json.decode(text, type=cls))
+        except msgspec.DecodeError as error:
+            raise UnusableModel(f"the model cannot be read ({error}): {ANOTHER_MODEL}") from None
 
     @classmethod
     @cache
@@ -175,15 +181,15 @@ def _checked(model: Model) -> Model:
     for tree in model.trees:
         size = len(tree.value)
         if tree.left.count(0) > _LEAVES_MAX:
-            raise UnusableModel(f"the model file has a tree of more than {_LEAVES_MAX} leaves")
+            raise UnusableModel(f"the model has a tree of more than {_LEAVES_MAX} leaves")
         columns: Sequence[Sequence[Any]] = (tree.feature, tree.threshold, tree.missing_left, tree.left, tree.right)
         if not size or any(len(column) != size for column in columns):
-            raise UnusableModel("the model file has a tree of unequal lists")
+            raise UnusableModel("the model has a tree of unequal lists")
         for node, (left, right, feature) in enumerate(zip(tree.left, tree.right, tree.feature, strict=True)):
             # A child comes after its parent, so that no tree can go round in a circle.
             if left and not (node < left < size and node < right < size and 0 <= feature < len(model.features)):
-                raise UnusableModel("the model file has a tree with a wrong branch")
+                raise UnusableModel("the model has a tree with a wrong branch")
         children = [child for child in (*tree.left, *tree.right) if child]
         if len(set(children)) < len(children):
-            raise UnusableModel("the model file has a tree with two branches to one node")
+            raise UnusableModel("the model has a tree with two branches to one node")
     return model

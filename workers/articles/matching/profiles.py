@@ -4,12 +4,11 @@ import math
 from collections.abc import Iterable
 from functools import cached_property
 
-from workers.articles.matching.quantities import Amounts, amounts
+from workers.articles.matching.quantities import Amounts, amounts_of
 from workers.articles.matching.records import Record
 from workers.articles.matching.text import (
     bigrams,
     codes,
-    compose,
     digit_runs,
     normalize,
     numbers,
@@ -78,14 +77,11 @@ class Profile:
     @cached_property
     def amounts(self) -> Amounts:
         """What name and attributes state of amounts."""
-        return amounts(compose(self.record.name), *(compose(value) for _, value in self.record.attributes))
+        return amounts_of(self.record)
 
 
 def price_ratio(left: Profile, right: Profile) -> float:
-    """Return the logarithm of two prices' ratio; not a number where a price is missing or the currencies differ."""
-    currencies = left.record.currency, right.record.currency
-    if all(currencies) and currencies[0] != currencies[1]:
-        return math.nan
+    """Return the logarithm of two prices' ratio; not a number where a price is missing."""
     return math.log(left.price / right.price)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from shared.units.names import PACKABLE, SOLD_BY_THE_PIECE, read
 from shared.units.quantity import COUNT, Quantity, bases
+from workers.articles.matching.records import Record
+from workers.articles.matching.text import compose
 
 COLOURS = frozenset(
     "black white silver grey gray red blue green yellow pink purple orange brown gold beige navy violet teal ivory "
@@ -70,6 +72,11 @@ def amounts(*texts: str) -> Amounts:
         frozenset(packs - {1}),
         frozenset(words & COLOURS),
     )
+
+
+def amounts_of(record: Record) -> Amounts:
+    """Read what a record's name and attributes state."""
+    return amounts(compose(record.name), *(compose(value) for _, value in record.attributes))
 
 
 def contradictions(left: Amounts, right: Amounts) -> list[str]:

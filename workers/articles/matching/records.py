@@ -21,7 +21,6 @@ class Record:
     category: str = ""
     description: str = ""
     price: float | None = None
-    currency: str = ""
     gtins: tuple[str, ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
     article: str = ""

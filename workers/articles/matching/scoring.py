@@ -8,7 +8,7 @@ import numpy as np
 from workers.articles.matching.context import CONTEXT_FEATURES, turned
 from workers.articles.matching.features import Group, amounts, codes, fields, numbers, words
 from workers.articles.matching.index import MatchIndex
-from workers.articles.matching.model import Model, UnusableModel
+from workers.articles.matching.model import ANOTHER_MODEL, Model, UnusableModel
 from workers.articles.matching.profiles import Profile
 from workers.articles.matching.records import Record
 from workers.articles.matching.segment import Array
@@ -78,7 +78,7 @@ def _fill(rows: Array, positions: Array, pairs: Sequence[tuple[Profile, Profile]
 def fitting(model: Model) -> Model:
     """Return the model if it was trained on `FEATURES`; `UnusableModel` otherwise."""
     if model.features != FEATURES:
-        raise UnusableModel("the model was trained on other features: train it again with `itemindex matches train`")
+        raise UnusableModel(f"the model was trained on other features: {ANOTHER_MODEL}")
     return model
 
 
