@@ -216,7 +216,7 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
     show(
         [{**counted, "data_version": version}],
         as_json=as_json,
-        title="would be taken back" if dry_run else "taken back",
+        title="would be undone" if dry_run else "undone",
     )
 
 

@@ -97,7 +97,7 @@ class Authentication:
         required = next((other for other in plans if other.rank >= rule.rank_min), None)
         detail = (
             f"This call requires {f'the {required.title}' if required else 'a higher'} plan; yours is {plan.title}. "
-            f"An owner of the organization requests a plan at {self._sign_up_url}."
+            f"An owner of the organization requests it at {self._sign_up_url} or from the operator."
         )
         names = {"required_plan": required.name if required else None, "current_plan": plan.name}
         raise Problem("insufficient-plan", detail, extra=names)

@@ -34,7 +34,10 @@ class PageBilling:
         barred = visitor.barred_from(right)
         if barred or plan.rank >= rank_min:
             return barred
-        upgrade = f"The {plan.title} plan does not include this. Upgrade the plan of your organization."
+        upgrade = (
+            f"The {plan.title} plan does not include this. "
+            "An owner requests a higher plan on the Overview or from the operator."
+        )
         return upgrade if visitor.membership else NO_ORGANIZATION
 
     async def principal(self, visitor: SignedIn, rank_min: int = 0, right: str = "call") -> Principal:

@@ -52,6 +52,8 @@ class OrganizationPages:
         self._secret = secret
         self._credentials = services.resources.credentials
         self._limiter = services.resources.limiter
+        self._notices = services.resources.plan_notices
+        self._plans_at_once = services.settings.plan_approval == "none"
         self._origin = services.origin
         self._base_url = services.settings.base_url
 
@@ -80,7 +82,19 @@ class OrganizationPages:
             keys=keys,
             steps=_first_steps(bool(keys), called, colleagues == 0),
             requested_plan=await self._requested_plan(actor),
+            higher_plans=self._higher_plans(plan) if actor.may("manage-plan") else [],
         )
+
+    def _higher_plans(self, plan: Plan) -> list[Plan]:
+        """Return the plans that an organization with this one may request."""
+        higher = [other for other in self._credentials.plans.values() if other.rank > plan.rank]
+        return [other for other in higher if other.self_service or not self._plans_at_once]
+
+    async def request_plan(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """Request another plan; the overview says that it is awaiting approval."""
+        await self._acts.request_plan(visitor.acting, (await form_of(request)).get("plan", ""))
+        self._notices.wake()
+        return see(HOME_PAGE)
 
     async def _requested_plan(self, actor: Actor) -> Plan | None:
         name = await self._acts.requested_plan(actor)

@@ -40,6 +40,7 @@ def routes(services: Services) -> tuple[Route, ...]:
     searches = "dashboard-explorer"
     return (
         _get("", guard.page(org.overview)),
+        _post("/plan", guard.form(org.request_plan)),
         _get("/key", guard.page(org.key)),
         _post("/key", guard.form(org.issue_key)),
         _post("/key/rotation", guard.form(org.rotate_key)),

@@ -101,7 +101,7 @@ async def test_a_form_of_an_unknown_condition_is_refused(browser: Browser, setti
     ("statement", "text"),
     [
         ("UPDATE members SET role = 'viewer'", "Your role (viewer) has read-only access"),
-        ("UPDATE organizations SET plan = 'free'", "does not include this. Upgrade"),
+        ("UPDATE organizations SET plan = 'free'", "does not include this. An owner requests"),
         ("UPDATE organizations SET state = 'suspended'", "This organization is suspended"),
     ],
 )

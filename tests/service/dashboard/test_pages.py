@@ -563,3 +563,19 @@ async def test_a_viewer_of_an_organization_whose_plan_suffices_reads_that_the_ro
         assert "Your role (viewer) has read-only access here" in main, page
         assert not re.search("on the (Brand|Institutional) plan|of the Institutional plan|Not included in", main), page
         assert "Run report" not in main, page
+
+
+async def test_an_owner_requests_a_higher_plan_on_the_overview(settings: Settings, tmp_path: Path) -> None:
+    async with running_browser(settings, tmp_path, plan_approval="manual") as browser:
+        await browser.sign_in()
+        await browser.create_organization(plan="free")
+        assert await browser.send("/dashboard", "/dashboard/plan", plan="nosuch") == 409
+        assert await browser.send("/dashboard", "/dashboard/plan", plan="brand") == 303
+        await visit(browser, "/dashboard")
+        assert "The Brand plan is awaiting our approval." in browser.text and "Request plan" not in browser.text
+        assert execute(settings, "SELECT plan FROM plan_requests") == [("brand",)]
+        execute(settings, "DELETE FROM plan_requests")
+        execute(settings, "UPDATE members SET role = 'member'")
+        assert await browser.send("/dashboard", "/dashboard/plan", plan="brand") == 403
+        assert "Request plan" not in browser.text
+        assert execute(settings, "SELECT plan FROM plan_requests") == []
