@@ -27,6 +27,7 @@ from workers.ingest.text_stream import ByteStream
 
 RECORD_BYTES_MAX = 1 << 20
 _LF, _CR = 10, 13
+_RUN = 1_000
 _STRAY = "has a quotation mark that opens a cell and does not close it"
 _LONG = f"is longer than {RECORD_BYTES_MAX:,} bytes"
 _SWALLOWS = "has a quoted cell over several lines that look like rows (cells_span_lines = true takes them for text)"
@@ -54,15 +55,15 @@ class Records:
         self._quote = quote
         self._escape = escape
         self._trusted = cells_span_lines
-        self._blank = delimiter.encode() + b"\r\n"
         self.columns = 0
         mark, around, before = (re.escape(text).encode() for text in (delimiter, quote, escape))
         cells, begun = _cells_pattern(mark, around, before)
+        of_line, _ = _cells_pattern(mark, around, before, b"\r\n")
         # A carriage return at the end of a piece may be followed by a line feed in the next one.
         ends = {True: rb"(?:\r\n?|\n|\Z)", False: rb"(?:\r\n|\n|\r(?!\Z))"}
         self._record = {final: re.compile(cells + end, re.DOTALL) for final, end in ends.items()}
-        line = rb"(?!%b*(?:[\r\n]|\Z))[^%b\r\n]{1,%d}+" % (mark, around, RECORD_BYTES_MAX)
-        self._lines = {final: re.compile(rb"(?:%b%b)+" % (line, end)) for final, end in ends.items()}
+        lines = rb"(?:[^%b\r\n]*%b|%b%b){1,%d}"
+        self._lines = {final: re.compile(lines % (around, end, of_line, end, _RUN)) for final, end in ends.items()}
         self._begun = re.compile(begun + rb"\r?\Z", re.DOTALL)
 
     def split(self, piece: bytes, line: int, *, final: bool) -> Block:
@@ -85,13 +86,15 @@ class Records:
         kept: list[bytes] = []
         lines: list[int] = []
         faults: list[tuple[int, str, bytes]] = []
-        start, line = 0, first
+        start, line, blank = 0, first, b"\r\n" + self._delimiter.encode() * (self.columns > 1)
         while start < len(piece):
-            if run := self._lines[final].match(piece, start):
-                count = len(run[0].splitlines())
-                kept.append(run[0])
-                lines += range(line, line + count)
-                start, line = run.end(), line + count
+            run = self._lines[final].match(piece, start)  # lines that are records by themselves, many at once
+            if run and run.end() > start and len(run[0]) <= RECORD_BYTES_MAX:
+                texts = run[0].splitlines(keepends=True)
+                filled = [n for n, text in enumerate(texts) if text.strip(blank)]
+                kept += [texts[n] for n in filled]
+                lines += [line + n for n in filled]
+                start, line = run.end(), line + len(texts)
                 continue
             if found := self._record[final].match(piece, start):
                 texts = found[0].splitlines(keepends=True)
@@ -105,15 +108,11 @@ class Records:
             if reason:  # only the first line: those after it may be rows, unless they were recognized as such
                 texts = texts if reason == _SWALLOWS else texts[:1]
                 faults += ((line + n, reason, text) for n, text in enumerate(texts))
-            elif found and not self._is_empty(found[0]):
+            elif found and found[0].strip(blank):  # spreadsheets write rows of delimiters below the last one
                 kept.append(found[0])
                 lines.append(line)
             start, line = start + sum(map(len, texts)), line + len(texts)
         return Block(b"".join(kept), np.array(lines, "i8"), faults, start, line - first)
-
-    def _is_empty(self, record: bytes) -> bool:
-        """Return whether a record has no cell with anything in it, as spreadsheets write below the last row."""
-        return not record.strip(b"\r\n") or (self.columns > 1 and not record.strip(self._blank))
 
     def _has_empty_rows(self, data: Any, ends: Any, lengths: Any) -> bool:
         begins = data[np.append(0, ends[:-1] + 1)[lengths == self.columns - 1]]
@@ -167,14 +166,18 @@ class Records:
         return len(cells)
 
 
-def _cells_pattern(delimiter: bytes, quote: bytes, escape: bytes) -> tuple[bytes, bytes]:
-    """Return what the cells of a record match, and what those match that may go on behind the end of a piece."""
+def _cells_pattern(delimiter: bytes, quote: bytes, escape: bytes, but: bytes = b"") -> tuple[bytes, bytes]:
+    """Return what the cells of a record match, and what those match that may go on behind the end of a piece.
+
+    `but`: what no cell has, such as the end of a line.
+    """
     plain = rb"[^%b\r\n]*" % delimiter
     if not quote:
         return plain + rb"(?:%b%b)*" % (delimiter, plain), rb"(?!)"
     plain = rb"(?!%b)%b" % (quote, plain)
-    marked = rb"|%b." % escape if escape else b""
-    opened = rb"%b[^%b%b]*(?:(?:%b%b%b)[^%b%b]*)*" % (quote, quote, escape, quote, quote, marked, quote, escape)
+    text = rb"[^%b%b%b]" % (quote, escape, but)
+    marked = rb"|%b%b" % (escape, rb"[^%b]" % but if but else b".") if escape else b""
+    opened = rb"%b%b*(?:(?:%b%b%b)%b*)*" % (quote, text, quote, quote, marked, text)
     cell = rb"(?:%b%b(?=[%b\r\n]|\Z)|%b)" % (opened, quote, delimiter, plain)
     begun = rb"(?:%b%b)*(?:%b(?:%b)?|%b)" % (
         cell,
