@@ -13,14 +13,13 @@ from celery.utils.nodenames import default_nodename, host_format
 from celery.worker.consumer import Consumer
 from threadpoolctl import threadpool_limits
 
-from shared.jobs.contract import DELIVER, EXECUTE, EXECUTE_PART, JOB_KINDS
-from shared.processes import without_pandas
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXECUTE_PART, JOB_KINDS
+from shared.processes import imports_for_good, without_pandas
 from shared.settings.settings import Settings, settings_or_exit
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
 from shared.telemetry.log import Log, adopt_libraries
 from workers.events.webhooks import deliver
-from workers.handlers import job_handlers
 from workers.jobs.app import REASONS, UNREADABLE, celery_app, refused
 from workers.jobs.context import Services, build_services
 from workers.jobs.job_handler import Handlers
@@ -117,7 +116,8 @@ _QUIET = {"quiet": True, "without_gossip": True, "without_mingle": True, "withou
 class Worker:
     """A worker's main process and, after the fork, each process of its pool: only the latter build services."""
 
-    def __init__(self, settings: Settings, handlers: Callable[[Services], Handlers]) -> None:
+    def __init__(self, settings: Settings, handlers: Callable[[Services], Handlers] | None) -> None:
+        """Without handlers it runs no jobs, and refuses messages that name one: the job's row stays queued."""
         self._settings = settings
         self._handlers = handlers
         self._progress = WorkerProgress()
@@ -125,8 +125,9 @@ class Worker:
         self._runner: JobRunner | None = None
         self.celery = celery_app(settings)
         self.celery.conf.worker_consumer = partial(JobConsumer, progress=self._progress)
-        self.celery.task(name=EXECUTE, shared=False)(self._execute)
-        self.celery.task(name=EXECUTE_PART, shared=False)(self._execute)
+        if handlers is not None:
+            self.celery.task(name=EXECUTE, shared=False)(self._execute)
+            self.celery.task(name=EXECUTE_PART, shared=False)(self._execute)
         self.celery.task(name=DELIVER, shared=False)(self._deliver)
         metrics.begin_at_zero(metrics.messages_refused, REASONS)
         metrics.begin_at_zero(metrics.jobs_lost, JOB_KINDS)
@@ -179,7 +180,8 @@ class Worker:
         # index of 900 days then takes three times as long.
         threadpool_limits(limits=1)
         self._services = build_services(self._settings, "worker")
-        self._runner = JobRunner(self._services, self._handlers(self._services), _IDLE_CONNECTION_SECONDS)
+        handlers = self._handlers(self._services) if self._handlers else {}
+        self._runner = JobRunner(self._services, handlers, _IDLE_CONNECTION_SECONDS)
         beat_until_end(self._progress, current_process().index)
         metrics.processes.labels("worker", self._settings.revision).set(1)
 
@@ -195,13 +197,27 @@ def _pool_of(worker: Any) -> list[tuple[int, int]]:
     return [(process.index, process.pid) for process in list(worker.pool._pool._pool) if process.pid is not None]
 
 
-def main(handlers: Callable[[Services], Handlers] = job_handlers) -> None:
-    """Run a worker with the settings of the environment and the arguments of the command line."""
+def handlers_of(queues: str | None) -> Callable[[Services], Handlers] | None:
+    """Import the handlers of these queues' jobs; None for webhooks alone, whose worker then takes half the memory."""
+    if queues == DELIVER_QUEUE:
+        return None
+    with imports_for_good():
+        from workers.handlers import job_handlers
+    return job_handlers
+
+
+def main(handlers: Callable[[Services], Handlers] | None = None) -> None:
+    """Run a worker with the settings of the environment and the arguments of the command line.
+
+    Without handlers of its own it has those of its queues.
+    """
     parser = argparse.ArgumentParser(prog="python -m workers", description=__doc__)
     parser.add_argument("-Q", dest="queues", help="queues, separated by commas; all unless given")
     parser.add_argument("-c", dest="processes", type=int, help="processes of the pool; one for each core unless given")
     parser.add_argument("-n", dest="name", help="the worker's name; %%h stands for the host")
     given = parser.parse_args()
-    without_pandas()
+    handlers = handlers or handlers_of(given.queues)
+    if handlers is not None:
+        without_pandas()
     gc.freeze()  # what is imported stays: no collection, in no process of the pool, needs to look at it
     sys.exit(Worker(settings_or_exit(), handlers).run(given.queues, given.processes, given.name))

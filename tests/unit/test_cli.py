@@ -123,8 +123,8 @@ def test_a_log_escapes_what_a_terminal_acts_on() -> None:
 
 
 # Commands that start, stop or list something load no library of numbers and none of keys, which would take longer than
-# all else they do; what waits, the dispatcher and `feeds run`, does it without libraries of numbers, which would take
-# most of its memory.
+# all else they do; the dispatcher, `feeds run` and a worker of webhooks wait without libraries of numbers, which would
+# take most of their memory.
 
 
 _LOADED = """
@@ -141,7 +141,10 @@ print(sorted({'cryptography', 'numpy', 'pyarrow', 'scipy'} & set(sys.modules)))
             "deploy.ctl.worker",
             "[]",
         ),
-        ("deploy.ctl.accounts, deploy.ctl.feeds, deploy.ctl.webhooks, workers.dispatcher", "['cryptography']"),
+        (
+            "deploy.ctl.accounts, deploy.ctl.feeds, deploy.ctl.webhooks, workers.dispatcher, workers.worker",
+            "['cryptography']",
+        ),
     ],
 )
 def test_what_starts_or_waits_loads_no_library_without_need(modules: str, libraries: str) -> None:

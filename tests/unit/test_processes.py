@@ -44,7 +44,7 @@ from edge.startup import BLOCKED_SECONDS, Watchdog
 from edge.storage.monitor import RunMarker
 from edge.storage.redis_cluster import ClusterClient
 from shared.errors import ConfigurationError
-from shared.jobs.contract import DELIVER, EXECUTE, EXECUTE_PART, JOB_KINDS, QUEUES
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXECUTE_PART, JOB_KINDS, QUEUES
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
@@ -52,7 +52,7 @@ from tests.support.workers import RecordedMessages, services_of
 from workers.dispatcher import Dispatcher
 from workers.handlers import job_handlers
 from workers.jobs.progress import LOOP_SECONDS_MAX, PROCESS_SECONDS_MAX, WorkerProgress, kill_stuck, touch_while
-from workers.worker import Worker
+from workers.worker import Worker, handlers_of
 
 # A process of the service goes without pandas, which can still be imported, and without collections of what it
 # imports.
@@ -136,6 +136,16 @@ def test_a_worker_takes_the_three_messages_that_are_sent_and_no_other() -> None:
     celery = Worker(SETTINGS, job_handlers).celery
     assert {name for name in celery.tasks if not name.startswith("celery.")} == {EXECUTE, EXECUTE_PART, DELIVER}
     assert {queue.name for queue in celery.conf.task_queues} == set(QUEUES)
+
+
+def test_a_worker_of_webhooks_alone_takes_no_message_that_names_a_job() -> None:
+    assert DELIVER_QUEUE not in {kind.queue for kind in JOB_KINDS.values()}
+    assert [handlers_of(queues) for queues in (DELIVER_QUEUE, f"{DELIVER_QUEUE},reports", None)] == [
+        None,
+        job_handlers,
+        job_handlers,
+    ]
+    assert {name for name in Worker(SETTINGS, None).celery.tasks if not name.startswith("celery.")} == {DELIVER}
 
 
 def test_every_kind_of_job_has_a_handler() -> None:

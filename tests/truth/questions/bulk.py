@@ -31,10 +31,13 @@ def releases(client: Client, index: Index, random: Random, count: int) -> Iterat
 
 
 def exports(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
-    """Compare every dataset in every format, then random filters of observations."""
-    orders: list[tuple[dict[str, Any], str]] = [
-        ({"dataset": dataset, "format": format}, "true") for dataset in files.DATASETS for format in FORMATS
+    """Compare every dataset, in every format where so many questions are asked, then random filters of observations."""
+    turns = [
+        {"dataset": dataset, "format": FORMATS[(number + turn) % len(FORMATS)]}
+        for turn in range(len(FORMATS))
+        for number, dataset in enumerate(files.DATASETS)
     ]
+    orders: list[tuple[dict[str, Any], str]] = [(order, "true") for order in turns[: max(count, len(files.DATASETS))]]
     orders += [_narrowed(index, random) for _ in range(count // 5)]
     for start in range(0, len(orders), _ORDERS_AHEAD):
         yield from _exported(client, index, orders[start : start + _ORDERS_AHEAD])
