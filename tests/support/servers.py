@@ -31,6 +31,8 @@ _FAST = {
     # A test opens some ten connections; 4,096 rounds of hashing would be most of what each of them costs its client.
     "scram_iterations": "1",
     "wal_compression": "off",
+    # It would visit each template and each test's database in turn; what it writes makes one that a test only read change.
+    "autovacuum": "off",
     # A database is some six hundred small files: the kernel copies them for less than reading and writing each does.
     "file_copy_method": "clone",
 }

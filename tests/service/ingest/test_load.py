@@ -246,7 +246,7 @@ def test_new_months_are_like_any_partition(settings: Settings) -> None:
     assert definition.endswith("(item_id, day, mark)")
 
 
-# Every form of file gives the same index; a broken one changes nothing, and a bad row is kept with its reason.
+# A broken file changes nothing, and a bad row is kept with its reason.
 
 
 REJECTED = [
