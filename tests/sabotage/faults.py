@@ -638,8 +638,8 @@ FORM_FAULTS = (
     fault(
         "an escaped quotation mark ends a cell",
         "workers/ingest/read_csv.py",
-        "            quotes = quotes[~_escaped(data, quotes, ord(self._escape))]\n",
-        "            pass\n",
+        'if but else b".") if escape else b""',
+        'if but else b".") if False else b""',
         f"{_FORMS}::test_escaped_quotation_marks_are_read_as_duckdb_reads_them",
     ),
     fault(

@@ -71,8 +71,6 @@ class Records:
         data = np.frombuffer(piece, "u1")
         ends = _line_ends(data, final=final)
         quotes = np.flatnonzero(data == ord(self._quote)) if self._quote else np.zeros(0, "i8")
-        if self._escape and len(quotes):
-            quotes = quotes[~_escaped(data, quotes, ord(self._escape))]
         rest = int(ends[-1]) + 1 if len(ends) else 0
         whole = rest == len(piece) or not final
         if whole and self._is_plain(data, ends, quotes[: np.searchsorted(quotes, rest)]):
@@ -124,7 +122,7 @@ class Records:
             return False
         if not len(quotes):
             return True
-        if len(quotes) % 2 or (np.searchsorted(quotes, ends) % 2).any():
+        if self._escape or len(quotes) % 2 or (np.searchsorted(quotes, ends) % 2).any():
             return False
         around = np.zeros(256, bool)
         around[[ord(self._delimiter), ord(self._quote), _LF, _CR]] = True
@@ -200,17 +198,6 @@ def _line_ends(data: Any, *, final: bool) -> Any:
         if final and returns[-1] == last:
             ends[last] = True
     return np.flatnonzero(ends)
-
-
-def _escaped(data: Any, places: Any, escape: int) -> Any:
-    """Return which places follow an odd number of the character that escapes."""
-    odd = np.zeros(len(places), bool)
-    for n in np.flatnonzero(data[np.maximum(places - 1, 0)] == escape):
-        before = int(places[n])
-        while before and data[before - 1] == escape:
-            before -= 1
-        odd[n] = (int(places[n]) - before) % 2 == 1
-    return odd
 
 
 def _lengths(data: Any, ends: Any) -> Any:
