@@ -34,6 +34,34 @@ price = { column = "price", strip = "$", thousands = "," }
 list_price = "list"
 currency = { constant = "HKD" }
 """
+MEASURED = """
+source = "lab"
+title = "L"
+license = "CC0-1.0"
+[item]
+id = "id"
+name = { constant = "Thing" }
+[[impacts]]
+indicator = "co2e_kg"
+value = "co2"
+basis = "measured"
+method = "m"
+"""
+"""Items of a laboratory with a footprint and no price: `id,co2`."""
+PRICED = """
+source = "shop"
+title = "S"
+license = "CC0-1.0"
+[item]
+id = "id"
+name = "name"
+[observation]
+day = "day"
+channel = "shop"
+price = "price"
+currency = "cur"
+"""
+"""Items of a shop with a price, each in a column of its own: `id,name,day,shop,price,cur`."""
 HEADER = "sku,name,brand,group,kind,weight,day,store,price,list\n"
 ROWS = (
     "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"

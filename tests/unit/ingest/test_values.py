@@ -11,42 +11,16 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shared.index.iid import mint
-from tests.support.shop import HEADER, MAPPING, ROWS
+from tests.support.shop import HEADER, MAPPING, MEASURED, PRICED, ROWS
 from workers.ingest.clean import NO_FIGURE
 from workers.ingest.mapping import parse
 from workers.ingest.preview import Preview, Previewer
 from workers.ingest.transform import Transformer
 
-FIGURES = """
-source = "lab"
-title = "L"
-license = "CC0-1.0"
-[item]
-id = "id"
-name = { constant = "Thing" }
-[[impacts]]
-indicator = "co2e_kg"
-value = { column = "co2", multiply = 1000 }
-basis = "measured"
-method = "m"
-"""
-
-PRICES = """
-source = "shop"
-title = "S"
-license = "CC0-1.0"
-[item]
-id = "id"
-name = "name"
-[observation]
-day = "day"
-channel = "shop"
-price = "price"
-currency = "cur"
-"""
+FIGURES = MEASURED.replace('value = "co2"', 'value = { column = "co2", multiply = 1000 }')
 
 # One shop whose items have no other name than their id.
-NAMED_BY_ID = PRICES.replace('"name"', '"id"').replace('"cur"', '{ constant = "HKD" }')
+NAMED_BY_ID = PRICED.replace('"name"', '"id"').replace('"cur"', '{ constant = "HKD" }')
 
 
 def read(text: str, *files: Path) -> Preview:
@@ -106,7 +80,7 @@ def test_bounds_that_do_not_enclose_their_figure_are_rejects(tmp_path: Path) -> 
 def test_nan_in_ndjson_costs_its_field_and_is_not_counted_as_a_row(tmp_path: Path) -> None:
     row = '{{"id": "{}", "name": "A", "day": "2026-07-01", "shop": {}, "price": {}, "cur": "EUR"}}'
     lines = [row.format("a", '"N"', "1.50"), row.format("b", '"N"', "NaN"), row.format("c", "[]", "-Infinity")]
-    found = put(tmp_path, PRICES, "\n".join(lines), "a.ndjson")
+    found = put(tmp_path, PRICED, "\n".join(lines), "a.ndjson")
     assert [found.counts[name] for name in ("rows", "rejected", "items_read")] == [3, 1, 2]
     assert (found.counts["observations_read"], found.counts["observations_absent"]) == (1, 1)
     places = sorted((row["line"], row["column"], row["scope"]) for row in found.rejects)
@@ -119,7 +93,7 @@ def test_two_ids_that_claim_one_iid_are_a_reject_and_no_merge(tmp_path: Path) ->
         f"id,iid,name\ni1,IID-ABC-123,First\ni2,iid-abc-124,Second\ni3,IID-ABC-123,Same as the first\ni4,BAD,Bad\n"
         f"i5,,Minted\ni6,{taken},Claims the minted one\ni1,IID-ABC-999,Another of the first\n"
     )
-    found = put(tmp_path, PRICES.partition("[observation]")[0] + 'iid = "iid"\n', content)
+    found = put(tmp_path, PRICED.partition("[observation]")[0] + 'iid = "iid"\n', content)
     assert names(found) == ["First", "Second", "Minted"]
     assert rejected(found) == [
         (4, "iid", "IID-ABC-123"),
@@ -130,7 +104,7 @@ def test_two_ids_that_claim_one_iid_are_a_reject_and_no_merge(tmp_path: Path) ->
 
 
 def test_an_item_may_be_known_by_the_name_of_its_file_alone(tmp_path: Path) -> None:
-    text = PRICES.replace('"id"', '{ file_name = "([0-9]+)" }').replace('"name"', '{ constant = "Tea" }')
+    text = PRICED.replace('"id"', '{ file_name = "([0-9]+)" }').replace('"name"', '{ constant = "Tea" }')
     rows = "day,shop,price,cur\n2026-07-01,S1,2.00,USD\n2026-07-02,S1,3.00,USD\n"
     found = put(tmp_path, text, rows, "prices-17.csv")
     assert [(item["iid"], item["name"]) for item in found.items] == [(mint("shop", "17").iid, "Tea")]
@@ -139,7 +113,7 @@ def test_an_item_may_be_known_by_the_name_of_its_file_alone(tmp_path: Path) -> N
 
 def test_a_row_without_a_price_keeps_its_item(tmp_path: Path) -> None:
     content = "id,name,day,shop,price,cur\na,A,,,,\nb,B,2026-07-01,S1,1.00,USD\nc,C,2026-07-01,S1,ask us,USD\n"
-    found = put(tmp_path, PRICES, content)
+    found = put(tmp_path, PRICED, content)
     assert (names(found), found.counts["observations_read"]) == (["A", "B"], 1)
     assert rejected(found) == [(4, "price", "ask us")]
 
@@ -150,7 +124,7 @@ def test_an_unreadable_list_price_is_no_silent_null(tmp_path: Path) -> None:
 
 
 def test_an_id_of_several_columns_is_one_only_where_all_parts_are_the_same(tmp_path: Path) -> None:
-    head = PRICES.partition("[item]")[0]
+    head = PRICED.partition("[item]")[0]
     text = f'{head}[item]\nid = ["a", "b"]\nname = {{ columns = ["a", "b"], join = "-" }}\n'
     found = put(tmp_path, text, "a,b\nx|y,z\nx,y|z\nx,\n x ,y\nx,y\n")
     assert sorted(item["id"] for item in found.items) == ["x\\|y|z", "x|y", "x|y\\|z"]
@@ -179,7 +153,7 @@ def test_named_groups_of_one_pattern_fill_several_fields(tmp_path: Path) -> None
     pattern = "column = \"t\", match = '^(?P<maker>[A-Z][a-z]+) (?P<model>.*?) (?P<size>[0-9]+ ?ml)$'"
     item = f'id = "t"\nname = {{ {pattern}, group = "model" }}\nbrand = {{ {pattern}, group = "maker" }}\n'
     attributes = f'size = {{ {pattern}, group = "size" }}\nvolume_l = {{ column = "t", unit = "l" }}\n'
-    text = f"{PRICES.partition('[item]')[0]}[item]\n{item}[item.attributes]\n{attributes}"
+    text = f"{PRICED.partition('[item]')[0]}[item]\n{item}[item.attributes]\n{attributes}"
     [found] = put(tmp_path, text, "t\nAcme Cola Zero 330 ml\n").items
     assert (found["name"], found["brand"]) == ("Cola Zero", "Acme")
     assert found["attributes"] == {"size": "330 ml", "volume_l": "0.33"}
