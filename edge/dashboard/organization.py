@@ -53,7 +53,6 @@ class OrganizationPages:
         self._credentials = services.resources.credentials
         self._limiter = services.resources.limiter
         self._notices = services.resources.plan_notices
-        self._plans_at_once = services.settings.plan_approval == "none"
         self._origin = services.origin
         self._base_url = services.settings.base_url
 
@@ -88,7 +87,7 @@ class OrganizationPages:
     def _higher_plans(self, plan: Plan) -> list[Plan]:
         """Return the plans that an organization with this one may request."""
         higher = [other for other in self._credentials.plans.values() if other.rank > plan.rank]
-        return [other for other in higher if other.self_service or not self._plans_at_once]
+        return [other for other in higher if other.self_service or not self._acts.plans_at_once]
 
     async def request_plan(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Request another plan; the overview says that it is awaiting approval."""
@@ -246,7 +245,6 @@ class PersonPages:
         self._sessions = sessions
         self._notices = services.resources.plan_notices
         self._base_url = services.settings.base_url
-        self._plans_at_once = services.settings.plan_approval == "none"
 
     async def token(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Show the person's public token and its use; a new one is shown once."""
@@ -284,7 +282,7 @@ class PersonPages:
     async def _form(self, request: web.Request, visitor: SignedIn, form: Form) -> web.StreamResponse:
         await self._credentials.plan("free")  # the plans are read together
         plans = [plan for plan in self._credentials.plans.values() if plan.counted_by == "organization"]
-        values = {"plans": plans, "plans_at_once": self._plans_at_once, "form": form}
+        values = {"plans": plans, "plans_at_once": self._acts.plans_at_once, "form": form}
         return render(request, "new_organization.html", visitor, 400 if form.faults else 200, **values)
 
     async def create_organization(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -297,7 +295,7 @@ class PersonPages:
                 made = await self._acts.within(transaction).create(visitor.person, wanted["name"], wanted["plan"])
                 await self._sessions.choose(visitor.cookie, visitor.session, made.id)
 
-            page = _KEY_PAGE if self._plans_at_once or wanted["plan"] == "free" else HOME_PAGE
+            page = _KEY_PAGE if self._acts.plans_at_once or wanted["plan"] == "free" else HOME_PAGE
             response = await self._secret.once(request, visitor, page, make)
         except Problem as problem:
             return await self._form(request, visitor, form.refused(problem))

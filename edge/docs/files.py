@@ -9,8 +9,9 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -95,14 +96,37 @@ class Sample(NamedTuple):
     typescript: str
 
 
-_EXAMPLE_NAMES = {"brand": "vitasoy", "slug": "vitasoy", "category": "drinks", "code": "drinks"}
+# The example of a parameter whose schema names none.
+_EXAMPLES: dict[str, Any] = {
+    "iid": "IID-99D2F-46WJ3-4S6N3",
+    "brand": "vitasoy",
+    "category": "drinks",
+    "channel": "wellcome",
+    "q": "soy milk",
+    "gtin": "04006381333931",
+    "release": "latest",
+    "slug": "not-found",
+}
+# What the parameter in the path of a report names.
+_NAMED_BY = {"slug": "brand", "code": "category"}
+
+
+def report_method(operation: str) -> str:
+    """Return the name of a report in both clients: of `getCategoryInsights` it is `categoryInsights`."""
+    name = operation.lstrip(ascii_lowercase)
+    return name[0].lower() + name[1:]
+
+
+def snake(name: str) -> str:
+    """Return a name as Python writes it: `categoryInsights` is `category_insights`."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def _sample_of(endpoint: Endpoint) -> Sample:
-    """Return the sample of a report: the clients' method is named by the operation, the arguments are its example's."""
-    name = re.sub("^[a-z]+", "", endpoint.operation)
-    one = [json.dumps(_EXAMPLE_NAMES[endpoint.path_parameter])] if endpoint.path_parameter else []
-    asked = parse_qsl((endpoint.example or "").format(**_EXAMPLE_NAMES).partition("?")[2])
+    """Return the sample of a report, whose arguments are those of its example."""
+    method, named = report_method(endpoint.operation), {name: _EXAMPLES[name] for name in ("brand", "category")}
+    one = [json.dumps(named[_NAMED_BY[endpoint.path_parameter]])] if endpoint.path_parameter else []
+    asked = parse_qsl((endpoint.example or "").format(**named).partition("?")[2])
     declared = fields_by_name(endpoint.query())
     members = (
         f"{field}: [{json.dumps(value)}]"
@@ -112,14 +136,13 @@ def _sample_of(endpoint: Endpoint) -> Sample:
     )
     python = ", ".join([*one, *(f"{field}={json.dumps(value)}" for field, value in asked)])
     typescript = ", ".join([*one, *([f"{{ {', '.join(members)} }}"] if asked else [])])
-    snake = re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
     return Sample(
-        f"print(client.report.{snake}({python}).wait().rows)",
-        f"console.log((await client.report.{name[0].lower()}{name[1:]}({typescript}).wait()).data);",
+        f"print(client.report.{snake(method)}({python}).wait().rows)",
+        f"console.log((await client.report.{method}({typescript}).wait()).data);",
     )
 
 
-SAMPLES = {
+_SAMPLES = {
     "searchItems": Sample(
         'for hit in client.search("soy milk"):\n    print(hit["iid"], hit["name"])',
         'for await (const hit of client.search("soy milk")) console.log(hit.iid, hit.name);',
@@ -165,7 +188,6 @@ SAMPLES = {
         'print(client.sustainability("IID-99D2F-46WJ3-4S6N3").rows)',
         'console.log((await client.sustainability("IID-99D2F-46WJ3-4S6N3")).data);',
     ),
-    **{endpoint.operation: _sample_of(endpoint) for report in REPORTS for endpoint in report.endpoints},
     "listJobs": Sample(
         'for job in client.jobs():\n    print(job["id"], job["state"])',
         "for await (const job of client.jobs()) console.log(job.id, job.state);",
@@ -185,9 +207,16 @@ SAMPLES = {
 }
 
 
+@cache
+def samples() -> Mapping[str, Sample]:
+    """Return the samples by operation; only the page of the reference needs them."""
+    reports = {endpoint.operation: _sample_of(endpoint) for report in REPORTS for endpoint in report.endpoints}
+    return _SAMPLES | reports
+
+
 def python_sample(operation: str, url: str, install: str) -> str | None:
     """Return a whole program of Python for an operation, or None; its first line says how to install the client."""
-    sample = SAMPLES.get(operation)
+    sample = samples().get(operation)
     if sample is None:
         return None
     lines = sample.python.replace("\n", "\n    ")
@@ -197,7 +226,7 @@ def python_sample(operation: str, url: str, install: str) -> str | None:
 
 def typescript_sample(operation: str, url: str, install: str) -> str | None:
     """Return a whole program of TypeScript for an operation, or None; its first line is as in Python."""
-    sample = SAMPLES.get(operation)
+    sample = samples().get(operation)
     if sample is None:
         return None
     disk = 'import { download } from "itemindex-client/node";\n' if "download(" in sample.typescript else ""
@@ -213,17 +242,6 @@ def typescript_sample(operation: str, url: str, install: str) -> str | None:
 
 _KEY = "$ITEMINDEX_KEY"
 _FALLBACK = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
-# The example of a parameter whose schema names none.
-_EXAMPLES: dict[str, Any] = {
-    "iid": "IID-99D2F-46WJ3-4S6N3",
-    "brand": "vitasoy",
-    "category": "drinks",
-    "channel": "wellcome",
-    "q": "soy milk",
-    "gtin": "04006381333931",
-    "release": "latest",
-    "slug": "not-found",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,10 +78,11 @@ class WholeNumber(fields.Integer):
     """A whole number in plain ASCII digits. Python's int() would also take `+5`, `1_0` and digits of other scripts."""
 
     def __init__(self, least: int, most: int, **options: Any) -> None:
-        # A bound that only the storage sets says nothing to a reader; the digits that are always taken do.
-        end = f"from {least:,} to {most:,}" if most < _STORED_FROM else f"of at most {len(str(most + 1)) - 1} digits"
-        lower = f", at least {least:,}" if most >= _STORED_FROM else ""
-        self._fault = f"must be a whole number {end}{lower}"
+        if most < _STORED_FROM:
+            allowed = f"from {least:,} to {most:,}"
+        else:  # a bound that only the storage sets says nothing to a reader; the digits that are always taken do
+            allowed = f"of at most {len(str(most + 1)) - 1} digits, at least {least:,}"
+        self._fault = f"must be a whole number {allowed}"
         super().__init__(validate=validate.Range(least, most, error=self._fault), **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:

@@ -71,14 +71,14 @@ EVERY_ENTRY = AuditFilter()
 
 
 class OrganizationService:
-    """Reads and changes organizations."""
+    """Reads and changes organizations. `plans_at_once`: a plan of self-service is given without approval."""
 
     def __init__(self, database: Database | Transaction, settings: Settings) -> None:
         self._database = database
         self._settings = settings
         self._peppers = settings.peppers
         self._owned_max = settings.organizations_per_person_max
-        self._plans_at_once = settings.plan_approval == "none"
+        self.plans_at_once = settings.plan_approval == "none"
 
     def within(self, database: Database | Transaction) -> Self:
         """Return the service whose acts are part of a transaction, where it is given one."""
@@ -87,7 +87,7 @@ class OrganizationService:
     async def create(self, person: Person, name: str, plan: str) -> CreatedOrganization:
         """Make an organization with its first owner, on the free plan, and ask for the other plan."""
         async with self._database.transaction(Scope(person=person.id)) as transaction:
-            values = (name, plan, person.id, person.name, self._owned_max, self._plans_at_once)
+            values = (name, plan, person.id, person.name, self._owned_max, self.plans_at_once)
             [row] = await transaction.fetch(SQL.create_organization, *values)
             if row["refusal"] == "too-many":
                 text = f"You have {self._owned_max} organizations, which is the limit; ask us for more."
@@ -98,7 +98,7 @@ class OrganizationService:
     async def request_plan(self, actor: Actor, plan: str) -> CreatedOrganization:
         """Ask for another plan; it is given at once where no approval is needed."""
         actor.require("manage-plan")
-        values = (actor.organization, plan, actor.person, actor.name, self._plans_at_once)
+        values = (actor.organization, plan, actor.person, actor.name, self.plans_at_once)
         row = await self._act(SQL.request_plan, *values, scope=actor.scope)
         assert row is not None
         _check_plan(row["refusal"])

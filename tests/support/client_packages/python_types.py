@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of, snake, whole
+from edge.docs.files import snake
+from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of, whole
 
 _HEAD = '''"""Types of what the client takes and returns, made by `make clients`; answers may have more members."""
 

@@ -1,9 +1,10 @@
 """Schemas and calls of the OpenAPI document, read for the generators of types. Pure."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from edge.docs.files import report_method
 
 Node = dict[str, Any]
 # What a client itself decides.
@@ -62,17 +63,9 @@ def reports_of(document: Node) -> dict[str, list[Operation]]:
     named: dict[str, list[Operation]] = {}
     for operation in operations(document):
         if "202" in operation.responses and "Quote" in operation.answers:
-            verb = re.match("[a-z]+", operation.id)
-            assert verb is not None
-            name = operation.id[verb.end() :]
-            named.setdefault(name[0].lower() + name[1:], []).append(operation)
+            named.setdefault(report_method(operation.id), []).append(operation)
     # Of two calls, that of all has no parameter in its path.
     return {name: sorted(several, key=lambda one: "{" in one.path) for name, several in named.items()}
-
-
-def snake(name: str) -> str:
-    """Return a name as Python writes it: `categoryInsights` is `category_insights`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def _resolved(document: Node, node: Node) -> Node:

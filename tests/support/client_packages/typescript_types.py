@@ -4,7 +4,8 @@ import json
 import re
 from typing import Any
 
-from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of, snake, whole
+from edge.docs.files import snake
+from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of, whole
 
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
 _REPORTS_HEAD = """/** The paid reports by their names, made by `make clients`. */

@@ -43,8 +43,8 @@ from itemindex_client.cli import main
 from itemindex_client.client import Release
 from itemindex_client.orders import ReportCall
 
-from edge.docs.files import SAMPLES
 from edge.docs.files import python_sample as python
+from edge.docs.files import samples
 from edge.docs.files import typescript_sample as typescript
 from shared.bulk.schema import ReleaseFile
 from shared.bulk.signing import SigningKey, new_key, public_jwk, statement
@@ -776,7 +776,7 @@ def path_of(operation: str) -> str:
     raise KeyError(operation)
 
 
-@pytest.mark.parametrize("operation", SAMPLES)
+@pytest.mark.parametrize("operation", samples())
 def test_a_sample_of_python_calls_the_operation(
     operation: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -803,7 +803,7 @@ def test_a_sample_of_python_calls_the_operation(
 
 
 def test_a_sample_of_typescript_calls_methods_that_there_are() -> None:
-    for operation in SAMPLES:
+    for operation in samples():
         source = typescript(operation, "http://service/v1", "install it")
         assert source and source.count("(") == source.count(")"), operation
         for name in re.findall(r"client\.(?:report\.)?(\w+)\(", source):
