@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from deploy.local import postgres
@@ -159,8 +160,17 @@ class Source:
         return made
 
     def receiver(self, log: Path) -> ServiceProcess:
-        """Return the process that receives the log; what it has not received, PostgreSQL keeps for it."""
-        self._run("pg_receivewal", "--dbname", self._named, "--slot", SLOT, "--create-slot", "--if-not-exists")
+        """Return the process that receives the log; what it has not received from now on, PostgreSQL keeps for it.
+
+        Raises BackupError.
+        """
+        # A slot that pg_receivewal makes holds nothing until the first piece has come: a checkpoint before that deletes
+        # what the receiver then asks for again and again.
+        try:
+            with connect(self.url, application="backup", autocommit=True) as connection:
+                connection.execute(SQL.reserve, (SLOT,))
+        except psycopg.Error as error:
+            raise BackupError(explained(f"error: {error}", "the log cannot be received")) from None
         options = ["--directory", str(self.timeline.wal), "--dbname", self._named, "--slot", SLOT]
         command = [program("pg_receivewal"), *options, "--synchronous", "--no-password"]
         return ServiceProcess(Program(name="wal", command=command, log=log, environment=self._environment))
@@ -222,7 +232,7 @@ def explained(printed: str, failed: str) -> str:
     last = next((line.strip() for line in reversed(printed.splitlines()) if re.search("error|FATAL", line)), "")
     if "No space left on device" in printed:
         return f"{failed}: the disk is full; free some space and try again. What was complete before is kept."
-    if "must be superuser or replication role" in printed or "permission denied to start WAL sender" in printed:
+    if re.search("replication role|permission denied to (start WAL sender|use replication slots)", printed):
         return f"{failed}: the login of BACKUP_DATABASE_URL has no REPLICATION; grant it with ALTER ROLE … REPLICATION"
     if "max_wal_senders" in printed or "wal_level" in printed:
         return f"{failed}: PostgreSQL streams no log; set wal_level = replica and max_wal_senders = 10, and restart it"

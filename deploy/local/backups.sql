@@ -15,6 +15,11 @@ SELECT pg_logical_emit_message(true, 'itemindex-backup', '');
 -- How far the log has been written: the commit just made is before it.
 SELECT pg_current_wal_flush_lsn()::text;
 
+-- name: reserve
+-- A slot that holds the log from now on, unless there is one.
+SELECT pg_create_physical_replication_slot($1, true)
+WHERE NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1);
+
 -- name: received
 -- Whether the receiver has stored the log up to there.
 SELECT coalesce((SELECT restart_lsn >= $1::pg_lsn FROM pg_replication_slots WHERE slot_name = $2), false);

@@ -184,13 +184,31 @@ def test_a_deleted_database_comes_back_to_any_moment_that_was_received(backed_up
         assert connection.execute(_DIGEST).fetchall() == [again[0][1]]
 
 
+@pytest.mark.timeout(180)
+def test_log_that_a_checkpoint_is_done_with_is_kept_for_a_receiver_that_has_not_begun(backed_up: BackedUp) -> None:
+    source = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
+    with connect(backed_up.url, application="tests", autocommit=True) as connection:
+        [(first,)] = connection.execute("SELECT pg_walfile_name(pg_current_wal_lsn())").fetchall()
+        receiver = source.receiver(backed_up.folder / "receiver.log")
+        for _ in range(3):
+            connection.execute("SELECT pg_logical_emit_message(true, 'test', ''), pg_switch_wal()")
+            connection.execute("CHECKPOINT")
+    receiver.start()
+    try:
+        assert source.beat() is not None
+    finally:
+        receiver.stop()
+    assert (source.timeline.wal / str(first)).exists()
+
+
 @pytest.mark.timeout(300)
 def test_what_cannot_be_backed_up_or_restored_is_a_sentence_and_nothing_is_lost(backed_up: BackedUp) -> None:
     into = str(backed_up.data)
     assert "has no backup" in backed_up.ctl("restore", "--into", str(backed_up.folder / "new"), code=1)
     assert "must be set" in backed_up.ctl("backup", "take", code=1, BACKUP_DATABASE_URL="")
     without = postgres.url(backed_up.paths, postgres.EDGE, backed_up.secrets["edge_password"])
-    assert "has no REPLICATION" in backed_up.ctl("backup", "take", code=1, BACKUP_DATABASE_URL=without)
+    for act in ("take", "run"):
+        assert "has no REPLICATION" in backed_up.ctl("backup", act, code=1, BACKUP_DATABASE_URL=without)
     backed_up.ctl("backup", "take")
     assert "PostgreSQL runs on" in backed_up.ctl("restore", "--into", into, code=1)
     other = backed_up.folder / "other"
