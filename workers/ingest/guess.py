@@ -55,7 +55,16 @@ _PATHS = (" > ", ">", " | ", "|", " » ", "::")
 _SLASHES = (" / ", "/")
 _FORMULA = re.compile(r'="[^"]*"')
 _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
-_UNIT_OF_WEIGHT = re.compile(r"(?:^|\W)(kg|кг|g|г|kilogram|gramm?e?s?)(?:\W|$)")
+_UNIT_OF_WEIGHT = re.compile(
+    r"(?:^|\W)(?:(?P<kg>kg|кг|kilograms?)|(?P<g>g|г|gramm?e?s?)|(?P<lb>lbs?|pounds?)|(?P<oz>oz|ounces?))(?:\W|$)"
+)
+# A pound is exactly so many kilograms, and an ounce a sixteenth of it: https://www.nist.gov/pml/special-publication-811
+_KILOGRAMS = {"kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125"}
+# Not "1,800": it may be one kilogram and 800 grams, or 1,800 grams.
+_WEIGHTS = {
+    ".": re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII),
+    ",": re.compile(r"[0-9]+(?:,(?![0-9]{3}$)[0-9]+)?", re.ASCII),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,16 +346,24 @@ class _Writer:
             self._line("weight_kg", spec | {"unit": "kg"}, evidence)
             return
         named = _UNIT_OF_WEIGHT.search(plain(spec["column"]))
-        plain_numbers = all(re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text, re.ASCII) for text in cells)
-        if named and named[1] in ("kg", "кг", "kilogram") and plain_numbers:
-            self._line("weight_kg", spec, f"{self._given(spec)}; the column's name says kg")
+        decimal = next((mark for mark, numbers in _WEIGHTS.items() if all(map(numbers.fullmatch, cells))), "")
+        if named and named.lastgroup and decimal:
+            says = f"the column's name says {named[named.lastgroup]}"
+            self._line("weight_kg", spec | _in_kilograms(named.lastgroup, decimal), f"{self._given(spec)}; {says}")
             return
-        unit = f"its name says {named[1]}" if named else "neither its name nor its cells say whether kg or g is meant"
-        example = next((text for text in cells if re.search("[.,]", text)), cells[0])
+        reason = "a cell is no plain number" if named else "neither its name nor its cells say whether kg or g is meant"
+        separator = "," if any("," in text for text in cells) else "."
+        example = next((text for text in cells if re.search("[.,]" if decimal else "[^0-9]", text)), cells[0])
         self._doubt(
             "weight",
-            f'{unit}, as in "{example}": it is shown as it is written, and no footprint is computed with it. If it is '
-            "plain kilograms, call it weight_kg",
+            f'{reason}, as in "{example}": it is shown as it is written, and no footprint is computed with '
+            "it. If all cells have one unit, write",
+            tuple(
+                _reading(
+                    f"weight_kg = {_toml(spec | _in_kilograms(unit, decimal or separator))}", f"the unit is {unit}"
+                )
+                for unit in _KILOGRAMS
+            ),
         )
         self._line("weight", spec)
 
@@ -768,6 +785,11 @@ def _is(count: int) -> str:
 
 def _has(count: int) -> str:
     return "has" if count == 1 else "have"
+
+
+def _in_kilograms(unit: str, decimal: str) -> dict[str, str]:
+    """Return the keys with which a field of numbers in a unit of weight gives kilograms."""
+    return {"multiply": _KILOGRAMS[unit]} | ({"decimal": decimal} if decimal != "." else {})
 
 
 def _reading(line: str, example: str) -> str:

@@ -48,7 +48,7 @@ class Spread(NamedTuple):
 
 def spreads(impact: Impact, batch: Batch, path: Path) -> list[Spread]:
     """Return the spreads that the rows of a batch state; bounds only where both exist."""
-    low, high, deviation = (_decimals(field, batch, path) for field in (impact.low, impact.high, impact.deviation))
+    low, high, deviation = (decimals(field, batch, path) for field in (impact.low, impact.high, impact.deviation))
     return [
         Spread(least, most, wide) if least is not None and most is not None else Spread(deviation=wide)
         for least, most, wide in zip(low, high, deviation, strict=True)
@@ -61,7 +61,7 @@ def totals(impacts: tuple[Impact, ...], batch: Batch, path: Path) -> list[tuple[
     listed = [
         (
             impact.indicator,
-            _decimals(impact.value, batch, path),
+            decimals(impact.value, batch, path),
             spreads(impact, batch, path) if impact.has_spread else none,
         )
         for impact in impacts
@@ -75,7 +75,8 @@ def totals(impacts: tuple[Impact, ...], batch: Batch, path: Path) -> list[tuple[
     return rows
 
 
-def _decimals(field: Field | None, batch: Batch, path: Path) -> list[Decimal | None]:
+def decimals(field: Field | None, batch: Batch, path: Path) -> list[Decimal | None]:
+    """Return a field's numbers times its factor, exactly; None for a text that is no number."""
     if field is None:
         return [None] * batch.rows
     texts = clean.numbers(field, batch, path).values.to_pylist()
@@ -108,7 +109,7 @@ class FigureColumns:
                 bad.check(field, clean.numbers(field, batch, path), clean.NO_FIGURE)
         if impact.low is None or impact.high is None:
             return
-        figures, stated = _decimals(impact.value, batch, path), spreads(impact, batch, path)
+        figures, stated = decimals(impact.value, batch, path), spreads(impact, batch, path)
         wrong = [
             figure is not None and one.low is not None and not one.fits(figure)
             for figure, one in zip(figures, stated, strict=True)

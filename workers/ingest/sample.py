@@ -39,6 +39,7 @@ _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
 _DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
 _ROWS_BELOW_MIN = 3
+_MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*(?:[\[#.].*)?")
 # The letters beyond ASCII of languages, by the encodings in which their files are: the bytes alone reveal no encoding.
 _WESTERN = ("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áéëïíóöü", "àáâãçéêíóôõúºª", "æøåéäö")
 _CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
@@ -328,6 +329,12 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
     if not rows:
         raise LoadRefused("the file is empty")
     at = _header_at(rows, whole_rows=whole_rows)
+    # Templates for uploads have titles for people, and below them the names that programs know the columns by.
+    following = rows[at + 1 : at + 2 + SAMPLE_ROWS]
+    if (names := _names_too(rows[at][1], following)) and all(
+        map(_MACHINE_NAME.fullmatch, filter(None, following[0][1]))
+    ):
+        at += "_" in "".join(names)
     line, header = rows[at][0], [title.strip() for title in rows[at][1]]
     if len(header) > COLUMNS_MAX:
         raise LoadRefused(f"the header has {len(header):,} columns; {COLUMNS_MAX:,} are read at most")

@@ -24,7 +24,16 @@ from workers.ingest.clean import Coded, Faults, category, quantity, rejected
 from workers.ingest.fields import Field, ItemFields
 from workers.ingest.item_tracker import IID_CHANGED, IID_TAKEN, LATEST, NO_DAY, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
-from workers.ingest.observations import FigureColumns, Observed, Observer, Spread, StageFigure, check_bounds, totals
+from workers.ingest.observations import (
+    FigureColumns,
+    Observed,
+    Observer,
+    Spread,
+    StageFigure,
+    check_bounds,
+    decimals,
+    totals,
+)
 
 NAME_CHARACTERS_MAX = 1_000
 ID_CHARACTERS_MAX = 500
@@ -413,6 +422,8 @@ class Transformer:
             """Return a field's texts; None where one is too long, which then cost no more than the field."""
             if spec is None:
                 return [None] * len(ids)
+            if spec.multiply:
+                return [None if number is None else f"{number.normalize():f}" for number in decimals(spec, small, path)]
             texts = clean.texts(spec, small, path)
             if (pc.max(pc.binary_length(texts)).as_py() or 0) > limit:
                 texts = pc.if_else(pc.less_equal(pc.utf8_length(texts), limit), texts, None)

@@ -521,7 +521,9 @@ def test_prices_of_two_habits_are_said_with_their_rows(tmp_path: Path) -> None:
 def test_a_weight_without_a_unit_is_shown_and_not_computed_with(tmp_path: Path) -> None:
     found = tried(FILES / "05_weight.csv", tmp_path)
     assert found.found.items[0]["attributes"] == {"weight": "1,800"}
-    assert "kg or g" in found.doubts("weight")
+    [doubt] = [doubt for doubt in found.guess.doubts if doubt.of == "weight"]
+    assert "kg or g" in doubt.sentence
+    assert doubt.choices[0].startswith('weight_kg = { column = "weight", multiply = "1", decimal = "," }')
 
 
 def test_no_id_is_taken_from_a_column_that_a_spreadsheet_has_shortened(tmp_path: Path) -> None:
@@ -928,6 +930,7 @@ JUDGED = {  # the id and the price of each item, as DuckDB finds them in the fil
     "81_awin.csv": "SELECT aw_product_id, search_price FROM read_csv($1, all_varchar = true)",
     "82_tiendanube.csv": """SELECT "SKU", replace(coalesce("Precio promocional", "Precio"), ',', '.')
         FROM read_csv($1, all_varchar = true, delim = ';')""",
+    "92_odoo.csv": "SELECT id, list_price FROM read_csv($1, all_varchar = true)",
 }
 
 
@@ -937,6 +940,56 @@ def test_the_ids_and_prices_of_a_shop_are_those_that_duckdb_finds(tmp_path: Path
     found = [(row[0], Decimal(row[5])) for row in rows_of(tried(FILES / name, tmp_path, currency=currency))]
     judged = duckdb.execute(JUDGED[name], [str(FILES / name)]).fetchall()
     assert found == [(item, Decimal(price)) for item, price in judged]
+
+
+@pytest.mark.parametrize(
+    ("path", "column", "kilograms"),
+    [
+        (FILES / "93_square.csv", "Weight (lb)", "0.45359237"),
+        (FILES / "42_shopify_new.csv", "Weight value (grams)", "0.001"),
+    ],
+    ids=["pounds", "grams"],
+)
+def test_a_weight_in_the_unit_that_its_column_names_is_in_kilograms(
+    tmp_path: Path, path: Path, column: str, kilograms: str
+) -> None:
+    found = tried(path, tmp_path, currency="USD")
+    judged = duckdb.execute(
+        f"""SELECT CAST("{column}" AS DECIMAL(9, 4)) * {kilograms} FROM read_csv($1, all_varchar = true)
+        WHERE "{column}" IS NOT NULL""",
+        [str(path)],
+    ).fetchall()
+    weights = [item["attributes"].get("weight_kg") for item in found.found.items]
+    assert [Decimal(weight) for weight in weights] == [weight for (weight,) in judged]
+    assert found.doubts("weight") == ""
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "weights"),
+    [
+        ("Gewicht (g)", ["0,5", "1250"], ["0.0005", "1.25"]),
+        ("Gewicht in kg", ["0,33", "12"], ["0.33", "12"]),
+        ("Weight (oz)", ["16", "0"], ["0.45359237", "0"]),
+        ("Weight (g)", ["500", "about 80"], [None, None]),
+        ("Gewicht (g)", ["1,800", "0,500"], [None, None]),
+    ],
+)
+def test_a_weight_is_computed_with_where_each_cell_is_a_number(
+    tmp_path: Path, column: str, cells: list[str], weights: list[str | None]
+) -> None:
+    rows = "".join(f"{n};Tea {n};{cell};2.50;EUR\n" for n, cell in enumerate(cells))
+    found = tried(put(tmp_path, f"SKU;Name;{column};Price;Currency\n{rows}"), tmp_path)
+    assert [item["attributes"].get("weight_kg") for item in found.found.items] == weights
+    assert (found.doubts("weight") == "") is (None not in weights)
+
+
+def test_a_second_line_of_names_for_programs_is_the_header_where_all_its_cells_are_such(tmp_path: Path) -> None:
+    rows = "1;tea;2.50;EUR\n2;cup;3.50;EUR\n3;pot;4.50;EUR\n"
+    found = tried(put(tmp_path, f"SKU;Name;Price;Currency\nitem_sku;item_name;price;currency\n{rows}"), tmp_path)
+    assert [item["id"] for item in found.found.items] == ["1", "2", "3"]
+    assert 'the header is in line 2, below "SKU Name Price Currency"' in found.doubts("skip_rows")
+    among = guess(put(tmp_path, f"SKU;Name;Price;Currency\nitem_sku;Name of item;price;currency\n{rows}"))
+    assert "line 2 seems to name the columns too" in " ".join(doubt.sentence for doubt in among.doubts)
 
 
 HEADERS = {  # id, name, brand, category, GTIN, price, list price, purchase price, currency, day, stock, link to a picture
