@@ -2,7 +2,7 @@
 
 import re
 from decimal import Context, Decimal
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -353,7 +353,11 @@ def _joined(field: Field, batch: Batch, *, exact_parts: bool) -> Any:
         parts[1:] = [pc.fill_null(part, "") for part in parts[1:]]
     if exact_parts:
         parts = [pc.replace_substring(pc.replace_substring(part, "\\", "\\\\"), join, f"\\{join}") for part in parts]
-    return pc.binary_join_element_wise(*parts, join, null_handling="emit_null" if exact_parts else "skip")
+        return pc.binary_join_element_wise(*parts, join, null_handling="emit_null")
+    absent = reduce(pc.and_, map(pc.is_null, parts))
+    # Arrow would leave out a row whose parts are all null, and each row below it would have another row's text.
+    parts[0] = pc.if_else(absent, "", parts[0])
+    return pc.if_else(absent, None, pc.binary_join_element_wise(*parts, join, null_handling="skip"))
 
 
 def _parts(field: Field, batch: Batch, names: tuple[str, ...]) -> list[Any]:

@@ -444,7 +444,12 @@ def _spec(sampled: Sample, column: str) -> dict[str, Any]:
 
 
 def _levels(sampled: Sample, columns: list[str]) -> list[str]:
-    """Return the columns that are levels of a category: none twice, and a type only where no column is a category."""
+    """Return the columns that are levels of a category: none twice, and a type only where no column is a category.
+
+    Of the members of an object, such as id, name and slug, its name is the level.
+    """
+    named = {holder for holder, dot, last in (column.rpartition(".") for column in columns) if dot and last == "name"}
+    columns = [column for column in columns if column.endswith(".name") or column.rpartition(".")[0] not in named]
     kinds = [column for column in columns if plain(column).endswith("type")]
     levels = sorted((column for column in columns if column not in kinds), key=sampled.columns.index) or kinds
     cells = [sampled.values(column) for column in levels]

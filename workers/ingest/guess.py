@@ -58,6 +58,8 @@ _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y"
 _UNIT_OF_WEIGHT = re.compile(
     r"(?:^|\W)(?:(?P<kg>kg|кг|kilograms?)|(?P<g>g|г|gramm?e?s?)|(?P<lb>lbs?|pounds?)|(?P<oz>oz|ounces?))(?:\W|$)"
 )
+# What a column beside the weight is called whose cells are its units.
+_IS_UNIT_OF_WEIGHT = re.compile(r"(?:\w+ )?weight (?:unit|units|uom|unit of measure)")
 # A pound is exactly so many kilograms, and an ounce a sixteenth of it: https://www.nist.gov/pml/special-publication-811
 _KILOGRAMS = {"kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125"}
 # Not "1,800": it may be one kilogram and 800 grams, or 1,800 grams.
@@ -339,6 +341,10 @@ class _Writer:
             self.lines[lines_before:lines_before] = ["", "[item.attributes]"]
 
     def _weight(self, spec: dict[str, Any]) -> None:
+        unit = next((column for column in self.sampled.columns if _IS_UNIT_OF_WEIGHT.fullmatch(plain(column))), None)
+        joined = {"columns": [spec["column"], unit]}
+        if unit and any(quantity(text, "kg") for text in self._cells(joined)):
+            spec = joined
         cells = self._cells(spec)
         with_unit = sum(quantity(text, "kg") is not None for text in cells)
         if with_unit >= HALF * len(cells):

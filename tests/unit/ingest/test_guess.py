@@ -983,6 +983,33 @@ def test_a_weight_is_computed_with_where_each_cell_is_a_number(
     assert (found.doubts("weight") == "") is (None not in weights)
 
 
+def test_a_weight_whose_unit_stands_in_a_column_beside_it_is_in_kilograms(tmp_path: Path) -> None:
+    rows = "1,Tea,146.4,g,2.50,EUR\n2,Rice,2,kg,3.50,EUR\n3,Salt,,,0.50,EUR\n"
+    found = tried(put(tmp_path, f"product_id,name,weight,weight_unit,price,currency\n{rows}"), tmp_path)
+    assert [item["attributes"] for item in found.found.items] == [{"weight_kg": "0.1464"}, {"weight_kg": "2"}, {}]
+
+
+@pytest.mark.parametrize(
+    ("columns", "price"),
+    [
+        ("supply_price,retail_price", "2.50"),
+        ("Pack price,Unit price", "2.50"),
+        ("VE-Preis netto,Stückpreis netto", "2.50"),
+    ],
+)
+def test_what_a_shop_pays_or_asks_for_a_pack_is_not_the_price(tmp_path: Path, columns: str, price: str) -> None:
+    found = tried(put(tmp_path, f"sku,name,{columns},currency\n1,Tea,1.10,2.50,EUR\n"), tmp_path)
+    assert [row["price"] for row in found.found.observations] == [price]
+
+
+def test_of_a_category_that_is_an_object_its_name_is_the_level(tmp_path: Path) -> None:
+    category = {"id": 9, "name": "Clothing", "slug": "clothing"}
+    content = json.dumps([{"sku": "1", "name": "Shirt", "price": "2.50", "categories": [category]}])
+    path = tmp_path / "shop.json"
+    path.write_text(content)
+    assert [item["category"] for item in tried(path, tmp_path, currency="EUR").found.items] == ["clothing"]
+
+
 def test_a_second_line_of_names_for_programs_is_the_header_where_all_its_cells_are_such(tmp_path: Path) -> None:
     rows = "1;tea;2.50;EUR\n2;cup;3.50;EUR\n3;pot;4.50;EUR\n"
     found = tried(put(tmp_path, f"SKU;Name;Price;Currency\nitem_sku;item_name;price;currency\n{rows}"), tmp_path)

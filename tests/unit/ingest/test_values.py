@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -188,3 +189,39 @@ def test_every_form_of_file_gives_the_same_rows(tmp_path: Path) -> None:
     }.items():
         (tmp_path / f"shop.{form}").write_bytes(content)
         assert read(MAPPING, tmp_path / f"shop.{form}").document() == expected, form
+
+
+def test_a_row_without_any_of_the_parts_of_a_text_leaves_those_of_other_rows_where_they_are(tmp_path: Path) -> None:
+    """Arrow's own join leaves such a row out: https://github.com/narwhals-dev/narwhals/issues/3965."""
+    content = (
+        "id,first,second,year,month\n1,Green,tea,2026,09\n2,,,,\n3,,Cup,2026,10\n4, ,,2025,12\n5,Pot,,,\n6,,,2026,08\n"
+    )
+    text = """
+source = "s"
+title = "S"
+license = "own"
+[item]
+id = "id"
+name = "id"
+brand = { columns = ["first", "second"] }
+category = [{ columns = ["second", "first"], join = "/" }]
+[item.attributes]
+made = { columns = ["year", "month"], join = "-" }
+[observation]
+day = { columns = ["year", "month"], join = "-", format = "%Y-%m" }
+channel = { constant = "c" }
+price = { constant = "1" }
+currency = { constant = "EUR" }
+"""
+    found = put(tmp_path, text, content)
+    judged = duckdb.execute(
+        """SELECT id, nullif(concat_ws(' ', nullif(trim(first), ''), second), ''), nullif(concat_ws('-', year, month), ''),
+        CAST(last_day(CAST(nullif(concat_ws('-', year, month, '01'), '01') AS date)) AS text)
+        FROM read_csv($1, all_varchar = true) WHERE year IS NOT NULL ORDER BY id""",
+        [str(tmp_path / "a.csv")],
+    ).fetchall()
+    days = {row["item"]: str(row["day"]) for row in found.observations}
+    assert judged == [
+        (item["id"], item["brand"], item["attributes"].get("made"), days.get(item["name"])) for item in found.items
+    ]
+    assert sorted(row["line"] for row in found.rejects) == [3, 6]
