@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from psycopg.types.json import Jsonb
@@ -18,9 +18,7 @@ from workers.articles.matching.context import pairs_of
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
 from workers.articles.matching.segment import Array
-
-if TYPE_CHECKING:
-    from workers.articles.matching.training import Learned
+from workers.articles.matching.training import LEAST_OF_LABEL, Learned, labelled, learn
 
 SQL = load_queries(__file__, "models.sql")
 SHIPPED = "shipped"
@@ -78,7 +76,7 @@ def find(connection: Connection, digest: str) -> str:
     return str(found[0])
 
 
-def keep(connection: Connection, learned: "Learned", trained_on: dict[str, Any], by: str) -> str:
+def keep(connection: Connection, learned: Learned, trained_on: dict[str, Any], by: str) -> str:
     """Keep a model and return its digest; the same model is kept once."""
     text = learned.model.encoded()
     digest = hashlib.sha256(text).hexdigest()
@@ -105,11 +103,8 @@ def most_doubtful(waiting: Iterable[Mapping[str, Any]], count: int) -> list[dict
     return chosen
 
 
-def learn_from(connection: Connection, decided: Mapping[tuple[int, int], bool], match_dir: Path | None) -> "Learned":
+def learn_from(connection: Connection, decided: Mapping[tuple[int, int], bool], match_dir: Path | None) -> Learned:
     """Train a model on decided pairs of items, each with whether the two are one article. Raises TooFewDecisions."""
-    # Only now: it loads scikit-learn, which a load does not need.
-    from workers.articles.matching.training import LEAST_OF_LABEL, labelled, learn
-
     index = open_index(connection, match_dir)
     rows = index.rows_of(str(item_id) for pair in decided for item_id in pair)
     labels = {
@@ -139,7 +134,7 @@ def _near(index: MatchIndex, rows: Array) -> tuple[Array, Array]:
     return np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other])
 
 
-def document(learned: "Learned", probabilities: Iterable[float]) -> list[dict[str, float | int]]:
+def document(learned: Learned, probabilities: Iterable[float]) -> list[dict[str, float | int]]:
     """Return what linking from each probability on comes to, with the 95 % intervals."""
     found = (learned.at(probability) for probability in probabilities)
     return [

@@ -10,11 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy.stats import binom
-from sklearn.metrics import average_precision_score
 
 from deploy.ctl.matches_model import evaluate
-from tests.judges.ensemble import figures, judge
 from tests.support.shipped_model import all_pairs, labelled_world, train_shipped
 from tests.support.worlds import World, worlds
 from workers.articles.matching.evaluation import evaluate as measure
@@ -34,6 +31,8 @@ def test_training_again_in_a_process_that_orders_its_sets_differently_gives_the_
 
 
 def test_the_shipped_model_knows_the_twins_of_worlds_that_it_has_not_seen() -> None:
+    from scipy.stats import binom  # only here: a second, in each process that collects tests
+
     model = Model.shipped()
     made = [labelled_world(world) for world in worlds(12, seed=12345, articles=200)]
     scores = np.concatenate([model.probabilities(one.features) for one in made])
@@ -173,6 +172,8 @@ def test_files_are_read_with_a_byte_order_mark_and_labels_in_words(tmp_path: Pat
 
 
 def test_the_ensemble_does_better_than_calling_everything_a_match(tmp_path: Path, world: World) -> None:
+    from tests.judges.ensemble import figures  # only here: it loads scikit-learn
+
     _, _, pairs = _files(tmp_path, world)
     _write(tmp_path / "asked.csv", pairs[::3])
     for number in (1, 2):
@@ -184,6 +185,10 @@ def test_the_ensemble_does_better_than_calling_everything_a_match(tmp_path: Path
 
 
 def test_the_ensemble_cannot_tell_labels_by_chance_even_of_its_examples() -> None:
+    from sklearn.metrics import average_precision_score  # only here: a second, in each process that collects tests
+
+    from tests.judges.ensemble import judge
+
     world = next(worlds(1, seed=4, articles=24))
     index = MatchIndex.of_all([*world.left, *world.right])
     pairs = all_pairs(index)

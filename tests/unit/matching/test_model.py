@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score
 
 from tests.support.shipped_model import all_pairs, bound, labelled_world, with_link_bounds
 from tests.support.worlds import worlds
@@ -137,6 +136,8 @@ def _decided(world_seed: int) -> Labelled:
 
 
 def test_a_model_that_learned_from_decisions_ranks_records_that_it_has_not_seen_as_well_as_the_shipped_one() -> None:
+    from sklearn.metrics import average_precision_score  # only here: a second, in each process that collects tests
+
     made = _decided(99)
     learned = learn(Model.shipped(), made, missed=3)
     assert learned.ranking == pytest.approx(average_precision_score(made.labels, learned.unseen))

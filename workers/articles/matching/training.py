@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.metrics import average_precision_score
 from threadpoolctl import threadpool_limits
 
 from shared.uncertainty.stated import Proportion, wilson
@@ -110,6 +108,7 @@ def learn(former: Model, examples: Labelled, missed: int) -> Learned:
     The log-odds of what was learned and of the former model are averaged, by the share that ranks unseen pairs best:
     few decisions alone would rank them worse than the former model does.
     """
+    from sklearn.metrics import average_precision_score  # only here: it takes a second, and loads need none of it
 
     def trained(used: Array) -> Model:
         features, labels = examples.features[used], examples.labels[used]
@@ -153,6 +152,8 @@ def supported_bound(probabilities: Array, labels: Array) -> float | None:
 
 def boosted(seed: int, **changed: Any) -> Any:
     """Return an untrained classifier of small boosted trees."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # see `learn`
+
     options = {
         "max_iter": 150,
         "max_leaf_nodes": 15,
