@@ -15,20 +15,27 @@ class _NoPandas(MetaPathFinder):
             raise ModuleNotFoundError(fullname, name=fullname)
 
 
-def without_pandas() -> None:
-    """Have pyarrow not import pandas in this process, unless it has done so already.
+@contextmanager
+def pandas_hidden() -> Iterator[None]:
+    """Let no import find pandas for as long as the block lasts, unless it was imported before.
 
-    pyarrow does it at its first conversion of values wherever pandas is installed: half a second of processor time and
-    50 MB in each process of a service that does not use it, and in an edge while callers wait.
+    pyarrow imports it at its first conversion of values wherever it is installed, and looks for it only once: half a
+    second of processor time and 50 MB in each process of a service that does not use it.
     """
-    import pyarrow as pa  # only now: not every process of the service needs it
-
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)
     try:
-        pa.array([None])  # pyarrow looks for pandas once
+        yield
     finally:
         sys.meta_path.remove(finder)
+
+
+def without_pandas() -> None:
+    """Have pyarrow not import pandas in this process, unless it has done so already: in an edge, callers would wait."""
+    import pyarrow as pa  # only now: not every process of the service needs it
+
+    with pandas_hidden():
+        pa.array([None])
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import click
 
 from shared.errors import ItemIndexError
 from shared.printable import printable
-from shared.processes import imports_for_good
+from shared.processes import imports_for_good, pandas_hidden
 
 # The sections of `itemindex --help`: the commands of each, with their module:attribute and one line for the map.
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
@@ -70,7 +70,7 @@ def load_command(target: str) -> click.Command:
     """Import `module:command`."""
     module, _, attribute = target.partition(":")
     if module not in sys.modules:
-        with imports_for_good():
+        with imports_for_good(), pandas_hidden():
             importlib.import_module(module)
     command: click.Command = getattr(sys.modules[module], attribute)
     if isinstance(command, click.Group):

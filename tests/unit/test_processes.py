@@ -75,6 +75,21 @@ def test_conversions_import_no_pandas_and_it_can_be_imported() -> None:
     assert ran.stdout.split() == ["False", "1"]
 
 
+_COMMAND = """
+import sys
+from deploy.ctl.main import load_command
+load_command("deploy.ctl.ingest:ingest")
+import pyarrow as pa
+assert pa.array([{"a": 1}, None]).null_count == 1
+print("pandas" in sys.modules)
+"""
+
+
+def test_a_command_that_loads_files_imports_no_pandas() -> None:
+    ran = subprocess.run([sys.executable, "-c", _COMMAND], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.split() == ["False"]
+
+
 _IMPORTS_FOR_GOOD = """
 import gc
 import weakref
