@@ -18,6 +18,7 @@ from deploy.ctl.console import (
     count_in_directory,
     errors,
     limit_option,
+    print_json,
     reason_option,
     report,
     rows_of,
@@ -133,7 +134,9 @@ matches.add_command(apply)
 @filter_options
 @click.option("--counts", is_flag=True, help="Count all links and decisions instead.")
 @click.option(
-    "--decisions", is_flag=True, help="Write the decisions as CSV instead, as `itemindex matches train` reads them."
+    "--decisions",
+    is_flag=True,
+    help="Write the decisions instead, as the CSV that `itemindex matches train` reads, or with --json as JSON.",
 )
 @stored
 def list_pairs(
@@ -159,7 +162,7 @@ def list_pairs(
     if counts:
         _show_counts(found, as_json)
     elif decisions:
-        _write_decisions(found, iid, chosen)
+        _write_decisions(found, iid, chosen, as_json)
     elif iid and other:
         _show_pair(found, (iid, other), as_json=as_json)
     else:
@@ -309,16 +312,19 @@ def _asked(chosen: Settings, pair: dict[str, Any], number: int, count: int) -> b
     return click.confirm("Are these the same item?", err=True)
 
 
-def _write_decisions(found: Settings, iid: str | None, chosen: Filters) -> None:
-    import pyarrow as pa  # only now, as all that loads it
-
-    from workers.bulk.codecs.text import csv_head, csv_rows
-
+def _write_decisions(found: Settings, iid: str | None, chosen: Filters, as_json: bool) -> None:
     decided = [row for state in STATES[2:] for row in _rows(found, SQL.pairs, state, iid, None, *chosen)]
     rows = [
         {**row, "left_id": row["left_iid"], "right_id": row["right_iid"], "label": int(row["state"] == "accepted")}
         for row in decided
     ]
+    if as_json:
+        print_json([{name: row[name] for name in _EXPORTED} for row in rows])
+        return
+    import pyarrow as pa  # only now, as all that loads it
+
+    from workers.bulk.codecs.text import csv_head, csv_rows
+
     cells = [{name: _cell(row[name]) for name in _EXPORTED} for row in rows]
     batch = pa.RecordBatch.from_pylist(cells, pa.schema([(name, pa.string()) for name in _EXPORTED]))
     written = csv_head(list(_EXPORTED)) + bytes(csv_rows(batch, list(_EXPORTED)))
