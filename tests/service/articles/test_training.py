@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from scipy.stats import binom
 from sklearn.metrics import average_precision_score
 
-from deploy.ctl.matches_model import evaluate
+from deploy.ctl.matches import evaluate
 from tests.judges.ensemble import figures, judge
 from tests.support.shipped_model import all_pairs, labelled_world, train_shipped
 from tests.support.worlds import World, worlds
