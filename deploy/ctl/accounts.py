@@ -245,7 +245,16 @@ def sessions(person: str, end: str | None, end_all: bool, data_dir: Path, as_jso
     with _state_store(chosen) as store:
         opened = _sessions(store, person_id)
         if end is None and not end_all:
-            show((_row(digest, began) for digest, began in opened.items()), as_json=as_json, title="sessions")
+            rows = (
+                {
+                    "id": digest[:SESSION_ID_CHARACTERS],
+                    "signed_in": datetime.fromtimestamp(beginning.born, UTC),
+                    "network": beginning.network,
+                    "browser": beginning.agent,
+                }
+                for digest, beginning in opened.items()
+            )
+            show(rows, as_json=as_json, title="sessions")
             return
         ended = [digest for digest in opened if end_all or digest[:SESSION_ID_CHARACTERS] == end]
         if not (ended or end_all):
@@ -273,16 +282,6 @@ def _sessions(store: Any, person_id: str) -> dict[str, SessionBeginning]:
     return {digest: beginning for digest, beginning in listed.items() if store.exists(redis_keys.session(digest))}
 
 
-def _row(digest: str, beginning: SessionBeginning) -> dict[str, Any]:
-    began = datetime.fromtimestamp(beginning.born, UTC)
-    return {
-        "id": digest[:SESSION_ID_CHARACTERS],
-        "signed_in": began,
-        "network": beginning.network,
-        "browser": beginning.agent,
-    }
-
-
 # The table of plans, which is edited here and nowhere in code.
 
 
@@ -306,12 +305,12 @@ table(
 
 @plans.command("set", epilog="Example: itemindex plans set brand --daily-units 60000 --self-service")
 @click.argument("name")
-@click.option("--title")
-@click.option("--daily-units", type=click.IntRange(1, _LIMIT_MAX))
-@click.option("--burst-units", type=click.IntRange(1, _LIMIT_MAX))
-@click.option("--jobs-running", type=click.IntRange(0, _LIMIT_MAX))
-@click.option("--jobs-queued", type=click.IntRange(0, _LIMIT_MAX))
-@click.option("--batch-iids-max", type=click.IntRange(0, 1_000))
+@click.option("--title", help="Name of the plan on pages.")
+@click.option("--daily-units", type=click.IntRange(1, _LIMIT_MAX), help="Units a day.")
+@click.option("--burst-units", type=click.IntRange(1, _LIMIT_MAX), help="Units a second.")
+@click.option("--jobs-running", type=click.IntRange(0, _LIMIT_MAX), help="Jobs that run at the same time.")
+@click.option("--jobs-queued", type=click.IntRange(0, _LIMIT_MAX), help="Jobs that wait at the same time.")
+@click.option("--batch-iids-max", type=click.IntRange(0, 1_000), help="IIDs or identifiers in one batch.")
 @click.option(
     "--self-service/--no-self-service", default=None, help="Whether people may choose the plan without approval."
 )

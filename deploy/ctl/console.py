@@ -65,8 +65,7 @@ data_dir_option = click.option(
     type=click.Path(path_type=Path),
     default=default_data_dir,
     envvar="ITEMINDEX_DATA_DIR",
-    show_default="./var",
-    help="Data directory of the embedded stack.",
+    help="Data directory of the embedded stack; default: ITEMINDEX_DATA_DIR, or `var` in the project.",
 )
 reason_option = click.option("--reason", help="Reason, stored with the event.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

@@ -17,7 +17,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "The service on this machine": {
         "up": ("deploy.ctl.stack:up", "Run the whole service here, with the demo data."),
         "status": ("deploy.ctl.stack:status", "Show the running parts."),
-        "down": ("deploy.ctl.stack:down", "Stop a service started with --detach."),
+        "down": ("deploy.ctl.stack:down", "Stop the running service."),
         "logs": ("deploy.ctl.stack:logs", "Show the logs of the parts."),
         "top": ("deploy.ctl.top:top", "Show live figures: requests, quotas, caches, stores, queues, processes."),
         "doctor": ("deploy.ctl.doctor:doctor", "Check every part; show each fault with its remedy."),

@@ -1,23 +1,25 @@
-"""`itemindex matches`: which items of several sources are one article, and what people decide of pairs."""
+"""`itemindex matches`: which items are one article, what people decide of pairs, and the models that learn from it."""
 
 import json
 import random
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
-from deploy.ctl import matches_model
 from deploy.ctl.console import (
     FiniteRange,
     Iid,
     console,
     count_in_directory,
     errors,
+    json_option,
     limit_option,
+    print_json,
     reason_option,
     report,
     rows_of,
@@ -26,7 +28,7 @@ from deploy.ctl.console import (
     stored,
 )
 from shared.articles import ALL, SQL, STATES, Filters
-from shared.db.connect import connect
+from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.settings.settings import Settings
@@ -42,7 +44,12 @@ _TOGETHER_SECONDS = 3.0
 _LISTEN_SECONDS = 60.0
 
 
-@click.command(epilog="Example: itemindex matches apply --watch")
+@click.group()
+def matches() -> None:
+    """Items of several sources: links found by loads, and pairs to review."""
+
+
+@matches.command(epilog="Example: itemindex matches apply --watch")
 @click.option("--watch", is_flag=True, help="Run until stopped, and apply decisions soon after they are made.")
 @stored
 def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
@@ -114,17 +121,6 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return reduce(lambda decorated, option: option(decorated), reversed(options), with_filters)
 
 
-@click.group()
-def matches() -> None:
-    """Items of several sources: links found by loads, and pairs to review."""
-
-
-matches.add_command(matches_model.evaluate)
-matches.add_command(matches_model.train)
-matches.add_command(matches_model.models)
-matches.add_command(apply)
-
-
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
 @click.argument("iid", required=False, type=Iid())
 @click.argument("other", required=False, type=Iid())
@@ -133,7 +129,9 @@ matches.add_command(apply)
 @filter_options
 @click.option("--counts", is_flag=True, help="Count all links and decisions instead.")
 @click.option(
-    "--decisions", is_flag=True, help="Write the decisions as CSV instead, as `itemindex matches train` reads them."
+    "--decisions",
+    is_flag=True,
+    help="Write the decisions instead, as the CSV that `itemindex matches train` reads, or with --json as JSON.",
 )
 @stored
 def list_pairs(
@@ -159,7 +157,7 @@ def list_pairs(
     if counts:
         _show_counts(found, as_json)
     elif decisions:
-        _write_decisions(found, iid, chosen)
+        _write_decisions(found, iid, chosen, as_json)
     elif iid and other:
         _show_pair(found, (iid, other), as_json=as_json)
     else:
@@ -172,7 +170,8 @@ def _show_pair(chosen: Settings, named: tuple[str, str], *, as_json: bool) -> No
     sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, list(named))}
     if len(sides) < len(set(named)) or len(set(named)) < len(named):
         raise ItemIndexError("both must be items of the index, and two different ones")
-    pairs = [_pair(row) for row in _rows(chosen, SQL.pairs, None, named[0], None, *ALL) if _is_of(row, named)]
+    listed = _rows(chosen, SQL.pairs, None, named[0], None, *ALL)
+    pairs = [_pair(row) for row in listed if {row["left_iid"], row["right_iid"]} == set(named)]
     if as_json:
         show([{"items": [sides[one] for one in named], "pair": pairs[0] if pairs else None}], as_json=True)
         return
@@ -309,16 +308,19 @@ def _asked(chosen: Settings, pair: dict[str, Any], number: int, count: int) -> b
     return click.confirm("Are these the same item?", err=True)
 
 
-def _write_decisions(found: Settings, iid: str | None, chosen: Filters) -> None:
-    import pyarrow as pa  # only now, as all that loads it
-
-    from workers.bulk.codecs.text import csv_head, csv_rows
-
+def _write_decisions(found: Settings, iid: str | None, chosen: Filters, as_json: bool) -> None:
     decided = [row for state in STATES[2:] for row in _rows(found, SQL.pairs, state, iid, None, *chosen)]
     rows = [
         {**row, "left_id": row["left_iid"], "right_id": row["right_iid"], "label": int(row["state"] == "accepted")}
         for row in decided
     ]
+    if as_json:
+        print_json([{name: row[name] for name in _EXPORTED} for row in rows])
+        return
+    import pyarrow as pa  # only now, as all that loads it
+
+    from workers.bulk.codecs.text import csv_head, csv_rows
+
     cells = [{name: _cell(row[name]) for name in _EXPORTED} for row in rows]
     batch = pa.RecordBatch.from_pylist(cells, pa.schema([(name, pa.string()) for name in _EXPORTED]))
     written = csv_head(list(_EXPORTED)) + bytes(csv_rows(batch, list(_EXPORTED)))
@@ -349,10 +351,6 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
     return {**{name: row[name] for name in shown}, "score": round(row["score"], 3) if row["score"] is not None else ""}
 
 
-def _is_of(row: dict[str, Any], named: tuple[str, str]) -> bool:
-    return {row["left_iid"], row["right_iid"]} == set(named)
-
-
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
@@ -361,3 +359,249 @@ def _cell(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value) if isinstance(value, list | dict) else str(value)
+
+
+# `itemindex matches evaluate`, `train` and `models`: how good models are, and what they learned from.
+
+
+file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@matches.command(epilog="Example: itemindex matches evaluate --left L.csv --right R.csv --pairs P.csv --json")
+@click.option("--left", required=True, type=file_option, help="Records of one side: id, name or title, and more.")
+@click.option("--right", required=True, type=file_option, help="Records of the other side.")
+@click.option("--pairs", required=True, type=file_option, help="Pairs to evaluate: left_id, right_id, label (1 or 0).")
+@click.option("--end-to-end", is_flag=True, help="Count only pairs among the candidates as matches.")
+@click.option("--model", type=file_option, help="A model file instead of the shipped one.")
+@json_option
+def evaluate(left: Path, right: Path, pairs: Path, end_to_end: bool, model: Path | None, as_json: bool) -> None:
+    """Measure precision, recall and F1 of the shipped model on labelled pairs.
+
+    Records are CSV files with a column id and any of: name or title, brand or manufacturer, modelno or mpn, category,
+    description. As in loads, prices are not used. `itemindex matches train` measures models that learn from decisions.
+
+    End to end the candidates are found among all records. The truth is the file of pairs: a match in it that is not
+    found counts as missed. A pair that is found and is not in the file is unknown: it is counted as `unlisted`, and
+    neither as right nor as wrong, unless the file has no label column. Then it lists every match, and all others are
+    wrong.
+    """
+    from workers.articles.matching import evaluation  # only now: it loads numpy and SciPy
+    from workers.articles.matching.model import Model
+
+    chosen = Model.read(model) if model else Model.shipped()
+    result = evaluation.evaluate(left, right, pairs, chosen, end_to_end=end_to_end, report_progress=_report_progress)
+    rest = asdict(result)
+    summary = {**rest.pop("all"), **rest}
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    unattended = {f"unattended {name}": value for name, value in summary.pop("unattended").items()}
+    lines = ({"what": name, "value": value} for name, value in (summary | unattended).items())
+    show(lines, as_json=False, title="evaluation")
+
+
+def _report_progress(stage: str) -> None:
+    errors.say("[dim]{stage} …[/]", stage=stage)
+
+
+_DECISIONS_EXAMPLE = """Examples:
+
+\b
+  itemindex matches train
+  itemindex matches train --decisions pairs.csv --left-source shop_a --right-source shop_b
+  itemindex matches train --activate --reason "decisions of March"
+"""
+allow_merges_option = click.option(
+    "--allow-merges", is_flag=True, help="Use the model even if it merges more than a tenth of the index."
+)
+_BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
+
+
+@matches.command(epilog=_DECISIONS_EXAMPLE)
+@click.option(
+    "--decisions",
+    type=file_option,
+    help="More decided pairs: a CSV file with left_id, right_id and label (1: one item, 0: different).",
+)
+@click.option("--left-source", help="Source of the ids in left_id; without it, both columns have IIDs.")
+@click.option("--right-source", help="Source of the ids in right_id.")
+@click.option("--activate", is_flag=True, help="Score all pairs with the new model from now on.")
+@allow_merges_option
+@reason_option
+@stored
+def train(
+    decisions: Path | None,
+    left_source: str | None,
+    right_source: str | None,
+    activate: bool,
+    allow_merges: bool,
+    reason: str | None,
+    data_dir: Path,
+    as_json: bool,
+) -> None:
+    """Train a model on the decisions of this index, and measure it.
+
+    It learns from the decisions made in the dashboard and with commands, and from those in a file. The figures come
+    from models that have not seen any pair of the records that they score. The intervals are 95 % Wilson score
+    intervals.
+
+    With --activate, loads use the model and all pairs are scored again: one event that `loads undo` undoes. A model
+    that would merge more than a tenth of the index is kept, but used only with --allow-merges. Below 50
+    decisions no model is trained: the command lists which pairs to decide first.
+    """
+    if bool(left_source) != bool(right_source) or (left_source and decisions is None):
+        raise click.UsageError("--left-source and --right-source belong together, and to --decisions")
+    chosen, by = settings(data_dir), events.actor()
+    # Only now: they load numpy, SciPy and pyarrow.
+    from workers.articles import models
+    from workers.provenance import item_acts, standing
+
+    with connect(chosen.database_url, application="matches") as connection:
+        standing.lock(connection)
+        acts = standing.read_acts(connection)
+        decided = {_ends(one.left_id, one.right_id): one.same for one in acts.decisions}
+        unknown = 0
+        if decisions is not None:
+            imported, unknown = _imported(connection, decisions, left_source, right_source)
+            decided |= imported
+        if len(decided) < models.LEAST_DECISIONS:
+            _ask_for_more(connection, len(decided), as_json)
+            return
+        if not as_json:
+            _report_progress(f"training on {len(decided):,} decisions")
+        learned = models.learn_from(connection, decided, chosen.match_dir)
+        link = learned.model.link_learned
+        measured = models.document(learned, sorted({*_BOUNDS, *([] if link is None else [link])}, reverse=True))
+        trained_on = {
+            "decisions": len(decided),
+            "matches": sum(decided.values()),
+            "compared": len(learned.examples.labels),
+            "unknown_ids": unknown,
+            "ranking": round(learned.ranking, 4),
+            "former_ranking": round(learned.former_ranking, 4),
+        }
+        digest = models.keep(connection, learned, {**trained_on, "measured": measured}, by)
+        connection.commit()  # the model stays, also where it may not be used
+        number, version = None, None
+        if activate:
+            _report_progress("scoring all pairs")
+            number, version = item_acts.use_model(
+                connection, digest, by, reason, chosen.match_dir, merges_allowed=allow_merges
+            )
+    if as_json:
+        done = {"digest": digest, **trained_on, "link_learned": link, "measured": measured}
+        print_json({**done, "load": number, "data_version": version})
+        return
+    show(measured, as_json=False, title="links from each probability on, by models that have not seen the records")
+    if link is None:
+        console.say(
+            "The decisions support no bound for links without a person yet: at least 73 pairs must be right above one. "
+            "Pairs link without a person as they do by the shipped model."
+        )
+    else:
+        console.say("Pairs that do not contradict each other link without a person from {bound:.4f} on.", bound=link)
+    console.say(
+        "Average precision on records that it has not seen: {learned:.3f}; of the shipped model {shipped:.3f}.",
+        learned=learned.ranking,
+        shipped=learned.former_ranking,
+    )
+    if unknown:
+        console.say("{unknown} pairs of the file have ids that are not in the index.", unknown=unknown)
+    if number is None:
+        console.say("kept as {digest}; `itemindex matches models --use {digest}` activates it", digest=digest[:12])
+    else:
+        console.say(
+            "model {digest} is active: load {load}, data_version {version}; `itemindex loads undo {load}` goes back",
+            digest=digest[:12],
+            load=number,
+            version=version,
+        )
+
+
+def _imported(
+    connection: Connection, path: Path, left_source: str | None, right_source: str | None
+) -> tuple[dict[tuple[int, int], bool], int]:
+    """Return the pairs of items that a file names, and how many name an item that is not in the index."""
+    from workers.articles import models
+    from workers.articles.matching.evaluation_files import read_labels
+
+    pairs = read_labels(path)
+    left = models.item_ids(connection, {one for one, _, _ in pairs}, left_source)
+    right = models.item_ids(connection, {one for _, one, _ in pairs}, right_source)
+    known = [(left[one], right[other], same) for one, other, same in pairs if one in left and other in right]
+    if not known:
+        raise models.UnknownIds(
+            f"{path} has no pair of which both ids are in the index: give IIDs, or name the sources whose ids they are "
+            "with --left-source and --right-source"
+        )
+    votes: dict[tuple[int, int], int] = {}
+    for one, other, same in known:
+        pair = _ends(one, other)
+        votes[pair] = votes.get(pair, 0) + (1 if same else -1)
+    return {pair: balance > 0 for pair, balance in votes.items() if pair[0] != pair[1]}, len(pairs) - len(known)
+
+
+def _ends(one: int, other: int) -> tuple[int, int]:
+    """Return the items of a pair in one order, so that a pair which was decided from either side is one decision."""
+    return min(one, other), max(one, other)
+
+
+def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
+    """Say how many decisions are missing, and which pairs the model doubts most: a decision on them teaches it most."""
+    from workers.articles import models
+
+    missing = models.LEAST_DECISIONS - decided
+    waiting = rows_of(connection, SQL.pairs, STATES[0], None, None, *ALL)
+    first = models.most_doubtful(waiting, missing)
+    if as_json:
+        print_json({"decisions": decided, "missing": missing, "decide_first": first})
+        return
+    console.say(
+        "{decided} decisions are too few to learn from: decide {missing} more pairs, these first.",
+        decided=decided,
+        missing=missing,
+    )
+    show(first, as_json=False, title="pairs that the model doubts most")
+
+
+@matches.command(epilog="Example: itemindex matches models; itemindex matches models --use shipped")
+@click.option(
+    "--use",
+    "digest",
+    metavar="DIGEST",
+    help="Score all pairs with the model of this DIGEST (its first 6 characters are enough) or with the `shipped` one.",
+)
+@allow_merges_option
+@reason_option
+@stored
+def models(digest: str | None, allow_merges: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """List the models of this index, the newest first, and which one is in use; or use another one.
+
+    --use is one event, which `itemindex loads undo` undoes. A model that would merge more than a tenth of the index
+    requires --allow-merges.
+    """
+    from workers.articles import models as kept
+    from workers.provenance import item_acts, standing
+
+    chosen = settings(data_dir)
+    with connect(chosen.database_url, application="matches") as connection:
+        if digest is None:
+            rows = [asdict(one) for one in kept.listed(connection)]
+            show(
+                rows if as_json else [{**row, "digest": row["digest"][:12]} for row in rows],
+                as_json=as_json,
+                title="models",
+            )
+            return
+        standing.lock(connection)
+        named = kept.find(connection, digest)
+        number, version = item_acts.use_model(
+            connection, named, events.actor(), reason, chosen.match_dir, merges_allowed=allow_merges
+        )
+    report(
+        "model {digest} is active: load {load}, data_version {data_version}",
+        as_json=as_json,
+        digest=named[:12] if not as_json else named,
+        load=number,
+        data_version=version,
+    )

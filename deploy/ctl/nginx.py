@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import click
@@ -15,18 +15,16 @@ from shared.errors import ConfigurationError
 from shared.printable import printable
 from shared.settings.settings import Settings
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 # A name, an IPv4 address, an IPv6 address in brackets, or nothing for every address.
 _HOST = re.compile(r"[A-Za-z0-9.*-]*|\[[0-9A-Fa-f:.]+\]")
 
-_TLS_OPTIONS = (
-    click.option(
-        "--tls-cert",
-        envvar="NGINX_TLS_CERT",
-        type=click.Path(path_type=Path),
-        help="Certificate with its chain (PEM): HTTPS instead of HTTP.",
-    ),
-    click.option("--tls-key", envvar="NGINX_TLS_KEY", type=click.Path(path_type=Path), help="Its private key (PEM)."),
-)
+
+def tls_options(command: Function) -> Function:
+    """Add the options that name a certificate and its key."""
+    path, chain = click.Path(path_type=Path), "Certificate with its chain (PEM): HTTPS instead of HTTP."
+    with_key = click.option("--tls-key", envvar="NGINX_TLS_KEY", type=path, help="Its private key (PEM).")(command)
+    return click.option("--tls-cert", envvar="NGINX_TLS_CERT", type=path, help=chain)(with_key)
 
 
 class Listen(click.ParamType[str]):
@@ -44,78 +42,60 @@ class Listen(click.ParamType[str]):
         return value
 
 
-_OPTIONS = (
-    click.option(
-        "--listen",
-        default="0.0.0.0:8080",
-        envvar="NGINX_LISTEN",
-        type=Listen(),
-        show_default=True,
-        help="Public address.",
-    ),
-    click.option(
-        "--metrics-listen",
-        default="127.0.0.1:9101",
-        envvar="NGINX_METRICS_LISTEN",
-        type=Listen(),
-        show_default=True,
-        help="Address of /metrics, in the operator's own network.",
-    ),
-    click.option(
-        "--run-dir",
-        default=Path("/run/itemindex"),
-        envvar="NGINX_RUN_DIR",
-        show_default=True,
-        type=click.Path(path_type=Path),
-        help="Directory of the edges' sockets, edge-a.sock and edge-b.sock.",
-    ),
-    click.option(
-        "--log-dir",
-        default=None,
-        type=click.Path(path_type=Path),
-        help="Directory of refused.log; default: standard output.",
-    ),
-    click.option(
-        "--server-names",
-        default=embedded.SERVER_NAMES,
-        envvar="NGINX_SERVER_NAMES",
-        show_default=True,
-        help="Host names of the service, separated by blanks, in addition to that of BASE_URL; others get 421.",
-    ),
-    *_TLS_OPTIONS,
-    click.option(
-        "--http-listen",
-        default=None,
-        envvar="NGINX_HTTP_LISTEN",
-        type=Listen(),
-        help="Address of plain HTTP in addition to TLS, such as 0.0.0.0:80; redirects to https://.",
-    ),
-    click.option(
-        "--acme-dir",
-        default=None,
-        envvar="NGINX_ACME_DIR",
-        type=click.Path(path_type=Path),
-        help="Directory (webroot) of the ACME challenges that --http-listen serves.",
-    ),
-)
-
-
-def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def tls_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that name a certificate and its key."""
-    for option in reversed(_TLS_OPTIONS):
-        command = option(command)
-    return command
-
-
 @click.command(epilog="Example: itemindex nginx --listen 0.0.0.0:8443 --tls-cert chain.pem --tls-key key.pem")
 @click.option("--print", "printed", is_flag=True, help="Print the configuration instead; write and run nothing.")
-@_options
+@click.option(
+    "--listen",
+    default="0.0.0.0:8080",
+    envvar="NGINX_LISTEN",
+    type=Listen(),
+    show_default=True,
+    help="Public address.",
+)
+@click.option(
+    "--metrics-listen",
+    default="127.0.0.1:9101",
+    envvar="NGINX_METRICS_LISTEN",
+    type=Listen(),
+    show_default=True,
+    help="Address of /metrics, in the operator's own network.",
+)
+@click.option(
+    "--run-dir",
+    default=Path("/run/itemindex"),
+    envvar="NGINX_RUN_DIR",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Directory of the edges' sockets, edge-a.sock and edge-b.sock.",
+)
+@click.option(
+    "--log-dir",
+    default=None,
+    type=click.Path(path_type=Path),
+    help="Directory of refused.log; default: standard output.",
+)
+@click.option(
+    "--server-names",
+    default=embedded.SERVER_NAMES,
+    envvar="NGINX_SERVER_NAMES",
+    show_default=True,
+    help="Host names of the service, separated by blanks, in addition to that of BASE_URL; others get 421.",
+)
+@tls_options
+@click.option(
+    "--http-listen",
+    default=None,
+    envvar="NGINX_HTTP_LISTEN",
+    type=Listen(),
+    help="Address of plain HTTP in addition to TLS, such as 0.0.0.0:80; redirects to https://.",
+)
+@click.option(
+    "--acme-dir",
+    default=None,
+    envvar="NGINX_ACME_DIR",
+    type=click.Path(path_type=Path),
+    help="Directory (webroot) of the ACME challenges that --http-listen serves.",
+)
 def nginx(printed: bool, run_dir: Path, log_dir: Path | None, **options: Any) -> None:
     """Run the reverse proxy, with its configuration in the run directory. On SIGQUIT it finishes its open requests."""
     if printed:

@@ -111,7 +111,7 @@ def up(
     tls_key: Path | None,
     detach: bool,
 ) -> None:
-    """Run the whole service here: PostgreSQL, two Valkeys, two edges, dispatcher, worker, nginx.
+    """Run the whole service here: PostgreSQL, two Valkey servers, two edges, dispatcher, workers, nginx.
 
     The first start creates the database and loads the demo data; later starts reuse it. Ctrl-C stops everything.
     """
@@ -123,7 +123,11 @@ def up(
         return
     with locked(paths):
         end_left_behind(paths)
-        certificate = tls.given(tls_cert, tls_key) or (_self_signed(paths) if local_tls else None)
+        certificate = tls.given(tls_cert, tls_key)
+        if certificate is None and local_tls:
+            from deploy.local.certificates import certificate_of  # only here: see `given`
+
+            certificate = certificate_of(paths)
         _run(Stack(paths, port, edge_workers, certificate=certificate), demo)
 
 
@@ -134,12 +138,6 @@ def _created(data_dir: Path) -> Paths:
         raise ItemIndexError(
             f"{data_dir} cannot be the data directory ({error.strerror or error}); name another with --data-dir"
         ) from None
-
-
-def _self_signed(paths: Paths) -> tls.Certificate:
-    from deploy.local import certificates
-
-    return certificates.certificate_of(paths)
 
 
 def _run(stack: Stack, demo: bool) -> None:
@@ -203,16 +201,11 @@ def _greet(paths: Paths, base: str, token: str, certificate: Path | None) -> Non
     )
     for path in ("/index/search?q=soy+milk", "/index/brands?q=ka", "/quota"):
         console.say("  curl -s {header} '{base}{path}'", header=header, base=base, path=path, soft_wrap=True)
-    _say_who_can_sign_in(paths, base)
-    sys.stdout.flush()
-
-
-def _say_who_can_sign_in(paths: Paths, base_url: str) -> None:
-    """Print where the dashboard is, and the two ready-made people of the local provider."""
-    console.say("\nThe dashboard: [link={origin}/dashboard]{origin}/dashboard[/link]", origin=base_url[:-3])
+    console.say("\nThe dashboard: [link={origin}/dashboard]{origin}/dashboard[/link]", origin=base[:-3])
     if not os.environ.get("OIDC_ISSUER"):
         for name, word in identity.prepared(paths)["passwords"].items():
             console.say("Sign in as [bold]{name}[/] with password [bold]{word}[/]", name=name, word=word)
+    sys.stdout.flush()
 
 
 def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: list[str]) -> None:

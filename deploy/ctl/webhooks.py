@@ -123,7 +123,9 @@ def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
 @click.argument("webhook", type=click.UUID)
 @click.option("--event", type=click.UUID, help="One event, by its id.")
 @click.option("--after", type=click.IntRange(0, CURSOR_MAX), help="Events later than this cursor.")
-@click.option("--to", type=click.IntRange(0, CURSOR_MAX), default=CURSOR_MAX, help="Up to this cursor.")
+@click.option(
+    "--to", type=click.IntRange(0, CURSOR_MAX), default=CURSOR_MAX, help="Up to this cursor; default: the newest."
+)
 @stored
 def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_dir: Path, as_json: bool) -> None:
     """Replay events, by id or by range."""

@@ -1,14 +1,13 @@
 """`itemindex edge`, `worker` and `dispatcher`: one part of the service in this process, each scaled apart."""
 
 import os
-import sys
 from pathlib import Path
 
 import click
 
 from deploy.ctl.console import data_dir_option, metrics_environment, settings
-from deploy.local.nginx import PROJECT
-from deploy.local.process import environment_of_parts, worker_command
+from deploy.local.paths import PROJECT
+from deploy.local.process import DISPATCHER_COMMAND, edge_command, environment_of_parts, worker_command
 from edge.startup import NEEDED
 from shared.db.connect import refuse_empty
 from shared.jobs.contract import QUEUES
@@ -28,7 +27,14 @@ _WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
 
 @click.command(epilog="Example: itemindex edge --bind unix:/run/itemindex/edge-a.sock --processes 2")
 @click.option("--bind", default="127.0.0.1:8000", show_default=True, envvar="EDGE_BIND", help="Address, or unix:PATH.")
-@click.option("--processes", default=1, show_default=True, envvar="EDGE_WORKERS", type=click.IntRange(1, 256))
+@click.option(
+    "--processes",
+    default=1,
+    show_default=True,
+    envvar="EDGE_WORKERS",
+    type=click.IntRange(1, 256),
+    help="Processes that share the address.",
+)
 @data_dir_option
 def edge(bind: str, processes: int, data_dir: Path) -> None:
     """Run an edge until it is stopped; on SIGTERM it finishes its open requests, on SIGHUP it reloads its code.
@@ -36,9 +42,7 @@ def edge(bind: str, processes: int, data_dir: Path) -> None:
     Run two behind each nginx: while one restarts or is down, the other one answers. An edge trusts nginx's headers
     about callers only over a unix socket.
     """
-    configuration = PROJECT / "deploy" / "gunicorn.conf.py"
-    command = [sys.executable, "-m", "gunicorn", "-c", str(configuration), "edge.server:create_runner"]
-    _become(command, data_dir, NEEDED, {"EDGE_BIND": bind, "EDGE_WORKERS": str(processes)})
+    _become(edge_command(), data_dir, NEEDED, {"EDGE_BIND": bind, "EDGE_WORKERS": str(processes)})
 
 
 @click.command(epilog="Example: itemindex worker --queues reports --concurrency 4")
@@ -58,7 +62,7 @@ def worker(queues: str, concurrency: int, data_dir: Path) -> None:
 @data_dir_option
 def dispatcher(data_dir: Path) -> None:
     """Run a dispatcher until it is stopped. One is enough; two survive the loss of a host."""
-    _become([sys.executable, "-m", "workers", "dispatcher"], data_dir, _WORKER_NEEDS)
+    _become(DISPATCHER_COMMAND, data_dir, _WORKER_NEEDS)
 
 
 def _become(command: list[str], data_dir: Path, needed: tuple[str, ...], more: dict[str, str] | None = None) -> None:

@@ -9,13 +9,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from deploy.local import tls
-from deploy.local.paths import Paths
+from deploy.local.paths import PROJECT, Paths
 from deploy.local.process import Program
 from deploy.local.tls import Certificate
 from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 
-PROJECT = Path(__file__).parents[2]
 _BESIDE = PROJECT / "deploy" / "nginx"
 # A worker takes 7 MB before its first request, and a reload doubles them. nginx takes a quarter of what a lookup costs:
 # so many are enough for 64 cores, and `auto` would outgrow a container's limit of memory on a host that has more.

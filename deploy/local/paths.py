@@ -10,6 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+PROJECT = Path(__file__).parents[2]
 # A unix socket's path has 107 usable bytes; the longest name below a run directory needs about 30 of them. The path
 # also stands in addresses, where a comma would end a host, and a question mark the path.
 _RUN_PATH = re.compile(r"[A-Za-z0-9/._-]{1,72}")
@@ -21,7 +22,7 @@ _SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper"
 
 def default_data_dir() -> Path:
     """The data directory when none is named: `var` in the project, so that two clones never share one."""
-    return Path(__file__).parents[2] / "var"
+    return PROJECT / "var"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Any
 
-from deploy.local.paths import Paths
+from deploy.local.paths import PROJECT, Paths
 from shared.db.connect import OVERRIDING
 from shared.errors import ConfigurationError, ItemIndexError
 from shared.settings.settings import Settings
@@ -328,10 +328,23 @@ def settings_of(paths: Paths) -> Settings:
     )
 
 
-# How a worker is started; the same command in the embedded stack and by `itemindex worker`.
+# How parts are started: by the same commands in the embedded stack and by `itemindex edge`, `worker`, `dispatcher`.
 
 
-WORKER_MODULE = "workers"
+EDGE_MODULE, WORKER_MODULE = "gunicorn", "workers"
+DISPATCHER_COMMAND = [sys.executable, "-m", WORKER_MODULE, "dispatcher"]
+
+
+def edge_command(module: str = EDGE_MODULE) -> list[str]:
+    """Return the command of an edge, whose address is EDGE_BIND."""
+    return [
+        sys.executable,
+        "-m",
+        module,
+        "-c",
+        str(PROJECT / "deploy" / "gunicorn.conf.py"),
+        "edge.server:create_runner",
+    ]
 
 
 def worker_command(queues: str, concurrency: int, *, module: str = WORKER_MODULE) -> list[str]:

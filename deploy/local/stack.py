@@ -11,13 +11,15 @@ from typing import Any
 
 from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.derived import bring_up_to_date
-from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
 from deploy.local.process import (
+    DISPATCHER_COMMAND,
+    EDGE_MODULE,
     WORKER_MODULE,
     Program,
     ServiceProcess,
     StackError,
+    edge_command,
     end_left_behind,
     tail,
     worker_command,
@@ -56,7 +58,7 @@ class Stack:
     metrics_port: int = 0
     workers: tuple[tuple[str, str, int], ...] = WORKERS
     worker_module: str = WORKER_MODULE
-    edge_module: str = "gunicorn"
+    edge_module: str = EDGE_MODULE
     loads: bool = True
     """Whether feeds, uploads and decisions on pairs are acted upon."""
     identity: dict[str, Any] | None = None
@@ -94,13 +96,12 @@ class Stack:
         on_step("edges")
         for left in (self.paths.run / "metrics").glob("*.db"):
             left.unlink()  # of processes that are no more; their counts would only make every reading slower
-        own_identity = self.identity is not None
         for program in (
-            *([self._identity()] if own_identity else []),
+            *([self._identity(self.identity)] if self.identity is not None else []),
             self._edge("edge-a"),
             self._edge("edge-b"),
-            self._dispatch(),
-            *((self._matches(), self._feeds()) if self.loads else ()),
+            self._beating("dispatcher", DISPATCHER_COMMAND),
+            *((self._command("matches", "apply", "--watch"), self._command("feeds", "run")) if self.loads else ()),
             *self._workers(),
         ):
             self._spawn(program)
@@ -217,17 +218,9 @@ class Stack:
             "HEARTBEAT_FILE": str(self.paths.heartbeat(name)),
             "EDGE_WORKERS": str(self.edge_workers),
         }
-        command = [
-            sys.executable,
-            "-m",
-            self.edge_module,
-            "-c",
-            str(PROJECT / "deploy" / "gunicorn.conf.py"),
-            "edge.server:create_runner",
-        ]
         return Program(
             name=name,
-            command=command,
+            command=edge_command(self.edge_module),
             log=self.paths.log(name),
             environment=environment,
             ready=socket.exists,
@@ -235,28 +228,18 @@ class Stack:
             heartbeat=self.paths.heartbeat(name),
         )
 
-    def _identity(self) -> Program:
-        assert self.identity is not None
-        port = int(self.identity["port"])
+    def _identity(self, prepared: dict[str, Any]) -> Program:
+        port = int(prepared["port"])
         listen = self.identity_port or port
         if not port_is_free(listen):
             raise StackError(f"port {port} of the local identity provider is taken; free it, or set OIDC_ISSUER")
         return identity.program(self.paths, port, self.settings.base_url.removesuffix("/v1"), listen)
 
-    def _dispatch(self) -> Program:
-        command = [sys.executable, "-m", "workers", "dispatcher"]
-        return self._beating("dispatcher", command)
-
-    def _matches(self) -> Program:
-        command = [sys.executable, "-m", "deploy.ctl.main", "matches", "apply", "--watch"]
-        return Program(name="matches", command=command, log=self.paths.log("matches"), environment=self._environment())
-
-    def _feeds(self) -> Program:
-        command = [sys.executable, "-m", "deploy.ctl.main", "feeds", "run"]
+    def _command(self, name: str, *arguments: str) -> Program:
         return Program(
-            name="feeds",
-            command=command,
-            log=self.paths.log("feeds"),
+            name=name,
+            command=[sys.executable, "-m", "deploy.ctl.main", name, *arguments],
+            log=self.paths.log(name),
             environment=self._environment(),
             stop_seconds=30.0,
         )

@@ -5,7 +5,7 @@ import crypto from "crypto";
 // some of nginx's phrases are older than RFC 9110, and nginx does not let them be changed. Tests hold all of this together.
 const PROBLEMS = {
     400: ["invalid-request", "Bad Request", "The request is not valid HTTP."],
-    404: ["not-found", "Not Found", "There is nothing at this path."],
+    404: ["not-found", "Not Found", "There is nothing at this path. See /v1/docs/reference for all paths."],
     405: ["method-not-allowed", "Not Allowed", "This path does not accept this method."],
     408: ["request-timeout", "Request Time-out", "The request did not arrive in time."],
     411: ["length-required", "Length Required", "The request has a body but no Content-Length."],

@@ -283,7 +283,10 @@ class EventWords(NamedTuple):
 def words_of(type_: str, data: Data) -> EventWords:
     """Return an event in words. A type or a member that is not known here is left to the sentence of its type."""
     try:
-        return _WORDS[type_](data)
+        if type_ in _COMPOSED:
+            return _COMPOSED[type_](data)
+        text, page = _WORDS[type_]
+        return EventWords(text.format_map(data), f"/dashboard{page.format_map(data)}" if page else None)
     except KeyError:
         return EventWords(TYPES.get(type_, type_))
 
@@ -302,43 +305,19 @@ def _job(data: Data) -> EventWords:
     return EventWords(f"{title} {data['state']}", f"/dashboard/jobs/{data['job']}")
 
 
-def _export(data: Data) -> EventWords:
-    return EventWords("The files of an export are ready to download", f"/dashboard/exports/{data['job']}")
-
-
-def _release(data: Data) -> EventWords:
-    text = f"Release {data['data_version']} of {data['dataset']}: {data['rows']:,} rows"
-    return EventWords(text, f"/dashboard/datasets/{data['dataset']}?release={data['data_version']}")
-
-
-def _merged(data: Data) -> EventWords:
-    text = f"{data['iid']} became part of {data['survivor_iid']}"
-    return EventWords(text, f"/dashboard/explorer/{data['survivor_iid']}")
-
-
-def _split(data: Data) -> EventWords:
-    text = f"{data['iid']} is no longer part of {data['survivor_iid']}"
-    return EventWords(text, f"/dashboard/explorer/{data['iid']}")
-
-
-def _quota(data: Data) -> EventWords:
-    text = f"{data['percent']} % of the daily units used on {data['day']}: {data['used']:,} of {data['limit']:,}"
-    return EventWords(text, "/dashboard/usage")
-
-
-_WORDS: Mapping[str, Callable[[Data], EventWords]] = {
-    "watch.fired": _watch,
-    "job.ended": _job,
-    "export.ready": _export,
-    "release.cut": _release,
-    "item.merged": _merged,
-    "item.split": _split,
-    "item.withdrawn": lambda data: EventWords(f"{data['iid']} was withdrawn"),
-    "item.restored": lambda data: EventWords(f"{data['iid']} is active again", f"/dashboard/explorer/{data['iid']}"),
-    "quota.reached": _quota,
-    "key.rotated": lambda data: EventWords(f"Key {data['key_id']} is the new key", "/dashboard/key"),
-    "key.revoked": lambda data: EventWords(f"Key {data['key_id']} was revoked", "/dashboard/key"),
-    "webhook.disabled": lambda data: EventWords(data["reason"], f"/dashboard/webhooks/{data['webhook']}"),
+_COMPOSED: Mapping[str, Callable[[Data], EventWords]] = {"watch.fired": _watch, "job.ended": _job}
+# The words of each other type, and its page below /dashboard.
+_WORDS: Mapping[str, tuple[str, str]] = {
+    "export.ready": ("The files of an export are ready to download", "/exports/{job}"),
+    "release.cut": ("Release {data_version} of {dataset}: {rows:,} rows", "/datasets/{dataset}?release={data_version}"),
+    "item.merged": ("{iid} became part of {survivor_iid}", "/explorer/{survivor_iid}"),
+    "item.split": ("{iid} is no longer part of {survivor_iid}", "/explorer/{iid}"),
+    "item.withdrawn": ("{iid} was withdrawn", ""),
+    "item.restored": ("{iid} is active again", "/explorer/{iid}"),
+    "quota.reached": ("{percent} % of the daily units used on {day}: {used:,} of {limit:,}", "/usage"),
+    "key.rotated": ("Key {key_id} is the new key", "/key"),
+    "key.revoked": ("Key {key_id} was revoked", "/key"),
+    "webhook.disabled": ("{reason}", "/webhooks/{webhook}"),
 }
 
 _EVENTS_LISTED = 50

@@ -92,7 +92,7 @@ class MatchPages:
         With filters or a sample also what deciding all of the pairs at once comes to; a sample's pairs come in random
         order, always the same one.
         """
-        _operator(visitor)
+        visitor.require_operator()
         skipped = _skipped(request.query.get("skip", "0"))
         filters, sample = _filters(request.query), id_in(request, "sample")
         choosing = bool(filters.chosen or sample)
@@ -133,14 +133,13 @@ class MatchPages:
 
     async def decide(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Note a decision, and show the next pair. It becomes an event when operators' decisions are applied."""
-        _operator(visitor)
-        form = await form_of(request)
+        operator, form = visitor.require_operator(), await form_of(request)
         decision = form.get("decision", "")
         iids = [canonical_iid(form.get(side, "")) for side in ("left", "right")]
         if decision not in _DECISIONS or None in iids:
             raise PageError(400, "Choose a pair and a decision.")
         filters, sample = _filters(form), form.get("sample") or None
-        values = (*iids, decision, *_person(visitor), sample and require_uuid(sample, _NO_SAMPLE))
+        values = (*iids, decision, *operator, sample and require_uuid(sample, _NO_SAMPLE))
 
         async def note(transaction: Transaction) -> None:
             if not await transaction.fetch(SQL.decide, *values):
@@ -150,9 +149,8 @@ class MatchPages:
 
     async def decide_all(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Note one decision on all pairs that the filters choose, or that a former one is undone."""
-        _operator(visitor)
-        form = await form_of(request)
-        person, batch = _person(visitor), form.get("batch")
+        person, form = visitor.require_operator(), await form_of(request)
+        batch = form.get("batch")
         decision, filters = form.get("decision", ""), _filters(form)
         if not batch and decision not in ("accept", "reject"):
             raise PageError(400, "Choose a decision.")
@@ -187,17 +185,6 @@ def _named(pairs: Sequence[Any]) -> str:
     """Return a text by which a form says which pairs its page has counted: as many may wait later, and not the same."""
     ends = sorted((pair["left_id"], pair["right_id"]) for pair in pairs)
     return blake2b(repr(ends).encode(), digest_size=16).hexdigest()
-
-
-def _operator(visitor: SignedIn) -> None:
-    if not visitor.staff:
-        raise PageError(403, "This page is for operators of the service only.")
-
-
-def _person(visitor: SignedIn) -> tuple[str, str]:
-    """Return who decides, by id and name."""
-    person = visitor.person
-    return person.id, (person.name or person.email or person.id)[:300]
 
 
 def _filters(given: Mapping[str, str]) -> Filters:

@@ -85,6 +85,12 @@ class SignedIn:
             raise PageError(404, NO_ORGANIZATION)
         return self.membership
 
+    def require_operator(self) -> tuple[str, str]:
+        """Return the id and the name of an operator of the service. Raises PageError for anybody else."""
+        if not self.staff:
+            raise PageError(403, "This page is for operators of the service only.")
+        return self.person.id, (self.person.name or self.person.email or self.person.id)[:300]
+
     @property
     def acting(self) -> Actor:
         """The visitor as a member of an organization. Raises PageError if there is none."""

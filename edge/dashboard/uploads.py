@@ -65,8 +65,7 @@ class UploadPages:
             raise PageError(400, "Choose a file.")
         upload, name = str(uuid4()), file_name(part.filename) or "file"
         size = await self._store_part(part, upload_key(upload))
-        person = (visitor.person.name or visitor.person.email or visitor.person.id)[:300]
-        await self._database.fetch(SQL.add, upload, visitor.person.id, person, name, size, scope=scope)
+        await self._database.fetch(SQL.add, upload, *visitor.require_operator(), name, size, scope=scope)
         return see(f"{PAGE}/{upload}")
 
     async def one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -151,9 +150,7 @@ class UploadPages:
 
 def _operator(visitor: SignedIn) -> Scope:
     """Return for whom statements work. Raises PageError for others than operators."""
-    if not visitor.staff:
-        raise PageError(403, "This page is for the operators of the service.")
-    return Scope(person=visitor.person.id)
+    return Scope(person=visitor.require_operator()[0])
 
 
 def _id(request: web.Request) -> str:

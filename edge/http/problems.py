@@ -292,7 +292,8 @@ def _of_framework(error: web.HTTPException) -> Problem:
         return Problem("content-too-large", "The body is larger than this call allows.")
     slugs = {404: "not-found", 406: "not-acceptable", 415: "unsupported-media-type", 417: "expectation-failed"}
     slug = slugs.get(error.status, "invalid-request" if error.status < 500 else "internal-error")
-    return Problem(slug, CATALOGUE[slug].meaning)
+    kind = CATALOGUE[slug]
+    return Problem(slug, f"{kind.meaning} {kind.remedy}" if slug == "not-found" else kind.meaning)
 
 
 class ProblemDetails:
@@ -332,7 +333,7 @@ class ProblemDetails:
 
     def _page(self, problem: Problem, context: Context) -> web.Response:
         """Make the answer to a person whose browser followed a wrong link, or sent a form that no page has read."""
-        not_found = problem.detail == CATALOGUE["not-found"].meaning
+        not_found = problem.detail.startswith(CATALOGUE["not-found"].meaning)
         answer = PAGES.page(
             "problem.html",
             title=problem.type.title,

@@ -66,7 +66,7 @@ def refusal(decision: Decision, network: str) -> Problem:
     resets_at = rfc3339(decision.resets_at)
     if decision.window == "burst":
         limit, policy = plan.burst_units, plan.burst_policy
-        unit = plan.title if plan.name in _COUNTS_CALLS else "units"
+        unit = plan.title if plan.name in _COUNTS_CALLS else "unit" if limit == 1 else "units"
         detail = f"Limit of {limit} {unit} a second reached; it resets in 1 s."
     elif plan.counted_by in ("person", "address"):
         limit, policy = plan.daily_units, plan.daily_policy

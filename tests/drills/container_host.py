@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from deploy.local.nginx import PROJECT
+from deploy.local.paths import PROJECT
 from deploy.local.process import Program, ServiceProcess, tail
 from shared.errors import ItemIndexError
 from tests.drills.network import Host

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.local.certificates import certificate_of
-from deploy.local.nginx import PROJECT
-from deploy.local.paths import Paths
+from deploy.local.paths import PROJECT, Paths
 from shared.bulk.signing import new_key
 from shared.errors import ItemIndexError
 from tests.drills.checks import SQL, Check

@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deploy.local import postgres, valkey
-from deploy.local.nginx import PROJECT
-from deploy.local.paths import Paths
+from deploy.local.paths import PROJECT, Paths
 from deploy.local.process import Program, ServiceProcess, StackError, tail, worker_command
 from shared.db.connect import connect
 from shared.db.migrate import migrate

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from deploy.local.nginx import PROJECT
-from deploy.local.paths import Paths, free_port
+from deploy.local.paths import PROJECT, Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import Connection, connect
 from tests.drills.checks import SQL, Check, Outcome, judge

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from deploy.local import postgres
 from deploy.local.backups import timelines
-from deploy.local.nginx import PROJECT
-from deploy.local.paths import Paths
+from deploy.local.paths import PROJECT, Paths
 from deploy.local.process import Program, ServiceProcess, tail
 from shared.db.connect import connect
 from shared.db.migrate import migrate

@@ -179,6 +179,13 @@ def test_there_are_few_commands_and_each_has_an_example() -> None:
     assert [words for words, command in every.items() if "Example" not in (command.epilog or "")] == []
 
 
+def test_each_option_says_what_it_does() -> None:
+    options = (
+        (words, one) for words, command in leaves(cli) for one in command.params if isinstance(one, click.Option)
+    )
+    assert [(words, one.name) for words, one in options if not one.help] == []
+
+
 def test_help_lists_every_command() -> None:
     listed = CliRunner().invoke(cli, ["--help"]).output.split()
     assert set(COMMANDS) <= set(listed)

@@ -5,6 +5,7 @@ import json
 import logging
 import socket
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
@@ -132,6 +133,12 @@ def test_a_refusal_of_the_burst_resets_with_the_next_second_of_the_stores_clock(
     resets_at = datetime.fromisoformat(problem.extra["resets_at"])
     now = datetime(2026, 11, 22, tzinfo=UTC) - timedelta(seconds=41_213)
     assert resets_at - now == timedelta(seconds=problem.extra["retry_after"]) == timedelta(seconds=1)
+
+
+def test_a_limit_of_one_unit_is_named_in_the_singular() -> None:
+    for units, words in ((1, "Limit of 1 unit a second reached"), (2, "Limit of 2 units a second reached")):
+        decision = _decision(outcome=-1, plan=replace(BRAND, burst_units=units))
+        assert words in refusal(decision, "192.0.2.1").detail
 
 
 def test_limit_fields_are_structured_fields_of_both_windows() -> None:

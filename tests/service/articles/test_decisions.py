@@ -109,6 +109,10 @@ def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: P
         rows = list(csv.DictReader(io.StringIO(run(settings, "list", "--decisions", *options).output)))
         labels = {frozenset((one["left_id"], one["right_id"])): one["label"] for one in rows}
         assert labels == {frozenset(pair): label for pair, label in expected.items()}
+        documents = printed(settings, "list", "--decisions", *options)
+        assert {(one["left_id"], one["right_id"], str(one["label"])) for one in documents} == {
+            (row["left_id"], row["right_id"], row["label"]) for row in rows
+        }
 
 
 def test_counts_are_of_all_pairs_and_refuse_options_that_choose_some(settings: Settings) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from deploy.ctl.matches_model import evaluate
+from deploy.ctl.matches import evaluate
 from tests.support.shipped_model import all_pairs, labelled_world, train_shipped
 from tests.support.worlds import World, worlds
 from workers.articles.matching.evaluation import evaluate as measure

@@ -189,13 +189,15 @@ async def test_security_txt_has_a_contact_and_is_not_stale(settings: Settings, t
 async def test_a_browser_gets_a_page_for_an_address_that_is_nothing(edge: Edge) -> None:
     answer = await edge.ask("GET", "/nonsense", anonymous=False, head=HTML, check=False)
     assert (answer.status, answer.head["Content-Type"]) == (404, "text/html; charset=utf-8")
-    assert b"There is nothing at this address" in answer.body
+    assert b">There is nothing at this address.<" in answer.body
     for path, text in (("/docs/guides/none", b"There is no guide"), ("/errors/none", b"There is no problem type")):
         answer = await edge.ask("GET", path, anonymous=False, head=HTML, check=False)
         assert (answer.status, answer.head["Content-Type"]) == (404, "text/html; charset=utf-8"), path
         assert text in answer.body
     program = await edge.get("/nonsense", anonymous=False, check=False)
     assert (program.status, program.head["Content-Type"]) == (404, "application/problem+json")
+    [documented] = re.findall(r"/v1(/\S+)", json.loads(program.body)["detail"])
+    assert (await edge.ask("GET", documented, anonymous=False, head=HTML)).status == 200
 
 
 async def test_a_page_that_could_not_be_made_once_is_made_for_the_next_caller(

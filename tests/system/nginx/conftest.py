@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.nginx import PROJECT
+from deploy.local.paths import PROJECT
 from tests.system.nginx.front import Front
 
 MakeFront = Callable[..., Awaitable[Front]]

@@ -8,41 +8,13 @@ from typing import Any, Self, TypeVar, Unpack
 
 import httpx
 
+from itemindex_client import schemas
 from itemindex_client.calls import Calls, Progress, silent
 from itemindex_client.downloads import Counted, download, uncounted
 from itemindex_client.flow import Flow, Send
 from itemindex_client.orders import known
 from itemindex_client.reports import Reports
 from itemindex_client.results import Report
-from itemindex_client.schemas import (
-    BrandEntry,
-    CategoryEntry,
-    ChannelEntry,
-    Event,
-    Export,
-    GetPricingQuery,
-    GetPriorPriceQuery,
-    GetSustainabilityQuery,
-    IdentifierFields,
-    Item,
-    Job,
-    ListBrandsQuery,
-    ListCategoriesQuery,
-    ListChannelsQuery,
-    ListEventsQuery,
-    ListJobsQuery,
-    LookupEntry,
-    NewExport,
-    PricingRow,
-    PriorPriceRow,
-    QuotaAnswer,
-    ReleaseManifest,
-    ResolveEntry,
-    ResolveIdentifierQuery,
-    SearchHit,
-    SearchItemsQuery,
-    SustainabilityRow,
-)
 from itemindex_client.settings import credentials
 
 T = TypeVar("T")
@@ -78,45 +50,45 @@ class AsyncClient:
         if self._is_own:
             await self._http.aclose()
 
-    async def lookup(self, iid: str) -> Item:
+    async def lookup(self, iid: str) -> schemas.Item:
         """Return the record of an IID. A merged IID returns the record of its article."""
         return await self._run(self._calls.lookup(iid))
 
-    async def lookup_many(self, iids: list[str]) -> list[LookupEntry]:
+    async def lookup_many(self, iids: list[str]) -> list[schemas.LookupEntry]:
         """Return an entry for each IID, in their order. Needs a key."""
         return await self._run(self._calls.lookup_many(iids))
 
-    async def resolve(self, **identifiers: Unpack[ResolveIdentifierQuery]) -> Item:
+    async def resolve(self, **identifiers: Unpack[schemas.ResolveIdentifierQuery]) -> schemas.Item:
         """Return the record of an identifier. Raises SeveralCandidates where it belongs to several items."""
-        return await self._run(self._calls.resolve(known(identifiers, ResolveIdentifierQuery)))
+        return await self._run(self._calls.resolve(known(identifiers, schemas.ResolveIdentifierQuery)))
 
-    async def resolve_many(self, identifiers: list[IdentifierFields]) -> list[ResolveEntry]:
+    async def resolve_many(self, identifiers: list[schemas.IdentifierFields]) -> list[schemas.ResolveEntry]:
         """Return an entry for each identifier, in their order. Needs a key."""
         return await self._run(self._calls.resolve_many(identifiers))
 
-    def search(self, q: str, **filters: Unpack[SearchItemsQuery]) -> AsyncIterator[SearchHit]:
+    def search(self, q: str, **filters: Unpack[schemas.SearchItemsQuery]) -> AsyncIterator[schemas.SearchHit]:
         """Go through all hits of a search, best first. `limit` is that of a page."""
-        return self.pages("/index/search", {"q": q, **known(filters, SearchItemsQuery)})
+        return self.pages("/index/search", {"q": q, **known(filters, schemas.SearchItemsQuery)})
 
-    def brands(self, **filters: Unpack[ListBrandsQuery]) -> AsyncIterator[BrandEntry]:
+    def brands(self, **filters: Unpack[schemas.ListBrandsQuery]) -> AsyncIterator[schemas.BrandEntry]:
         """Go through the brands."""
-        return self.pages("/index/brands", known(filters, ListBrandsQuery))
+        return self.pages("/index/brands", known(filters, schemas.ListBrandsQuery))
 
-    def categories(self, **filters: Unpack[ListCategoriesQuery]) -> AsyncIterator[CategoryEntry]:
+    def categories(self, **filters: Unpack[schemas.ListCategoriesQuery]) -> AsyncIterator[schemas.CategoryEntry]:
         """Go through the categories."""
-        return self.pages("/index/categories", known(filters, ListCategoriesQuery))
+        return self.pages("/index/categories", known(filters, schemas.ListCategoriesQuery))
 
-    def channels(self, **filters: Unpack[ListChannelsQuery]) -> AsyncIterator[ChannelEntry]:
+    def channels(self, **filters: Unpack[schemas.ListChannelsQuery]) -> AsyncIterator[schemas.ChannelEntry]:
         """Go through the channels."""
-        return self.pages("/index/channels", known(filters, ListChannelsQuery))
+        return self.pages("/index/channels", known(filters, schemas.ListChannelsQuery))
 
-    def jobs(self, **filters: Unpack[ListJobsQuery]) -> AsyncIterator[Job]:
+    def jobs(self, **filters: Unpack[schemas.ListJobsQuery]) -> AsyncIterator[schemas.Job]:
         """Go through the organization's jobs, newest first. Needs a key."""
-        return self.pages("/jobs", known(filters, ListJobsQuery), key_needed=True)
+        return self.pages("/jobs", known(filters, schemas.ListJobsQuery), key_needed=True)
 
-    def events(self, **filters: Unpack[ListEventsQuery]) -> AsyncIterator[Event]:
+    def events(self, **filters: Unpack[schemas.ListEventsQuery]) -> AsyncIterator[schemas.Event]:
         """Go through the events, oldest first, with `after` those after a cursor. Needs a key."""
-        return self.pages("/events", known(filters, ListEventsQuery), key_needed=True, cursor_name="after")
+        return self.pages("/events", known(filters, schemas.ListEventsQuery), key_needed=True, cursor_name="after")
 
     async def pages(
         self, path: str, query: dict[str, Any], *, key_needed: bool = False, cursor_name: str = "cursor"
@@ -130,25 +102,33 @@ class AsyncClient:
                 return
             query = {**query, cursor_name: page["next_cursor"]}
 
-    async def prices(self, iid: str, **query: Unpack[GetPricingQuery]) -> Report[PricingRow]:
+    async def prices(self, iid: str, **query: Unpack[schemas.GetPricingQuery]) -> Report[schemas.PricingRow]:
         """Return the price history of an item. Needs a key."""
-        return await self._run(self._calls.light("/index/pricing/{}", iid, known(query, GetPricingQuery), PricingRow))
+        return await self._run(
+            self._calls.light("/index/pricing/{}", iid, known(query, schemas.GetPricingQuery), schemas.PricingRow)
+        )
 
-    async def prior_price(self, iid: str, **query: Unpack[GetPriorPriceQuery]) -> Report[PriorPriceRow]:
+    async def prior_price(self, iid: str, **query: Unpack[schemas.GetPriorPriceQuery]) -> Report[schemas.PriorPriceRow]:
         """Return each channel's running reduction with its prior price and evidence. Needs a key."""
         return await self._run(
-            self._calls.light("/index/pricing/{}/reference", iid, known(query, GetPriorPriceQuery), PriorPriceRow)
+            self._calls.light(
+                "/index/pricing/{}/reference", iid, known(query, schemas.GetPriorPriceQuery), schemas.PriorPriceRow
+            )
         )
 
-    async def sustainability(self, iid: str, **query: Unpack[GetSustainabilityQuery]) -> Report[SustainabilityRow]:
+    async def sustainability(
+        self, iid: str, **query: Unpack[schemas.GetSustainabilityQuery]
+    ) -> Report[schemas.SustainabilityRow]:
         """Return the footprint of an item. Needs a key."""
         return await self._run(
-            self._calls.light("/index/sustainability/{}", iid, known(query, GetSustainabilityQuery), SustainabilityRow)
+            self._calls.light(
+                "/index/sustainability/{}", iid, known(query, schemas.GetSustainabilityQuery), schemas.SustainabilityRow
+            )
         )
 
-    async def quota(self) -> QuotaAnswer:
+    async def quota(self) -> schemas.QuotaAnswer:
         """Return the caller's limits and what is left of them. Costs nothing."""
-        limits: QuotaAnswer = await self._run(self._calls.get("/quota"))
+        limits: schemas.QuotaAnswer = await self._run(self._calls.get("/quota"))
         return limits
 
     @property
@@ -157,10 +137,10 @@ class AsyncClient:
         return Reports(self)
 
     async def export(
-        self, *, within: float = 3_600.0, progress: Progress = silent, **order: Unpack[NewExport]
-    ) -> Export:
+        self, *, within: float = 3_600.0, progress: Progress = silent, **order: Unpack[schemas.NewExport]
+    ) -> schemas.Export:
         """Order an export, wait for it, and return its manifest with signed addresses. Needs a key."""
-        return await self._run(self._calls.export(known(order, NewExport), within, progress))
+        return await self._run(self._calls.export(known(order, schemas.NewExport), within, progress))
 
     async def release(self, dataset: str, version: str | int = "latest") -> "AsyncRelease":
         """Return a release of a dataset. Needs a key."""
@@ -194,7 +174,7 @@ class AsyncClient:
 class AsyncRelease:
     """One release of a dataset; `manifest` names its files with their digests."""
 
-    def __init__(self, client: AsyncClient, manifest: ReleaseManifest) -> None:
+    def __init__(self, client: AsyncClient, manifest: schemas.ReleaseManifest) -> None:
         self._client = client
         self.manifest = manifest
 
