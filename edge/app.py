@@ -192,7 +192,7 @@ def _paid_routes(services: Services) -> tuple[Route, ...]:
     resources, orders, serializer = services.resources, services.orders, services.job_serializer
     jobs, events = Jobs(orders, serializer, resources.results, services.lists), Events(orders, serializer)
     prior = PriorPrice(resources.database, services.settings.base_url)
-    reads = [read.declared() for read in (services.price_history, prior, services.sustainability)]
+    reads = (services.price_history, prior, services.sustainability)
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))
     cancel = Rule(name="job-cancel", accepts=KEY, problems=("job-not-found", "state-conflict"))
     result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *RESULT_PROBLEMS))

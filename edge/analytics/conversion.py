@@ -64,6 +64,11 @@ def conversion_meta() -> fields.Nested:
     return fields.Nested(ConversionMeta(), metadata=described("Only with `convert`"))
 
 
+def original_currency() -> fields.Str:
+    """Declare the currency of a converted row's prices."""
+    return fields.Str(metadata={"description": "Only with `convert`: the currency of the prices", "example": "HKD"})
+
+
 async def read_converter(
     database: Database, to: str, name: str, currencies: Collection[str], first: date, last: date
 ) -> tuple[Converter, int]:

@@ -1,6 +1,7 @@
 """One handler for every read of one item: it charges, reads, converts where asked to, and answers in a format."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -34,18 +35,17 @@ class MovedToSurvivor(web.HTTPMovedPermanently):
         self.survivor = survivor
 
 
-def require_active_item(row: Any, url: str, channels: Sequence[str], below: str = "", query_string: str = "") -> Any:
+def _active_item(row: Any, address: str, channels: Sequence[str], query: str) -> Any:
     """Return the row of an active item. Raises the domain error of any other item, and of unknown channels.
 
-    The redirection to a survivor keeps the query: without it a caller that follows pays for an unasked answer.
+    `address` is that of this read, with a place for the IID.
     """
     if row is None:
         raise ItemNotFound
     if row["status"] == "withdrawn":
         raise ItemWithdrawn
     if row["status"] == "merged":
-        query = f"?{query_string}" if query_string else ""
-        raise MovedToSurvivor(row["survivor_iid"], f"{url}/{row['survivor_iid']}{below}{query}")
+        raise MovedToSurvivor(row["survivor_iid"], address.replace("{iid}", row["survivor_iid"]) + query)
     if row["unknown_channels"]:
         wrong = "is not a known channel; a record's `channels` lists those of its item"
         raise InvalidParameter("channel", wrong, row["unknown_channels"][0])
@@ -89,9 +89,8 @@ class Found:
     amounts: Amounts | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LightRead:
-    """The read at one address below an item's."""
+class LightRead(ABC):
+    """The read at one address below an item's; `answer` is the sentence about its 200."""
 
     kind: str
     path: str
@@ -101,7 +100,22 @@ class LightRead:
     query: type[Schema]
     reply: type[Schema]
     answer: str
-    find: Callable[[web.Request], Awaitable[Found]]
+
+    def __init__(self, database: Database, base_url: str) -> None:
+        self._database = database
+        self._address = f"{base_url}/index/{self.path}"
+
+    @abstractmethod
+    async def find(self, request: web.Request) -> Found:
+        """Return what the request asks for. Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection."""
+
+    async def item_row(self, statement: str, *values: Any, channels: Sequence[str], query_string: str = "") -> Any:
+        """Return a statement's row of an active item. Raises what `find` does.
+
+        The redirection to a survivor keeps the query: without it a caller that follows pays for an unasked answer.
+        """
+        row = await self._database.fetch_row(statement, *values)
+        return _active_item(row, self._address, channels, f"?{query_string}" if query_string else "")
 
 
 def routes(reads: Collection[LightRead], database: Database, billing: Billing) -> tuple[Route, ...]:

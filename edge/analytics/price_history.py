@@ -1,9 +1,10 @@
 """GET /index/pricing/{iid}: the prices of an item, day by day."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -13,20 +14,20 @@ from aiohttp import web
 
 from edge.analytics.conversion import in_currency
 from edge.analytics.envelope import in_thread_if_large, light_offer
-from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
+from edge.analytics.light_reads import Amounts, Found, LightRead, range_of
 from edge.analytics.schemas import PricingQuery, PricingReport
-from edge.analytics.unit_prices import ROUNDING, unit_prices
 from edge.http.answer_cache import Offer
 from edge.http.parameters import PATH, QUERY
-from edge.storage.database import Database
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
 from shared.analytics.observations import KIND_OF_LETTER, coverage
 from shared.analytics.outliers import MODES
+from shared.analytics.results import SIX_DECIMALS
 from shared.db.queries import load_queries
 from shared.money import minor_digits, to_amount, to_text
 from shared.prior_price import Moment, Options, Reference, as_fields, reference
 from shared.units.names import Content, contents
+from shared.units.quantity import decimal_text
 
 
 class Price(NamedTuple):
@@ -95,6 +96,8 @@ SQL = load_queries(__file__, "price_history.sql")
 HISTORY_DAYS = 730
 """How far back listings are read for reductions: one that began earlier has no known beginning."""
 WINDOWS = (7, 30, 90, 365)
+ROUNDING = dict.fromkeys(("unit_prices.low", "unit_prices.median", "unit_prices.high"), SIX_DECIMALS)
+_MILLION = 10**6
 MONEY = ("low", "median", "high", "close")
 UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
 METHOD = (
@@ -126,12 +129,17 @@ class History(NamedTuple):
     meta: dict[str, Any]
 
 
-class PriceHistory:
+class PriceHistory(LightRead):
     """Reads what an item sold for."""
 
-    def __init__(self, database: Database, base_url: str) -> None:
-        self._database = database
-        self._base_url = base_url
+    kind = "pricing"
+    path = "pricing/{iid}"
+    operation = "getPricing"
+    summary = "Price history of one item"
+    description = "Per day, channel and kind: low, median, high, close. Statistics over 7, 30, 90 and 365 days."
+    query = PricingQuery
+    reply = PricingReport
+    answer = "The prices, or with `dry_run` their cost"
 
     async def read(
         self,
@@ -145,16 +153,10 @@ class PriceHistory:
         include: bool = False,
         query_string: str = "",
     ) -> History:
-        """Return what an item sold for, outliers apart unless they are included.
-
-        A redirection to a survivor carries the query string.
-
-        Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection.
-        """
+        """Return what an item sold for, outliers apart unless they are included. Raises what `find` does."""
         letter = kind[0] if kind else None
         values = (iid, first, to, channels, currency, letter, HISTORY_DAYS)
-        row = await self._database.fetch_row(SQL.prices, *values)
-        row = require_active_item(row, f"{self._base_url}/index/pricing", channels, query_string=query_string)
+        row = await self.item_row(SQL.prices, *values, channels=channels, query_string=query_string)
         first, last = range_of(first, to, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
         attributes = msgspec.json.decode(row["attributes"], type=dict[str, Any])
@@ -174,21 +176,7 @@ class PriceHistory:
         }
         return History(shown, outliers, meta)
 
-    def declared(self) -> LightRead:
-        """Return the read of an item's prices."""
-        return LightRead(
-            kind="pricing",
-            path="pricing/{iid}",
-            operation="getPricing",
-            summary="Price history of one item",
-            description="Per day, channel and kind: low, median, high, close. Statistics over 7, 30, 90 and 365 days.",
-            query=PricingQuery,
-            reply=PricingReport,
-            answer="The prices, or with `dry_run` their cost",
-            find=self._find,
-        )
-
-    async def _find(self, request: web.Request) -> Found:
+    async def find(self, request: web.Request) -> Found:
         query = request[QUERY]
         history = await self.read(
             request[PATH]["iid"],
@@ -245,6 +233,34 @@ def _figures(
         "unit_prices": list(unit_prices(windows, held)),
         "reductions": [summary(reduction) for reduction in running],
     }
+
+
+def unit_prices(statistics: Sequence[Mapping[str, Any]], held: Sequence[Content]) -> Iterator[dict[str, Any]]:
+    """Yield each window's prices for each unit of the content; nothing where the content is unknown."""
+    stated = [(content, decimal_text(content.amount)) for content in held]
+    for row in statistics:
+        for content, amount in stated:
+            yield {
+                "days": row["days"],
+                "currency": row["currency"],
+                "kind": row["kind"],
+                "per": content.per,
+                "content": amount,
+                "read_in": content.read_in,
+                **{name: _divided(row[name], content.amount) for name in ("low", "median", "high")},
+            }
+
+
+def _divided(amount: str | None, content: Fraction) -> str | None:
+    if amount is None:
+        return None
+    digits, _, decimals = amount.partition(".")
+    # Integers are exact, so the result is rounded once, half to even.
+    divisor = 10 ** len(decimals) * content.numerator
+    whole, rest = divmod(int(digits + decimals) * content.denominator * _MILLION, divisor)
+    doubled = 2 * rest - divisor
+    millionths = whole + (doubled > 0 or (doubled == 0 and whole % 2 == 1))
+    return f"{millionths // _MILLION}.{millionths % _MILLION:06}"
 
 
 def rows(prices: Sequence[Price]) -> list[dict[str, Any]]:

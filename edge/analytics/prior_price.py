@@ -8,11 +8,10 @@ import pyarrow as pa
 from aiohttp import web
 
 from edge.analytics.conversion import in_currency
-from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
+from edge.analytics.light_reads import Amounts, Found, LightRead, range_of
 from edge.analytics.price_history import HISTORY_DAYS, Price, as_row, covered, reductions
 from edge.analytics.schemas import PriorPriceQuery, PriorPriceReport
 from edge.http.parameters import PATH, QUERY
-from edge.storage.database import Database
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
 from shared.db.queries import load_queries
@@ -45,40 +44,29 @@ SCHEMA = pa.schema(
 )
 
 
-class PriorPrice:
-    """Reads the running reductions of an item."""
+class PriorPrice(LightRead):
+    """Reads the running reductions of an item: one row for each channel and currency."""
 
-    def __init__(self, database: Database, base_url: str) -> None:
-        self._database = database
-        self._base_url = base_url
+    kind = "prior-price"
+    path = "pricing/{iid}/reference"
+    operation = "getPriorPrice"
+    summary = "Prior price of one item's reductions"
+    description = (
+        "For each channel: the current reduction, the lowest price of the 30 days before it, and the evidence."
+    )
+    query = PriorPriceQuery
+    reply = PriorPriceReport
+    answer = "The reductions, or with `dry_run` their cost"
 
-    def declared(self) -> LightRead:
-        """Return the read of one row for each channel and currency."""
-        return LightRead(
-            kind="prior-price",
-            path="pricing/{iid}/reference",
-            operation="getPriorPrice",
-            summary="Prior price of one item's reductions",
-            description="For each channel: the current reduction, the lowest price of the 30 days before it, and the "
-            "evidence.",
-            query=PriorPriceQuery,
-            reply=PriorPriceReport,
-            answer="The reductions, or with `dry_run` their cost",
-            find=self._find,
-        )
-
-    async def _find(self, request: web.Request) -> Found:
-        row = await self._listings(request)
-        listed, meta = await asyncio.to_thread(_judged, row, request[QUERY])
-        return Found(listed, SCHEMA, meta, _amounts(listed, meta))
-
-    async def _listings(self, request: web.Request) -> Any:
-        query, iid = request[QUERY], request[PATH]["iid"]
+    async def find(self, request: web.Request) -> Found:
+        """Return the reductions that run on the day asked about."""
+        query, channels = request[QUERY], request[QUERY]["channel"]
         include = query["outliers"] == "include"
-        values = (iid, query["asked_on"], query["channel"], query["currency"], HISTORY_DAYS, include)
-        row = await self._database.fetch_row(SQL.listings, *values)
+        values = (request[PATH]["iid"], query["asked_on"], channels, query["currency"], HISTORY_DAYS, include)
         query_string = request.rel_url.raw_query_string
-        return require_active_item(row, f"{self._base_url}/index/pricing", query["channel"], "/reference", query_string)
+        row = await self.item_row(SQL.listings, *values, channels=channels, query_string=query_string)
+        listed, meta = await asyncio.to_thread(_judged, row, query)
+        return Found(listed, SCHEMA, meta, _amounts(listed, meta))
 
 
 def _amounts(listed: list[dict[str, Any]], meta: dict[str, Any]) -> Amounts:

@@ -7,10 +7,9 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.analytics.conversion import ConvertQuery, conversion_meta
+from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
 from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
 from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
-from edge.analytics.unit_prices import original_currency
 from edge.http.parameters import (
     CurrencyCode,
     CursorText,

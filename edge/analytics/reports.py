@@ -143,7 +143,8 @@ class ReportService:
             return await self._stream(request, quote, manifest, cached=False, units=units, job_id=order.job_id)
         if failed is not None:
             raise _of_the_job(*failed, quote.spec.parameters, {"job": self._serializer.url(order.id)})
-        return self._accepted(order)
+        fields = {"Location": self._serializer.url(order.id), "Retry-After": str(_RETRY_SECONDS)}
+        return unstored_json(self._serializer.render(order), 202, fields)
 
     async def _order(self, request: web.Request, quote: Quote, charge: Charge) -> Order:
         """Submit the job, wait for it as long as the request prefers, and return the order as it is then."""
@@ -200,10 +201,6 @@ class ReportService:
             return None
         question = {name: value for name, value in spec.parameters.items() if name != "after"}
         return self._cursors.seal(spec.kind.name, question, manifest.after)
-
-    def _accepted(self, order: Order) -> web.Response:
-        fields = {"Location": self._serializer.url(order.id), "Retry-After": str(_RETRY_SECONDS)}
-        return unstored_json(self._serializer.render(order), 202, fields)
 
     async def _check_names(self, parameters: dict[str, Any]) -> None:
         rates = parameters.get("rates")

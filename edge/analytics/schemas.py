@@ -5,9 +5,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.analytics.conversion import ConvertQuery, conversion_meta
+from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
 from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
-from edge.analytics.unit_prices import UnitPrice, original_currency
 from edge.http.parameters import (
     CurrencyCode,
     DecimalNumber,
@@ -22,6 +21,7 @@ from edge.http.parameters import (
 from shared.analytics.footprint import BASES, CODES
 from shared.prior_price import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
+from shared.units.names import PER
 
 
 class DisplacementQuery(QueryParameters):
@@ -53,6 +53,7 @@ class DisplacementMeta(Schema):
 
 
 _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
+_UNIT_PRICE = {**_MONEY, "example": "18.900000"}
 
 
 class PriorPriceQuery(ConvertQuery, LightFormat):
@@ -176,6 +177,21 @@ class PriceStatistic(Schema):
     n = fields.Int(required=True)
     observed_days = fields.Int(required=True)
     set_aside = fields.Int(required=True, metadata=described("Number of outliers among the observations"))
+
+
+class UnitPrice(Schema):
+    """Prices of the last `days` days per unit of content."""
+
+    days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
+    currency = fields.Str(required=True, metadata={"example": "HKD"})
+    original_currency = original_currency()
+    kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
+    per = fields.Str(required=True, validate=validate.OneOf([unit for unit, _ in PER.values()]))
+    content = fields.Str(required=True, metadata={"description": "Content of an item", "example": "1.5"})
+    read_in = fields.Str(required=True, metadata={"description": "`name` or the attribute", "example": "name"})
+    low = fields.Str(required=True, allow_none=True, metadata=_UNIT_PRICE)
+    median = fields.Str(required=True, allow_none=True, metadata=_UNIT_PRICE)
+    high = fields.Str(required=True, allow_none=True, metadata=_UNIT_PRICE)
 
 
 class PricingMeta(Meta):

@@ -9,11 +9,10 @@ import msgspec
 import pyarrow as pa
 from aiohttp import web
 
-from edge.analytics.light_reads import Found, LightRead, range_of, require_active_item
+from edge.analytics.light_reads import Found, LightRead, range_of
 from edge.analytics.schemas import SustainabilityQuery, SustainabilityReport
 from edge.http.parameters import PATH, QUERY
-from edge.storage.database import Database
-from shared.analytics.footprint import INDICATORS, Figure, Indicator, as_double, nearest
+from shared.analytics.footprint import INDICATORS, Figure, Indicator, nearest
 from shared.analytics.observations import coverage
 from shared.analytics.results import DOUBLE, NINE_DIGITS
 from shared.db.queries import load_queries
@@ -74,28 +73,19 @@ SCHEMA = pa.schema(
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 
 
-class Sustainability:
-    """Reads the footprint of an item."""
+class Sustainability(LightRead):
+    """Reads the footprint of an item: one row for each indicator."""
 
-    def __init__(self, database: Database, base_url: str) -> None:
-        self._database = database
-        self._base_url = base_url
+    kind = "sustainability"
+    path = "sustainability/{iid}"
+    operation = "getSustainability"
+    summary = "Sustainability of one item"
+    description = "Each indicator per unit and cumulative, with its source and any life-cycle stages."
+    query = SustainabilityQuery
+    reply = SustainabilityReport
+    answer = "The figures, or their cost"
 
-    def declared(self) -> LightRead:
-        """Return the read of one row for each indicator."""
-        return LightRead(
-            kind="sustainability",
-            path="sustainability/{iid}",
-            operation="getSustainability",
-            summary="Sustainability of one item",
-            description="Each indicator per unit and cumulative, with its source and any life-cycle stages.",
-            query=SustainabilityQuery,
-            reply=SustainabilityReport,
-            answer="The figures, or their cost",
-            find=self._find,
-        )
-
-    async def _find(self, request: web.Request) -> Found:
+    async def find(self, request: web.Request) -> Found:
         query = request[QUERY]
         displacement = requested_displacement(query["displacement"], query["displacement_rate"])
         rows, meta = await self.figures(
@@ -118,12 +108,8 @@ class Sustainability:
         *,
         query_string: str = "",
     ) -> tuple[Any, dict[str, Any]]:
-        """Return an item's rows and their meta. Raises ItemNotFound, ItemWithdrawn, or a redirection.
-
-        The redirection carries the query string.
-        """
-        row = await self._database.fetch_row(SQL.figures, iid, first, to, channels)
-        row = require_active_item(row, f"{self._base_url}/index/sustainability", channels, query_string=query_string)
+        """Return an item's rows and their meta. Raises what `find` does."""
+        row = await self.item_row(SQL.figures, iid, first, to, channels, channels=channels, query_string=query_string)
         first, last = range_of(first, to, row["last_day"])
         meta = {
             "data_version": row["version"],
@@ -145,7 +131,7 @@ def table(row: Mapping[str, Any], displacement: Displacement | None = None) -> A
     figures, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
     stages: dict[str, list[dict[str, Any]]] = {indicator.code: [] for indicator in INDICATORS}
     for stage in _DECODER.decode(row["stages"]) if row["stages"] else ():
-        stages[stage.pop("indicator")].append(stage | {"per_unit": as_double(Decimal(stage["per_unit"]))})
+        stages[stage.pop("indicator")].append(stage | {"per_unit": float(stage["per_unit"])})
     rows = [
         _row(indicator, figures.get(indicator.code), units)
         | {"stages": stages[indicator.code]}
@@ -182,16 +168,16 @@ def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, A
     if figure is not None:
         source = figure.source or {}
         row |= {
-            "per_unit": as_double(figure.per_unit),
-            "cumulative": as_double(figure.per_unit * (units or 1)),
+            "per_unit": float(figure.per_unit),
+            "cumulative": float(figure.per_unit * (units or 1)),
             "basis": figure.basis,
             "scope": figure.scope,
             "code": figure.code,
             "source": source.get("source"),
             "license": source.get("license"),
-            "per_kg": as_double(figure.per_kg) if figure.per_kg is not None else None,
+            "per_kg": float(figure.per_kg) if figure.per_kg is not None else None,
             "method": figure.method,
             "samples": figure.samples,
-            "weight_kg": as_double(figure.weight_kg) if figure.weight_kg is not None else None,
+            "weight_kg": float(figure.weight_kg) if figure.weight_kg is not None else None,
         }
     return row

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 import msgspec
@@ -40,13 +40,6 @@ _COUNTED_MAX = 1_000_000
 _PREVIEW_ROWS = 10
 
 
-class Estimate(NamedTuple):
-    """How many rows: exactly (`eq`), at least (`gte`), or about."""
-
-    rows: int
-    relation: str
-
-
 async def scope_in(database: Database, request: Request) -> ReadScope:
     """Return what a request means now."""
     named = await database.fetch_row(ROWS_SQL.named, request.brand, request.category, request.channel)
@@ -58,18 +51,18 @@ async def scope_in(database: Database, request: Request) -> ReadScope:
     return scope_of(request, tuple(named or ()), months)
 
 
-async def estimate(database: Database, request: Request, scope: ReadScope) -> Estimate:
-    """Count, or where that would take too long, say about how many."""
+async def estimate(database: Database, request: Request, scope: ReadScope) -> tuple[int, str]:
+    """Return how many rows: exactly (`eq`), at least (`gte`), or `about`, where counting would take too long."""
     if request.dataset in CHANGES:
         row = await database.fetch_row(ROWS_SQL.changes_count, request.dataset, request.since, request.until)
         assert row is not None
-        return Estimate(row["count"], "about")
+        return row["count"], "about"
     query, values = counting(request.dataset, scope, _COUNTED_MAX + 1)
     row = await database.fetch_row(query, *values)
     assert row is not None
     if request.dataset == "observations":
-        return Estimate(row["count"], "about")
-    return Estimate(min(row["count"], _COUNTED_MAX), "gte" if row["count"] > _COUNTED_MAX else "eq")
+        return row["count"], "about"
+    return min(row["count"], _COUNTED_MAX), "gte" if row["count"] > _COUNTED_MAX else "eq"
 
 
 async def preview(database: Database, request: Request, scope: ReadScope) -> list[dict[str, Any]]:
@@ -138,11 +131,11 @@ class ExportService:
         """Return what an order would cost and hold now, with its first rows if asked for."""
         version, asked = self._version.current, Request.read(request.parameters)
         scope = await scope_in(self._database, asked)
-        counted = await estimate(self._database, asked, scope)
+        rows, relation = await estimate(self._database, asked, scope)
         return {
             "cost_units": EXPORT.units,
-            "rows": counted.rows,
-            "rows_relation": counted.relation,
+            "rows": rows,
+            "rows_relation": relation,
             "data_version": version,
             "schema": described(RELEASED[asked.dataset], asked.columns),
             "request": request.parameters,

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from email.utils import format_datetime
 from functools import partial
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any
 
 import fastavro
 from aiohttp import web
@@ -285,13 +285,6 @@ def _avro(schema: dict[str, Any], rows: list[dict[str, Any]], metadata: dict[str
 # What the bucket and the catalogue show of it.
 
 
-class Made(NamedTuple):
-    """A file of metadata, with the fields that describe it."""
-
-    content: bytes
-    fields: dict[str, str]
-
-
 class IcebergMetadata:
     """Makes metadata from the rows of releases. What a release says of itself never changes, so it is kept."""
 
@@ -306,8 +299,8 @@ class IcebergMetadata:
             raise Problem("dataset-not-found", "There is no release of this dataset yet.")
         return table_metadata(dataset, releases)
 
-    async def file(self, release: Release, name: str) -> Made:
-        """Return one file of a release's metadata."""
+    async def file(self, release: Release, name: str) -> tuple[bytes, dict[str, str]]:
+        """Return one file of a release's metadata, with the fields that describe it."""
         if name == TABLE:
             content = json.dumps(await self.table(release.dataset)).encode()
         elif name in (MANIFEST, MANIFEST_LIST):
@@ -319,7 +312,7 @@ class IcebergMetadata:
         media_type = "application/json" if name == TABLE else "application/vnd.apache.avro+binary"
         modified = format_datetime(release.created_at.astimezone(UTC), usegmt=True)
         etag = etag_of(hashlib.sha256(content).hexdigest())
-        return Made(content, {"ETag": etag, "Content-Type": media_type, "Last-Modified": modified})
+        return content, {"ETag": etag, "Content-Type": media_type, "Last-Modified": modified}
 
     async def _avro_file(self, release: Release, name: str) -> bytes:
         async def prepare() -> Callable[[], bytes]:

@@ -141,8 +141,8 @@ class S3:
             kept = ", ".join(str(version) for version in await self._repository.versions())
             raise Problem("dataset-not-found", f"{missing.detail} Kept are the versions {kept or '(none)'}.") from None
         if is_metadata:
-            made = await self._iceberg.file(release, parts[3])
-            return await self._downloads.respond_made(request, made.content, made.fields, organization_of(request))
+            content, fields = await self._iceberg.file(release, parts[3])
+            return await self._downloads.respond_made(request, content, fields, organization_of(request))
         file = await self._repository.file(release.dataset, str(release.data_version), parts[2])
         modified = format_datetime(release.created_at.astimezone(UTC), usegmt=True)
         more = {"Last-Modified": modified, "x-amz-request-id": request[CONTEXT].request_id}

@@ -22,7 +22,7 @@ from edge.quota.billing import Billing
 from edge.rules import BATCH, IIDS_PER_UNIT
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
-from shared.analytics.footprint import CODES, as_double, nearest
+from shared.analytics.footprint import CODES, nearest
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
 from shared.errors import (
@@ -197,7 +197,7 @@ def sustainability(
     first = next((nearest_figures[name] for name in CODES if name in nearest_figures), None)
     if first is None:
         return None
-    figures = {name: as_double(nearest_figures[name].per_unit) if name in nearest_figures else None for name in CODES}
+    figures = {name: float(nearest_figures[name].per_unit) if name in nearest_figures else None for name in CODES}
     return {**figures, "basis": first.basis, "method": first.method, "samples": first.samples}
 
 

@@ -117,8 +117,3 @@ def weight_of(value: Any) -> Decimal | None:
     except ArithmeticError:
         return None
     return weight if weight.is_finite() and 0 < weight <= _HEAVIEST_KG else None
-
-
-def as_double(value: Decimal) -> float:
-    """Return the IEEE 754 double nearest to a figure. Up to 15 significant digits come out as they were loaded."""
-    return float(value)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deploy.ctl.demo import DATA
-from edge.analytics.unit_prices import unit_prices
+from edge.analytics.price_history import unit_prices
 from shared.units import names
 from shared.units.names import Content, compare, contents, read
 from shared.units.quantity import decimal_text, units
