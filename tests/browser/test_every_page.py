@@ -3,6 +3,7 @@
 The pages are those of the routes. A page whose content a test must make first is checked by that test, which is named here.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,27 @@ def test_a_page_of_a_member_is_accessible_in_every_form(member: Visitor, address
     member.go(address)
     expect(member.page.get_by_role("heading", level=1)).to_be_visible()
     member.check_every_form(address)
+
+
+# Each element marked as a fault differs in one way from others that look the same in all else and pass.
+COLOURS = f"""<!doctype html><html lang="en"><title>Colours</title><style>
+  body {{ background: #fff; color: #222 }} p {{ margin: 0 }}
+  .pale {{ color: #bbb }} .dark {{ background: #333 }} .faint {{ opacity: .2 }}
+  .large {{ color: #888; font-size: 40px }} .small {{ color: #888; font-size: 12px }}
+  .over {{ position: absolute; top: 800px }} .box {{ position: absolute; top: 890px; width: 400px; height: 60px }}
+  .box + .over {{ top: 900px }}
+</style><main><h1>Colours</h1>{"<p>Passes</p>" * 20}<p class="large">Passes</p><p class="over">Passes</p>
+<div><p>Passes</p></div>
+<p class="pale">fault: colour</p><div class="dark"><p>fault: background</p></div>
+<div class="faint"><p>fault: opacity</p></div><p class="small">fault: size</p>
+<div class="box dark"></div><p class="over">fault: on another box</p></main></html>"""
+
+
+def test_a_fault_of_contrast_is_found_among_elements_that_pass(reader: Visitor) -> None:
+    reader.page.goto("about:blank")
+    reader.page.set_content(COLOURS)
+    for _ in ("at first", "again"):
+        [(rule, elements)] = reader.accessibility_faults()
+        assert rule == "color-contrast"
+        found = [re.sub("<[^>]*>", "", element) for element in elements]
+        assert found == [f"fault: {name}" for name in ("colour", "background", "opacity", "size", "on another box")]
