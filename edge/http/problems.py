@@ -147,6 +147,7 @@ def value_in(given: Any, name: str, message: Any) -> Any:
 
 
 CONTENT_TYPE = "application/problem+json"
+_NO_SUCH_PATH = f"{CATALOGUE['not-found'].meaning} {CATALOGUE['not-found'].remedy}"
 _NO_IID = f"is not an IID. {CATALOGUE['invalid-iid'].remedy}"
 _ENCODER = msgspec.json.Encoder()
 
@@ -292,8 +293,7 @@ def _of_framework(error: web.HTTPException) -> Problem:
         return Problem("content-too-large", "The body is larger than this call allows.")
     slugs = {404: "not-found", 406: "not-acceptable", 415: "unsupported-media-type", 417: "expectation-failed"}
     slug = slugs.get(error.status, "invalid-request" if error.status < 500 else "internal-error")
-    kind = CATALOGUE[slug]
-    return Problem(slug, f"{kind.meaning} {kind.remedy}" if slug == "not-found" else kind.meaning)
+    return Problem(slug, _NO_SUCH_PATH if slug == "not-found" else CATALOGUE[slug].meaning)
 
 
 class ProblemDetails:
@@ -333,7 +333,7 @@ class ProblemDetails:
 
     def _page(self, problem: Problem, context: Context) -> web.Response:
         """Make the answer to a person whose browser followed a wrong link, or sent a form that no page has read."""
-        not_found = problem.detail.startswith(CATALOGUE["not-found"].meaning)
+        not_found = problem.detail == _NO_SUCH_PATH
         answer = PAGES.page(
             "problem.html",
             title=problem.type.title,

@@ -448,7 +448,7 @@ def _levels(sampled: Sample, columns: list[str]) -> list[str]:
 
     Of the members of an object, such as id, name and slug, its name is the level.
     """
-    named = {holder for holder, dot, last in (column.rpartition(".") for column in columns) if dot and last == "name"}
+    named = {column.removesuffix(".name") for column in columns if column.endswith(".name")}
     columns = [column for column in columns if column.endswith(".name") or column.rpartition(".")[0] not in named]
     kinds = [column for column in columns if plain(column).endswith("type")]
     levels = sorted((column for column in columns if column not in kinds), key=sampled.columns.index) or kinds

@@ -62,7 +62,8 @@ _UNIT_OF_WEIGHT = re.compile(
 _IS_UNIT_OF_WEIGHT = re.compile(r"(?:\w+ )?weight (?:unit|units|uom|unit of measure)")
 # A pound is exactly so many kilograms, and an ounce a sixteenth of it: https://www.nist.gov/pml/special-publication-811
 _KILOGRAMS = {"kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125"}
-# Not "1,800": it may be one kilogram and 800 grams, or 1,800 grams.
+# Plain numbers, by their decimal marks. Unlike prices, weights often have three decimals: "1.800" is no 1,800, while
+# "1,800" may be either.
 _WEIGHTS = {
     ".": re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII),
     ",": re.compile(r"[0-9]+(?:,(?![0-9]{3}$)[0-9]+)?", re.ASCII),
@@ -341,16 +342,15 @@ class _Writer:
             self.lines[lines_before:lines_before] = ["", "[item.attributes]"]
 
     def _weight(self, spec: dict[str, Any]) -> None:
-        unit = next((column for column in self.sampled.columns if _IS_UNIT_OF_WEIGHT.fullmatch(plain(column))), None)
-        joined = {"columns": [spec["column"], unit]}
-        if unit and any(quantity(text, "kg") for text in self._cells(joined)):
-            spec = joined
+        units = [column for column in self.sampled.columns if _IS_UNIT_OF_WEIGHT.fullmatch(plain(column))]
+        for whole in (spec, *({"columns": [spec["column"], column]} for column in units)):
+            texts = self._cells(whole)
+            with_unit = sum(quantity(text, "kg") is not None for text in texts)
+            if with_unit >= HALF * len(texts):
+                evidence = f"{_share(with_unit, len(texts))} {_has(with_unit)} a weight at the end"
+                self._line("weight_kg", whole | {"unit": "kg"}, evidence)
+                return
         cells = self._cells(spec)
-        with_unit = sum(quantity(text, "kg") is not None for text in cells)
-        if with_unit >= HALF * len(cells):
-            evidence = f"{_share(with_unit, len(cells))} {_has(with_unit)} a weight at the end"
-            self._line("weight_kg", spec | {"unit": "kg"}, evidence)
-            return
         named = _UNIT_OF_WEIGHT.search(plain(spec["column"]))
         decimal = next((mark for mark, numbers in _WEIGHTS.items() if all(map(numbers.fullmatch, cells))), "")
         if named and named.lastgroup and decimal:
@@ -358,18 +358,14 @@ class _Writer:
             self._line("weight_kg", spec | _in_kilograms(named.lastgroup, decimal), f"{self._given(spec)}; {says}")
             return
         reason = "a cell is no plain number" if named else "neither its name nor its cells say whether kg or g is meant"
-        separator = "," if any("," in text for text in cells) else "."
         example = next((text for text in cells if re.search("[.,]" if decimal else "[^0-9]", text)), cells[0])
+        decimal = decimal or ("," if any("," in text for text in cells) else ".")
+        readings = ((unit, _toml(spec | _in_kilograms(unit, decimal))) for unit in _KILOGRAMS)
         self._doubt(
             "weight",
-            f'{reason}, as in "{example}": it is shown as it is written, and no footprint is computed with '
-            "it. If all cells have one unit, write",
-            tuple(
-                _reading(
-                    f"weight_kg = {_toml(spec | _in_kilograms(unit, decimal or separator))}", f"the unit is {unit}"
-                )
-                for unit in _KILOGRAMS
-            ),
+            f'{reason}, as in "{example}": it is shown as it is written, and no footprint is computed with it. If all '
+            "cells have one unit, write",
+            tuple(_reading(f"weight_kg = {field}", f"the unit is {unit}") for unit, field in readings),
         )
         self._line("weight", spec)
 

@@ -328,13 +328,7 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
     """
     if not rows:
         raise LoadRefused("the file is empty")
-    at = _header_at(rows, whole_rows=whole_rows)
-    # Templates for uploads have titles for people, and below them the names that programs know the columns by.
-    following = rows[at + 1 : at + 2 + SAMPLE_ROWS]
-    if (names := _names_too(rows[at][1], following)) and all(
-        map(_MACHINE_NAME.fullmatch, filter(None, following[0][1]))
-    ):
-        at += "_" in "".join(names)
+    at = _lowest_header(rows, _header_at(rows, whole_rows=whole_rows))
     line, header = rows[at][0], [title.strip() for title in rows[at][1]]
     if len(header) > COLUMNS_MAX:
         raise LoadRefused(f"the header has {len(header):,} columns; {COLUMNS_MAX:,} are read at most")
@@ -374,6 +368,19 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
             f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
         )
     return Sample(columns, kept, lines, form, tuple(doubts), twice, line)
+
+
+def _lowest_header(rows: list[tuple[int, list[str]]], at: int) -> int:
+    """Return the place of the line below a header that has the names by which programs know the columns; else its own.
+
+    Templates for uploads have titles for people above such a line.
+    """
+    below = rows[at + 1 : at + 2 + SAMPLE_ROWS]
+    names = _names_too(rows[at][1], below)
+    are_for_programs = any("_" in name for name in names) and all(
+        _MACHINE_NAME.fullmatch(cell) for cell in below[0][1] if cell
+    )
+    return at + 1 if are_for_programs else at
 
 
 def _names_too(header: list[str], below: list[tuple[int, list[str]]]) -> list[str]:

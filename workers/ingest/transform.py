@@ -422,7 +422,7 @@ class Transformer:
             """Return a field's texts; None where one is too long, which then cost no more than the field."""
             if spec is None:
                 return [None] * len(ids)
-            if spec.multiply:
+            if spec.multiply and not spec.unit:  # a unit converts by itself
                 return [None if number is None else f"{number.normalize():f}" for number in decimals(spec, small, path)]
             texts = clean.texts(spec, small, path)
             if (pc.max(pc.binary_length(texts)).as_py() or 0) > limit:

@@ -989,6 +989,13 @@ def test_a_weight_whose_unit_stands_in_a_column_beside_it_is_in_kilograms(tmp_pa
     assert [item["attributes"] for item in found.found.items] == [{"weight_kg": "0.1464"}, {"weight_kg": "2"}, {}]
 
 
+def test_weights_whose_column_of_units_has_others_than_kilograms_are_a_question(tmp_path: Path) -> None:
+    rows = "1,Tea,0.3,lb,2.50,EUR\n2,Rice,2,kg,3.50,EUR\n3,Salt,1.1,lb,0.50,EUR\n"
+    found = tried(put(tmp_path, f"product_id,name,weight,weight_unit,price,currency\n{rows}"), tmp_path)
+    assert [item["attributes"]["weight"] for item in found.found.items] == ["0.3", "2", "1.1"]
+    assert "kg or g" in found.doubts("weight")
+
+
 @pytest.mark.parametrize(
     ("columns", "price"),
     [
