@@ -31,7 +31,7 @@ def checked_settings() -> Settings:
 
 def check_role(settings: Settings) -> Settings:
     """Return the settings; raise ConfigurationError where PostgreSQL says that the edge's role owns the schema."""
-    from shared.db.connect import refuse_owner  # only here: it loads a driver that the edge's processes do not use
+    from shared.db.connect import refuse_owner  # only now: settings that are refused end a start without the driver
 
     refuse_owner(settings.edge_database_url)
     return settings

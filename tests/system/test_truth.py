@@ -38,7 +38,9 @@ def client(stack: Running) -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def index() -> Index:
-    return Index.of(sets.shipped())
+    made = Index.of(sets.shipped())
+    made.db.execute("SET threads = 1")  # the questions are small: a second thread would mostly wait, at full speed
+    return made
 
 
 @pytest.mark.parametrize("endpoint", list(ENDPOINTS))

@@ -278,7 +278,7 @@ def test_a_unit_price_is_the_rounded_fraction(minor: int, numerator: int, denomi
 
 
 def test_contents_of_real_names_are_those_that_another_reader_finds() -> None:
-    with duckdb.connect() as db:
+    with duckdb.connect(config={"threads": 1}) as db:
         found = db.execute(_PLAIN_NAMES, [str(DATA / "hk_pricewatch.csv.gz")]).fetchall()
     assert len(found) > 1_500
     for name, per, amount, divisor, packs in found:

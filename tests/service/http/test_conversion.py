@@ -43,7 +43,7 @@ def converted(price: str, rate_day: str) -> Decimal:
 
 async def test_each_day_is_converted_at_the_newest_rates_up_to_it(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}?{ASKED}", key=key)).json
-    engine = duckdb.connect()
+    engine = duckdb.connect(config={"threads": 1})
     engine.execute("CREATE TABLE rates (day DATE, usd DOUBLE, hkd DOUBLE)")
     engine.executemany(
         "INSERT INTO rates VALUES (?, ?, ?)", [(d, float(u), float(h)) for d, (u, _, h) in PER_EURO.items()]

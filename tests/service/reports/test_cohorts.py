@@ -60,7 +60,7 @@ def engine_of(connection: Connection) -> duckdb.DuckDBPyConnection:
         "list_minor",
         "outlier",
     )
-    engine = duckdb.connect()
+    engine = duckdb.connect(config={"threads": 1})
     engine.register("arrived", pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)}))
     engine.execute("CREATE TABLE raw AS SELECT * FROM arrived")
     return engine

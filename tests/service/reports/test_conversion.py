@@ -39,7 +39,7 @@ def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def rates() -> duckdb.DuckDBPyConnection:
-    engine = duckdb.connect()
+    engine = duckdb.connect(config={"threads": 1})
     engine.execute("CREATE TABLE rates (day DATE, currency TEXT, per_euro TEXT)")
     header, *lines = [line.split(",") for line in HISTORY.splitlines()]
     listed = [(line[0], code, text) for line in lines for code, text in zip(header[1:5], line[1:5], strict=True)]

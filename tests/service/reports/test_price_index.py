@@ -46,7 +46,7 @@ FORMULAE = {
 
 @pytest.fixture(scope="module")
 def raw(market: Settings) -> duckdb.DuckDBPyConnection:
-    engine = duckdb.connect()
+    engine = duckdb.connect(config={"threads": 1})
     engine.execute(
         "CREATE TABLE raw (day DATE, item_id BIGINT, price_minor DOUBLE, currency TEXT, channel TEXT, brand TEXT, "
         "category TEXT, kind TEXT, units DOUBLE, outlier TEXT)"

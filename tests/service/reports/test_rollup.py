@@ -100,7 +100,7 @@ def _unprice(settings: Settings) -> None:
 
 @pytest.fixture(scope="module")
 def engine(market: Settings) -> duckdb.DuckDBPyConnection:
-    found = duckdb.connect()
+    found = duckdb.connect(config={"threads": 1})
     with connect(market.worker_database_url, application="tests") as opened_connection:
         for name, query in TABLES.items():
             cursor = opened_connection.execute(query)
