@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from deploy.ctl.console import (
     FiniteRange,
@@ -153,6 +154,8 @@ def list_pairs(
     """
     if counts and (iid or chosen.chosen):
         raise click.UsageError("--counts counts all pairs: leave out the IID and the options that choose pairs")
+    if (counts or decisions) and (other or _is_given("state") or _is_given("limit")):
+        raise click.UsageError("--counts and --decisions take neither a second IID nor --state or --limit")
     found = settings(data_dir)
     if counts:
         _show_counts(found, as_json)
@@ -164,6 +167,10 @@ def list_pairs(
         rows = _rows(found, SQL.pairs, state, iid, limit, *chosen)
         shown = [_pair(row) if as_json else _line(row) for row in rows]
         show(shown, as_json=as_json, title=f"{state} pairs")
+
+
+def _is_given(parameter: str) -> bool:
+    return click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
 
 
 def _show_pair(chosen: Settings, named: tuple[str, str], *, as_json: bool) -> None:

@@ -466,6 +466,11 @@ def states_tax(column: str) -> bool:
     return not set(word_list("tax")).isdisjoint(plain(column).split())
 
 
+def is_without_tax(column: str) -> bool:
+    """Return whether a column's name says that its prices are without tax."""
+    return not set(word_list("without_tax")).isdisjoint(plain(column).split())
+
+
 def is_exactly_price(column: str) -> bool:
     """Return whether a column has the plainest name of a price, so that no other column is meant."""
     return plain(column) in word_list("plain_price")

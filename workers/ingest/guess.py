@@ -33,6 +33,7 @@ from workers.ingest.column_roles import (
     fits_gtin,
     free_amounts,
     is_exactly_price,
+    is_without_tax,
     mark_of,
     may_be,
     meant_by,
@@ -384,6 +385,7 @@ class _Writer:
         price = self._price(price, marks, fixed)
         self.lines += currency
         if listed is not None:
+            self._tax_of(specs["price"], listed)
             self._list_price(listed, marks, price)
         self.lines += [
             'kind = "listing"  # or "sale"',
@@ -668,6 +670,16 @@ class _Writer:
             ),
         )
         return True
+
+    def _tax_of(self, price: Any, listed: Any) -> None:
+        """Say that a price without tax and a recommended price, which is mostly with it, are no reduction."""
+        paid, recommended = _columns(price)[0], _columns(listed)[0]
+        if is_without_tax(paid) and not is_without_tax(recommended):
+            self._doubt(
+                "list_price",
+                f"{_quoted(paid)} seems to be without tax. If {_quoted(recommended)} is with tax, leave out "
+                "list_price, or all items would seem to be reduced",
+            )
 
     def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
         stated = {mark_of(text) for text in self._cells(spec)} - {""}

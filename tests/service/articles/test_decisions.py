@@ -121,6 +121,16 @@ def test_counts_are_of_all_pairs_and_refuse_options_that_choose_some(settings: S
     assert "--counts counts all pairs" in refused.output
 
 
+@pytest.mark.parametrize("option", [("--state", "linked"), ("--limit", "20"), (A, B)])
+@pytest.mark.parametrize("instead", ["--counts", "--decisions"])
+def test_what_is_listed_instead_of_pairs_refuses_options_that_it_would_ignore(
+    settings: Settings, instead: str, option: tuple[str, str]
+) -> None:
+    refused = run(settings, "list", instead, *option)
+    assert refused.exit_code == 2
+    assert "leave out the IID" in refused.output or "take neither a second IID nor --state or --limit" in refused.output
+
+
 @begins_with(two_shops)
 def test_decisions_of_the_dashboard_become_events_of_one_data_version(settings: Settings, tmp_path: Path) -> None:
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))

@@ -1009,6 +1009,24 @@ def test_what_a_shop_pays_or_asks_for_a_pack_is_not_the_price(tmp_path: Path, co
     assert [row["price"] for row in found.found.observations] == [price]
 
 
+@pytest.mark.parametrize(
+    ("columns", "warned"),
+    [
+        ("VK netto,UVP", True),
+        ("price excl vat,rrp", True),
+        ("Prix HT,Prix public TTC", True),
+        ("Preis netto,UVP netto", False),
+        ("price incl vat,rrp", False),
+    ],
+)
+def test_a_price_without_tax_beside_a_recommended_one_is_said_to_be_no_reduction(
+    tmp_path: Path, columns: str, warned: bool
+) -> None:
+    found = tried(put(tmp_path, f"sku,name,{columns},currency\n1,Tea,8.40,11.99,EUR\n"), tmp_path)
+    assert [(row["price"], row["list_price"]) for row in found.found.observations] == [("8.40", "11.99")]
+    assert ("seems to be without tax" in found.doubts("list_price")) is warned
+
+
 def test_of_a_category_that_is_an_object_its_name_is_the_level(tmp_path: Path) -> None:
     category = {"id": 9, "name": "Clothing", "slug": "clothing"}
     content = json.dumps([{"sku": "1", "name": "Shirt", "price": "2.50", "categories": [category]}])
