@@ -673,12 +673,13 @@ class _Writer:
 
     def _tax_of(self, price: Any, listed: Any) -> None:
         """Say that a price without tax and a recommended price, which is mostly with it, are no reduction."""
-        paid, recommended = _columns(price)[0], _columns(listed)[0]
-        if is_without_tax(paid) and not is_without_tax(recommended):
+        net = next(filter(is_without_tax, _columns(price)), None)
+        if net is not None and not any(map(is_without_tax, _columns(listed))):
+            recommended = " and ".join(map(_quoted, _columns(listed)))
             self._doubt(
                 "list_price",
-                f"{_quoted(paid)} seems to be without tax. If {_quoted(recommended)} is with tax, leave out "
-                "list_price, or all items would seem to be reduced",
+                f"{_quoted(net)} seems to be without tax. If {recommended} is with tax, leave out list_price, or all "
+                "items would seem to be reduced",
             )
 
     def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
