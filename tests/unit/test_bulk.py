@@ -30,6 +30,7 @@ from shared.bulk.request import GONE, ID_END, ROWS, Request
 from shared.bulk.schema import DATASETS, ReleaseFile, arrow_schema, schema_of
 from shared.money import minor_digits
 from shared.objects.directory import DirectoryStore
+from tests.support.engine import single_threaded
 from tests.support.exports import parameters
 from workers.bulk.codecs.observations import KeyPositions
 from workers.bulk.codecs.text import csv_rows, ndjson_rows
@@ -472,7 +473,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> DirectoryStore:
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(config={"threads": 1}) as connection:  # five rows are no work for several
+    with single_threaded() as connection:
         yield connection
 
 

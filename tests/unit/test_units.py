@@ -5,7 +5,6 @@ from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from shared.units import names
 from shared.units.names import Content, compare, contents, read
 from shared.units.quantity import decimal_text, units
 from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader, plain, tokens
+from tests.support.engine import single_threaded
 
 # Quantities in names: equal spellings are equal, different quantities are different, and no text is refused.
 
@@ -278,7 +278,7 @@ def test_a_unit_price_is_the_rounded_fraction(minor: int, numerator: int, denomi
 
 
 def test_contents_of_real_names_are_those_that_another_reader_finds() -> None:
-    with duckdb.connect(config={"threads": 1}) as db:
+    with single_threaded() as db:
         found = db.execute(_PLAIN_NAMES, [str(DATA / "hk_pricewatch.csv.gz")]).fetchall()
     assert len(found) > 1_500
     for name, per, amount, divisor, packs in found:

@@ -461,14 +461,9 @@ def _are_gtins(cells: list[str]) -> bool:
     return len(cells) >= 3 and share_of(cells, lambda text: len(bare_digits(text)) >= 12 and is_gtin(text)) >= MOSTLY
 
 
-def states_tax(column: str) -> bool:
-    """Return whether a column's name says that its prices are with tax or without."""
-    return not set(word_list("tax")).isdisjoint(plain(column).split())
-
-
-def is_without_tax(column: str) -> bool:
-    """Return whether a column's name says that its prices are without tax."""
-    return not set(word_list("without_tax")).isdisjoint(plain(column).split())
+def has_word(column: str, kind: str) -> bool:
+    """Return whether a column's name has a word of a kind, such as of `tax` or of `hundredths`."""
+    return not set(word_list(kind)).isdisjoint(plain(column).split())
 
 
 def is_exactly_price(column: str) -> bool:

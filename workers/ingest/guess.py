@@ -32,8 +32,8 @@ from workers.ingest.column_roles import (
     differ,
     fits_gtin,
     free_amounts,
+    has_word,
     is_exactly_price,
-    is_without_tax,
     mark_of,
     may_be,
     meant_by,
@@ -44,7 +44,6 @@ from workers.ingest.column_roles import (
     role_names,
     role_of,
     share_of,
-    states_tax,
     word_list,
 )
 from workers.ingest.forms import UNPACKED_BYTES_MAX
@@ -616,8 +615,7 @@ class _Writer:
         return _toml(spec), table
 
     def _price(self, spec: Any, marks: list[str], currency: str | None) -> Any:
-        counted = set(word_list("hundredths"))
-        hundredths = next((column for column in _columns(spec) if counted.intersection(plain(column).split())), None)
+        hundredths = next((column for column in _columns(spec) if has_word(column, "hundredths")), None)
         if hundredths:
             return self._ask(
                 "price",
@@ -625,7 +623,8 @@ class _Writer:
                 "with decimals, or name the column if it has whole amounts",
             )
         rivals = self.fields.get("rivals", {}).get("price", [])
-        plainest = "column" in spec and is_exactly_price(spec["column"]) and not any(map(states_tax, rivals))
+        states_tax = any(has_word(column, "tax") for column in rivals)
+        plainest = "column" in spec and is_exactly_price(spec["column"]) and not states_tax
         if rivals and "column" in spec and not plainest:
             listed = [spec["column"], *rivals]
             if any(self.sampled.values(column) != self.sampled.values(spec["column"]) for column in rivals):
@@ -673,8 +672,8 @@ class _Writer:
 
     def _tax_of(self, price: Any, listed: Any) -> None:
         """Say that a price without tax and a recommended price, which is mostly with it, are no reduction."""
-        net = next(filter(is_without_tax, _columns(price)), None)
-        if net is not None and not any(map(is_without_tax, _columns(listed))):
+        net = next((column for column in _columns(price) if has_word(column, "without_tax")), None)
+        if net is not None and not any(has_word(column, "without_tax") for column in _columns(listed)):
             recommended = " and ".join(map(_quoted, _columns(listed)))
             self._doubt(
                 "list_price",

@@ -4,12 +4,12 @@ from datetime import date
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.client import Edge
+from tests.support.engine import single_threaded
 from tests.support.rates import HISTORY, load_rates
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -43,7 +43,7 @@ def converted(price: str, rate_day: str) -> Decimal:
 
 async def test_each_day_is_converted_at_the_newest_rates_up_to_it(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}?{ASKED}", key=key)).json
-    engine = duckdb.connect(config={"threads": 1})
+    engine = single_threaded()
     engine.execute("CREATE TABLE rates (day DATE, usd DOUBLE, hkd DOUBLE)")
     engine.executemany(
         "INSERT INTO rates VALUES (?, ?, ?)", [(d, float(u), float(h)) for d, (u, _, h) in PER_EURO.items()]

@@ -21,6 +21,7 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.client import Edge
 from tests.support.database import execute
+from tests.support.engine import single_threaded
 from tests.support.releases import cut, files_of, without_column
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
@@ -101,7 +102,7 @@ def contents() -> Contents:
 
 @pytest.fixture
 def judge() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with single_threaded() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
 

@@ -16,6 +16,7 @@ from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.money import minor_digits
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, known, market
+from tests.support.engine import single_threaded
 from tests.support.reports import quiet
 from tests.support.servers import Servers
 from workers.analytics.reports.aggregator import GroupedSeries
@@ -60,7 +61,7 @@ def engine_of(connection: Connection) -> duckdb.DuckDBPyConnection:
         "list_minor",
         "outlier",
     )
-    engine = duckdb.connect(config={"threads": 1})
+    engine = single_threaded()
     engine.register("arrived", pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)}))
     engine.execute("CREATE TABLE raw AS SELECT * FROM arrived")
     return engine

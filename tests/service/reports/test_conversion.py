@@ -16,6 +16,7 @@ from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, opened
 from tests.support.accounts import api_key
 from tests.support.client import Edge
+from tests.support.engine import single_threaded
 from tests.support.rates import HISTORY, load_rates
 from tests.support.reports import quiet, work
 from tests.support.servers import Contents, Servers
@@ -39,7 +40,7 @@ def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def rates() -> duckdb.DuckDBPyConnection:
-    engine = duckdb.connect(config={"threads": 1})
+    engine = single_threaded()
     engine.execute("CREATE TABLE rates (day DATE, currency TEXT, per_euro TEXT)")
     header, *lines = [line.split(",") for line in HISTORY.splitlines()]
     listed = [(line[0], code, text) for line in lines for code, text in zip(header[1:5], line[1:5], strict=True)]

@@ -16,6 +16,7 @@ from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, known
 from tests.support.accounts import api_key
 from tests.support.client import Edge
+from tests.support.engine import single_threaded
 from tests.support.reports import quiet, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
@@ -46,7 +47,7 @@ FORMULAE = {
 
 @pytest.fixture(scope="module")
 def raw(market: Settings) -> duckdb.DuckDBPyConnection:
-    engine = duckdb.connect(config={"threads": 1})
+    engine = single_threaded()
     engine.execute(
         "CREATE TABLE raw (day DATE, item_id BIGINT, price_minor DOUBLE, currency TEXT, channel TEXT, brand TEXT, "
         "category TEXT, kind TEXT, units DOUBLE, outlier TEXT)"

@@ -14,6 +14,7 @@ from shared.db.connect import Connection, connect
 from shared.errors import JobRefused
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, known, opened
+from tests.support.engine import single_threaded
 from tests.support.reports import quiet
 from tests.support.servers import Servers, begins_with
 from tests.support.shop import MAPPING, load_rows
@@ -100,7 +101,7 @@ def _unprice(settings: Settings) -> None:
 
 @pytest.fixture(scope="module")
 def engine(market: Settings) -> duckdb.DuckDBPyConnection:
-    found = duckdb.connect(config={"threads": 1})
+    found = single_threaded()
     with connect(market.worker_database_url, application="tests") as opened_connection:
         for name, query in TABLES.items():
             cursor = opened_connection.execute(query)
