@@ -185,7 +185,7 @@ class Services:
         settings, database, version = resources.settings, resources.database, resources.version
         self.resources, self.settings = resources, settings
         self.origin = settings.base_url.removesuffix(API_PATH)
-        self.cursors = cursors = CursorSigner(settings.signing_secret, settings.signing_secret_previous)
+        self.cursors = cursors = CursorSigner(*settings.signing_secrets)
         self.lists = Paginator(cursors, self.data_version)
         self.billing = Billing(resources.limiter)
         self.person_limits = PersonLimits(resources.limiter, settings)

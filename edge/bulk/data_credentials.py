@@ -59,10 +59,10 @@ class SignatureRefused(Exception):
 
 
 class DataCredentialService:
-    """Makes credentials with one secret; while it is rotated, accepts those of the previous one."""
+    """Makes credentials with the first of the secrets; accepts those of every one."""
 
-    def __init__(self, secret: str, previous: str = "", clock: Clock = utc_now) -> None:
-        self._secrets = tuple(one.encode() for one in (secret, previous) if one)
+    def __init__(self, *secrets: str, clock: Clock = utc_now) -> None:
+        self._secrets = [secret.encode() for secret in secrets]
         self._clock = clock
 
     def issue(self, key_id: str) -> DataCredentials:
@@ -71,7 +71,7 @@ class DataCredentialService:
         nonce = "".join(secrets.choice(BASE62) for _ in range(_NONCE_CHARACTERS))
         body = f"{int(expires_at.timestamp()):010d}.{key_id}.{nonce}"
         token = f"{body}.{_mac(self._secrets[0], _TOKEN_DOMAIN, body)}"
-        return DataCredentials(_access_key(key_id, nonce), self._secret_of(0, token), token, expires_at)
+        return DataCredentials(_access_key(key_id, nonce), _derived(self._secrets[0], token), token, expires_at)
 
     def verify(self, request: SignedRequest) -> str:
         """Return the id of the key whose credentials signed the request. Raises SignatureRefused."""
@@ -110,21 +110,14 @@ class DataCredentialService:
         """Return the key's id and the secret of a session token that this service made and that has not expired."""
         form = _TOKEN.fullmatch(token)
         body = token.rpartition(".")[0]
-        made_by = [
-            number
-            for number, secret in enumerate(self._secrets)
-            if form and hmac.compare_digest(_mac(secret, _TOKEN_DOMAIN, body), form[4])
-        ]
+        made_by = [s for s in self._secrets if form and hmac.compare_digest(_mac(s, _TOKEN_DOMAIN, body), form[4])]
         if form is None or not made_by or access_key != _access_key(form[2], form[3]):
             detail = "The session token is not for this access key. Create new ones with POST /v1/org/data-credentials."
             raise SignatureRefused("InvalidToken" if token else "InvalidAccessKeyId", detail)
         if int(form[1]) <= self._clock().timestamp():
             detail = "These credentials have expired. Create new ones with POST /v1/org/data-credentials."
             raise SignatureRefused("ExpiredToken", detail)
-        return form[2], self._secret_of(made_by[0], token)
-
-    def _secret_of(self, number: int, token: str) -> str:
-        return _mac(self._secrets[number], _SECRET_DOMAIN, token)
+        return form[2], _derived(made_by[0], token)
 
     def _check_time(self, sent_at: str, day: str, life: str | None) -> None:
         try:
@@ -186,6 +179,10 @@ def _one(request: SignedRequest, name: str) -> str:
 
 def _access_key(key_id: str, nonce: str) -> str:
     return f"IIXT{key_id}{nonce}"
+
+
+def _derived(secret: bytes, token: str) -> str:
+    return _mac(secret, _SECRET_DOMAIN, token)
 
 
 def _mac(secret: bytes, domain: bytes, text: str) -> str:

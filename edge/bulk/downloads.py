@@ -167,22 +167,21 @@ class Link(NamedTuple):
 
 
 class SignedUrls:
-    """Signs with one secret; while it is rotated, accepts signatures of the previous one."""
+    """Signs with the first of the secrets; accepts signatures of every one."""
 
-    def __init__(self, secret: str, previous: str = "") -> None:
-        self._secret = secret.encode()
-        self._accepted = (self._secret, previous.encode()) if previous else (self._secret,)
+    def __init__(self, *secrets: str) -> None:
+        self._secrets = [secret.encode() for secret in secrets]
 
     def query(self, sha256: str, organization: str, expires: int) -> str:
         """Return the query that signs a file's URL."""
-        signature = self._sign(self._secret, sha256, organization, expires)
+        signature = self._sign(self._secrets[0], sha256, organization, expires)
         return f"expires={expires}&organization={organization}&signature={signature}"
 
     def holds(self, link: Link, sha256: str) -> bool:
         """Return whether this service signed the link for this file, whether or not it has expired."""
         if not _SIGNATURE.fullmatch(link.signature):
             return False
-        signatures = [self._sign(secret, sha256, link.organization, link.expires) for secret in self._accepted]
+        signatures = [self._sign(secret, sha256, link.organization, link.expires) for secret in self._secrets]
         return any(hmac.compare_digest(signature, link.signature) for signature in signatures)
 
     def _sign(self, secret: bytes, sha256: str, organization: str, expires: int) -> str:

@@ -93,23 +93,22 @@ _TAG_BYTES = 12
 
 
 class CursorSigner:
-    """Seals cursors, which never expire, under one secret; while it is rotated, opens those of the previous one too."""
+    """Seals cursors, which never expire, under the first of the secrets; opens those of every one."""
 
-    def __init__(self, secret: str, previous: str = "") -> None:
-        self._keyed = hmac.new(secret.encode(), digestmod="sha256")
-        self._accepted = (self._keyed, hmac.new(previous.encode(), digestmod="sha256")) if previous else (self._keyed,)
+    def __init__(self, *secrets: str) -> None:
+        self._keyed = [hmac.new(secret.encode(), digestmod="sha256") for secret in secrets]
 
     def seal(self, kind: str, query: Mapping[str, Any], position: list[Any]) -> str:
         """Return the cursor of the page after `position` in this query."""
         packed = msgspec.msgpack.encode(position)
-        return base64url(self._tag(self._keyed, kind, query, packed) + packed)
+        return base64url(self._tag(self._keyed[0], kind, query, packed) + packed)
 
     def open(self, kind: str, query: Mapping[str, Any], cursor: str) -> list[Any]:
         """Return the position. Raises InvalidCursor when it was changed, or sealed for another kind or query."""
         try:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
             tag, packed = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
-            tags = [self._tag(keyed, kind, query, packed) for keyed in self._accepted]
+            tags = [self._tag(keyed, kind, query, packed) for keyed in self._keyed]
             if not any(hmac.compare_digest(tag, expected) for expected in tags):
                 raise InvalidCursor
             position: list[Any] = msgspec.msgpack.decode(packed, type=list)

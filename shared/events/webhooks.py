@@ -125,7 +125,7 @@ def sealed_secret(signing_secret: str, endpoint: str, secret: str) -> bytes:
 
 
 def opened_secret(signing_secrets: Iterable[str], endpoint: str, sealed: bytes) -> str | None:
-    """Return the secret of `sealed_secret`, None where no signing secret opens it; an empty one is none."""
-    keys = (sealing_key(secret, _PURPOSE, endpoint) for secret in signing_secrets if secret)
+    """Return the secret of `sealed_secret`, None where no signing secret opens it."""
+    keys = (sealing_key(secret, _PURPOSE, endpoint) for secret in signing_secrets)
     opened = (plain for key in keys if (plain := unseal(key, sealed)) is not None)
     return next((plain.decode() for plain in opened), None)

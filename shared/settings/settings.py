@@ -486,12 +486,12 @@ class Settings:
     @property
     def peppers(self) -> tuple[str, ...]:
         """The peppers that stored hashes may have, the one to store under first."""
-        return (self.token_pepper, self.token_pepper_previous) if self.token_pepper_previous else (self.token_pepper,)
+        return tuple(filter(None, (self.token_pepper, self.token_pepper_previous)))
 
     @property
-    def signing_secrets(self) -> tuple[str, str]:
-        """The key that signs, and the other one that is accepted; empty where there is none."""
-        return self.signing_secret, self.signing_secret_previous
+    def signing_secrets(self) -> tuple[str, ...]:
+        """The secrets that signatures may be made with, the one to sign with first."""
+        return tuple(filter(None, (self.signing_secret, self.signing_secret_previous)))
 
     @property
     def staff_addresses(self) -> frozenset[str]:
