@@ -259,27 +259,40 @@ def _words(column: str) -> str:
     return plain(path)
 
 
+def _without_tax(words: str) -> str:
+    """Return the words of a column's name without those at its end that say whether tax is in it."""
+    kept = words.split()
+    said = set(word_list("said_of_tax"))
+    while kept and (kept[-1] in said or kept[-1].isdecimal()):
+        kept.pop()
+    dropped = words.split()[len(kept) :]
+    return " ".join(kept) if kept and not set(word_list("tax")).isdisjoint(dropped) else words
+
+
 def name_score(column: str, aliases: tuple[str, ...]) -> float:
     """Return how well a column's name fits one of a role's names: the whole name, its last or first words, any of them.
 
-    What follows a preposition only describes: an "Artikelnummer im Shop" is no shop.
+    What follows a preposition only describes: an "Artikelnummer im Shop" is no shop. So does what is said of tax.
     """
     words = _words(column)
-    head = _PREPOSITION.split(words, maxsplit=1)[0]
+    bare = _without_tax(words)
+    head = _PREPOSITION.split(bare, maxsplit=1)[0]
     best = 0.0
     for place, alias in enumerate(aliases):
         certain = len(alias) + (1 - place / 1_000)
+        described = _PREPOSITION.search(alias) is not None
+        said = bare if described else head
         if words.replace(" ", "") == alias.replace(" ", ""):
             best = max(best, WHOLE + _WHOLE_NAMES_MAX - place)
         elif not alias.isascii():
             best = max(best, INSIDE + 10 * certain if alias in words else 0)
-        elif head == alias:
+        elif said == alias or (described and said.startswith(f"{alias} ")):
             best = max(best, WHOLE - 50 + certain)
-        elif head.endswith(f" {alias}"):
+        elif said.endswith(f" {alias}"):
             best = max(best, PART + certain)
-        elif head.startswith(f"{alias} "):
+        elif said.startswith(f"{alias} "):
             best = max(best, PART - 50 + certain)
-        elif f" {alias} " in f" {head} ":
+        elif f" {alias} " in f" {said} ":
             best = max(best, INSIDE + certain)
     return best
 

@@ -87,7 +87,7 @@ def sample(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max:
 
 def plain(name: str) -> str:
     """Return a column's name as lower-case words without accents: `Variant SKU`, `variant_sku` and `variantSku`."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub("[#№]", " no ", name))
+    apart = re.sub(r"(?<=[a-z])(?<!Mw)(?=[A-Z])", " ", re.sub("[#№]", " no ", name))  # "MwSt" is one word
     letters = unicodedata.normalize("NFKD", apart.casefold().replace("ł", "l").replace("ß", "ss"))
     return " ".join(WORD.findall(unpointed(unicodedata.normalize("NFKC", ACCENT.sub("", letters)))))
 

@@ -456,6 +456,15 @@ def test_a_sale_price_of_zero_is_none(tmp_path: Path) -> None:
         ("sku,name,type,price", "7,Mug,Mugs,9.90", {"category": "type"}),
         ("sku,name,price,compare to price", "7,Mug,9.90,12.00", {"price": "price"}),
         ("sku,name,price gross,purchase prices net", "7,Mug,9.90,3.00", {"price": "price gross"}),
+        ("*ItemCode,ItemName,PurchasesUnitPrice,SalesUnitPrice", "7,Mug,3.00,9.90", {"price": "SalesUnitPrice"}),
+        ("Item Name,SKU,Rate,Purchase Rate,Tax Rate", "Mug,7,9.90,3.00,20", {"price": "Rate"}),
+        ("sku,Opis oferty,Tytuł oferty,Cena PL", "7,<p>Mug</p>,Mug,9.90", {"name": "Tytuł oferty", "price": "Cena PL"}),
+        ("Artikelnr,Kurzbezeichnung,Bezeichnung,Preis", "7,Mug gr,Mug grey,9.90", {"name": "Bezeichnung"}),
+        (
+            "Internal ID,Name,Display Name,UPC Code,Price",
+            "7,M-7,Mug,036000291452,9.90",
+            {"id": "Internal ID", "name": "Display Name"},
+        ),
     ],
 )
 def test_columns_of_further_shops_are_what_they_are(
@@ -464,6 +473,53 @@ def test_columns_of_further_shops_are_what_they_are(
     document = tomllib.loads(guess(put(tmp_path, f"{header}\n{row}\n")).text)
     fields = document["item"] | document["observation"]
     assert {name: fields[name] for name in chosen} == chosen
+
+
+@pytest.mark.parametrize(
+    "column", ["InventoryType", "Listing type", "product-id-type", "conditionCategory", "shipping_group"]
+)
+def test_kinds_of_everything_but_of_articles_are_no_category(tmp_path: Path, column: str) -> None:
+    found = tried(put(tmp_path, f"sku,name,price,currency,{column}\n7,Mug,9.90,EUR,Standard\n"), tmp_path)
+    assert [item["category"] for item in found.found.items] == [None]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "Created Time", "Product creation date", "Date de création", "Fecha de alta", "Data di creazione", "Data de cadastro",
+        "Erstellt am", "Data dodania", "Date de début de remise", "Quantity as-of Date", "Product available date",
+    ],
+)  # fmt: skip
+def test_the_day_on_which_an_article_was_added_is_not_that_of_its_price(tmp_path: Path, column: str) -> None:
+    found = tried(put(tmp_path, f"sku,name,price,currency,{column}\n7,Mug,9.90,EUR,2025-03-02\n"), tmp_path)
+    assert "day = { load_day = true }" in found.guess.text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("columns", "price", "list_price"),
+    [
+        ("Precio de compra sin IVA;Precio con IVA", "9.90", None),
+        ("Prezzo di acquisto (IVA escl.);Prezzo (IVA incl.)", "9.90", None),
+        ("Cost price excl. VAT;Price (incl. 20% tax)", "9.90", None),
+        ("Inköpspris exkl. moms;Pris inkl. moms", "9.90", None),
+        ("Inkoopprijs excl. btw;Prijs incl. btw", "9.90", None),
+        ("Piyasa Satış Fiyatı (KDV Dahil);Trendyol'da Satılacak Fiyat (KDV Dahil)", "9.90", "12.00"),
+        ("Prix de vente conseillé;Prix de vente TTC", "9.90", "12.00"),
+        ("Vergleichspreis/EUR [ManufacturerPrices/EUR];Listenpreis/EUR [ListPrices/EUR]", "9.90", "12.00"),
+    ],
+)
+def test_what_a_column_says_of_tax_does_not_hide_what_it_is(
+    tmp_path: Path, columns: str, price: str, list_price: str | None
+) -> None:
+    found = tried(put(tmp_path, f"sku;name;Währung;{columns}\n7;Mug;EUR;12.00;9.90\n"), tmp_path)
+    assert found.prices == [("Mug", price, list_price, "EUR")]
+
+
+def test_prices_with_and_without_tax_are_a_question(tmp_path: Path) -> None:
+    text = guess(put(tmp_path, "sku;name;Precio sin IVA;Precio con IVA\n7;Mug;8.00;9.68\n")).text
+    assert '"Precio sin IVA" and "Precio con IVA" may each be the price' in text
+    said = guess(put(tmp_path, "sku;name;Preis zzgl. MwSt;UVP\n7;Mug;8.00;9.90\n")).doubts
+    assert any("seems to be without tax" in doubt.sentence for doubt in said)
 
 
 def test_a_day_in_the_name_of_a_file_is_one_that_there_is(tmp_path: Path) -> None:
