@@ -29,7 +29,8 @@ _DAY_CHARACTERS_MAX = 40
 _FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z",
     "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M%z", "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
+    "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S.%f UTC",
+    "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y",
     "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y. %-m. %-d.", "%Y. %-m. %-d",
     "%Y-%m", "%Y", "%G-W%V", "%GW%V", "KW %V/%G",
@@ -59,6 +60,7 @@ _DOTTED = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}", re.ASCII)
 # What programs write where a value is missing.
 _NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-"))
 _FLAGS = frozenset("true false yes no 0 1".split())
+_SHORT_FLAGS = frozenset("yn")
 # One to three digits are a number of days, such as those until delivery, and no date.
 _NUMBER_OF_DAYS = re.compile(r"[0-9]{1,3}", re.ASCII)
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -80,6 +82,11 @@ def bare_digits(text: str) -> str:
     """Return the digits of a text that has nothing else but what programs put around them; an empty text otherwise."""
     found = re.fullmatch(r"'?([0-9]+)(?:\.0+)?", text, re.ASCII)
     return found[1] if found else ""
+
+
+def _is_isbn(text: str) -> bool:
+    """Return whether a text has the form of an ISBN, of 13 digits or of ten with an X as the last one at most."""
+    return bool(re.fullmatch(r"97[89][0-9]{10}|[0-9]{9}[0-9Xx]", text.replace("-", ""), re.ASCII))
 
 
 def is_address(text: str) -> bool:
@@ -104,8 +111,9 @@ def share_of(cells: list[str], fits: Callable[[str], bool]) -> float:
 
 
 def all_plain(cells: list[str]) -> bool:
-    """Return whether all cells are digits with separators, and not all days with points: amounts, or years."""
-    return all(re.fullmatch(r"[\d.,]+", text) for text in cells) and not all(map(_DOTTED.fullmatch, cells))
+    """Return whether cells, but for a total, are digits with separators and no days with points: amounts, or years."""
+    plainly = [text for text in cells if re.fullmatch(r"[\d.,]+", text)]
+    return len(plainly) >= MOSTLY * len(cells) and not all(map(_DOTTED.fullmatch, plainly))
 
 
 def day_formats(cells: list[str], share: float) -> dict[str, int]:
@@ -307,10 +315,14 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         "currency": lambda cells: share_of(cells, lambda text: text.upper() in MARKS or text in MARKS) >= MOSTLY,
         "gtin": lambda cells: share_of(cells, lambda text: fits_gtin(text) or is_shortened(text)) >= HALF,
         "url": lambda cells: share_of(cells, is_address) >= HALF,
-        **dict.fromkeys(("name", "description"), lambda cells: share_of(cells, is_text) >= HALF),
+        "isbn": lambda cells: share_of(cells, _is_isbn) >= HALF,
+        **dict.fromkeys(
+            ("name", "description"),
+            lambda cells: share_of(cells, is_text) >= HALF and not _are_flags(cells, _SHORT_FLAGS),
+        ),
         "brand": lambda cells: share_of(cells, is_address) < HALF,
         "id": lambda cells: not any(map(is_shortened, cells)),
-        "channel": lambda cells: not _FLAGS.issuperset(map(str.casefold, cells)),
+        "channel": lambda cells: not _are_flags(cells),
     }
     names = role_names().items()
     scored = sorted(
@@ -319,8 +331,11 @@ def by_names(sampled: Sample) -> dict[str, Any]:
     )  # fmt: skip
     taken: dict[str, str] = {}
     roles: dict[str, list[str]] = {}
-    for _, _, role, column in scored:
+    for score, _, role, column in scored:
         cells = sampled.values(column)
+        # A country's code, or a code of delivery: the same in each row.
+        if role == "id" and score < WHOLE - 50 and len(cells) > 1 and len(set(cells)) == 1:
+            continue
         if column in taken or (role in roles and role not in ("category", "price") and not role.startswith("no_")):
             continue
         # A sale price that no row of the sample has may stand in a later one.
@@ -358,9 +373,10 @@ def _by_cells(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str
         gtins = [column for column in sampled.columns if _are_gtins(sampled.values(column))]
         roles["gtin"] = gtins[:1] if gtins and taken.get(gtins[0], "id") == "id" else []
     if "day" not in roles:
-        cells = {column: sampled.values(column) for column in free}
+        # The day of a price stands in each row, unlike those between which one is reduced.
+        cells = {c: texts for c in free if len(texts := sampled.values(c)) >= HALF * len(sampled.rows)}
         # The first cells of most columns show at once that they are no days; to try all of a wide file takes a minute.
-        likely = [c for c in free if not all_plain(cells[c]) and day_formats(cells[c][:_FIRST_CELLS], MOSTLY)]
+        likely = [c for c in cells if not all_plain(cells[c]) and day_formats(cells[c][:_FIRST_CELLS], MOSTLY)]
         roles["day"] = [column for column in likely if day_formats(cells[column], MOSTLY)][:1]
     if "id" not in roles:
         whole = [column for column in roles["gtin"] if not any(map(is_shortened, sampled.values(column)))]
@@ -467,6 +483,10 @@ def _levels(sampled: Sample, columns: list[str]) -> list[str]:
     levels = sorted((column for column in columns if column not in kinds), key=sampled.columns.index) or kinds
     cells = [sampled.values(column) for column in levels]
     return [column for place, column in enumerate(levels) if cells[place] not in cells[:place]][:_LEVELS_MAX]
+
+
+def _are_flags(cells: list[str], further: frozenset[str] = frozenset()) -> bool:
+    return (_FLAGS | further).issuperset(map(str.casefold, cells))
 
 
 def _are_gtins(cells: list[str]) -> bool:

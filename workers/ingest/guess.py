@@ -457,6 +457,11 @@ class _Writer:
             count, examples = len(unread_cells), self._examples(unread_cells)
             self._doubt("day", f"{count:,} of {total:,} {_is(count)} no day and {_is(count)} rejected: {examples}")
         first, last = bounds("", "")
+        if all(day is not None and day > last for _, day in read):
+            today = _reading("day = { load_day = true }", "the prices are of the day on which they are loaded")
+            named = _quoted(_columns(spec)[0])
+            self._ask("day", f"all days of {named} are in the future, which no day of a price may be", (today,))
+            return
         for outside, where in (
             ([text for text, day in read if day is not None and day > last], "in the future"),
             ([text for text, day in read if day is not None and day < first], f"before {shown(first)}"),

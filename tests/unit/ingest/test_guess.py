@@ -522,6 +522,38 @@ def test_prices_with_and_without_tax_are_a_question(tmp_path: Path) -> None:
     assert any("seems to be without tax" in doubt.sentence for doubt in said)
 
 
+@pytest.mark.parametrize(
+    ("header", "rows", "chosen"),
+    [
+        ("Item No.,Sales Item,Item Description,price", ("7,Y,Mug,9.90", "8,N,Cup,5.00"), {"name": "Item Description"}),
+        ("gtin,countryCode,name,price", ("4006381333931,276,Mug,9.90", "4006381333948,276,Cup,5.00"), {"id": "gtin"}),
+        ("item code,name,price", ("7,Mug,9.90", "7,Mug,5.00"), {"id": "item code"}),
+        ("sku,ID produktu (EAN/ISBN),title,price", ("7,4006381333931,Mug,9.90",),
+         {"identifiers": {"gtin": "ID produktu (EAN/ISBN)"}}),
+        ("sku,name,price,Discount from", ("7,Mug,9.90,2026-09-01", "8,Cup,5.00,", "9,Pot,5.00,"), {"day": {"load_day": True}}),
+        ("sku,name,price,number", (*(f"{n},Mug {n},9.90,{4000 + n}" for n in range(20)), "99,Total,9.90,all"),
+         {"day": {"load_day": True}}),
+        ("sku,name,price,date", ("7,Mug,9.90,2026-10-01 08:22:14.123 UTC",),
+         {"day": {"column": "date", "format": "%Y-%m-%d %H:%M:%S.%f UTC"}}),
+    ],
+    ids=["flags", "a country", "one item", "an ISBN", "a discount", "numbers", "UTC"],
+)  # fmt: skip
+def test_the_cells_of_a_column_say_what_it_is_not(
+    tmp_path: Path, header: str, rows: tuple[str, ...], chosen: dict[str, Any]
+) -> None:
+    document = tomllib.loads(guess(put(tmp_path, "\n".join((header, *rows)) + "\n")).text)
+    fields = document["item"] | document["observation"]
+    assert {name: fields[name] for name in chosen} == chosen
+
+
+def test_days_that_are_all_in_the_future_are_a_question(tmp_path: Path) -> None:
+    made = guess(put(tmp_path, "sku,name,price,currency,valid\n7,Mug,9.90,EUR,2190-01-01\n8,Cup,5.00,EUR,2190-01-01\n"))
+    assert 'day = "?"' in made.text
+    assert 'all days of "valid" are in the future' in made.text
+    [doubt] = [doubt for doubt in doubts_of(made.text) if "future" in doubt.sentence]
+    assert [reading.statement for reading in doubt.readings] == ["day = { load_day = true }"]
+
+
 def test_a_day_in_the_name_of_a_file_is_one_that_there_is(tmp_path: Path) -> None:
     for name, asked in (("prices-20260930.csv", True), ("shop_2026-09-30.csv", True), ("u7279101060.csv", False)):
         (tmp_path / name).write_text(PLAIN.decode().replace(",date", "").replace(",2026-10-01", ""))
