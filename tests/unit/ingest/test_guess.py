@@ -1128,6 +1128,8 @@ def test_a_second_line_of_names_for_programs_is_the_header_where_all_its_cells_a
     found = tried(put(tmp_path, f"SKU;Name;Price;Currency\nitem_sku;item_name;price;currency\n{rows}"), tmp_path)
     assert [item["id"] for item in found.found.items] == ["1", "2", "3"]
     assert 'the header is in line 2, below "SKU Name Price Currency"' in found.doubts("skip_rows")
+    hyphens = guess(put(tmp_path, f"SKU;Name;Price;Currency\nitem-sku;item-name;unit-price;currency\n{rows}"))
+    assert 'id = "item-sku"' in hyphens.text
     among = guess(put(tmp_path, f"SKU;Name;Price;Currency\nitem_sku;Name of item;price;currency\n{rows}"))
     assert "line 2 seems to name the columns too" in " ".join(doubt.sentence for doubt in among.doubts)
 
