@@ -192,6 +192,24 @@ def commonest(currencies: Iterable[str]) -> list[str]:
     return sorted(currencies, key=lambda code: (COMMON.index(code) if code in COMMON else len(COMMON), code))
 
 
+def currencies_named(column: str) -> set[str]:
+    """Return the currencies that a column's name states, by a code or else by a sign of one alone."""
+    codes = {word.upper() for word in re.findall(r"[A-Za-z]+", column) if _is_code(word, column)}
+    signs = (
+        code
+        for sign, meant in MARKS.items()
+        if len(meant) == 1 and not sign.isalnum() and sign in column
+        for code in meant
+    )
+    return codes or set(signs)
+
+
+def _is_code(word: str, column: str) -> bool:
+    """Return whether a word of a column's name is the code of a currency, and no other word, as `all` or `top` are."""
+    written_as_code = word.isupper() and not column.isupper()
+    return word.upper() in CODES and (written_as_code or word.upper() in COMMON)
+
+
 def may_be(currencies: Iterable[str]) -> str:
     """Say which currencies a sign may mean, the commonest first."""
     ordered = commonest(currencies)
@@ -233,6 +251,7 @@ _OF_HOLDER = re.compile(r"name|title|label|text|value|main|en|de|fr|es|it|nl|pl|
 _PREPOSITION = re.compile(r" (?:in|im|of|for|per|de|du|des|del|della|di|do|da|en|van|za|w|pro|au) ")
 # How certain the name of a column is: all of it, its last words, or some of its words.
 WHOLE, PART, INSIDE = 300, 200, 100
+_NO_SECOND_MEANING = frozenset(("channel", "units", "size", "colour", "weight", "brand", "currency", "url"))
 # Of several columns that are called by a role's names in full, the one with its most certain name is meant.
 _WHOLE_NAMES_MAX = 200
 _LEVELS_MAX = 8
@@ -329,10 +348,17 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         ((score, -place, role, column) for place, column in enumerate(sampled.columns) for role, aliases in names
          if (score := name_score(column, aliases))), reverse=True,
     )  # fmt: skip
+    in_full: dict[str, str] = {}
+    for score, _, role, column in scored:
+        if score >= WHOLE - 50:
+            in_full.setdefault(column, role)
     taken: dict[str, str] = {}
     roles: dict[str, list[str]] = {}
     for score, _, role, column in scored:
         cells = sampled.values(column)
+        # A "seller SKU" is no seller, also where another column is the id.
+        if role in _NO_SECOND_MEANING and in_full.get(column, role) != role:
+            continue
         # A country's code, or a code of delivery: the same in each row.
         if role == "id" and score < WHOLE - 50 and len(cells) > 1 and len(set(cells)) == 1:
             continue
@@ -348,6 +374,7 @@ def by_names(sampled: Sample) -> dict[str, Any]:
     _by_cells(sampled, roles, taken)
     _by_name_alone(sampled, roles, taken)
     _id_of_members(sampled, roles)
+    _id_of_variants(sampled, roles, taken)
     if "id" not in roles and "name" not in roles and not {"name", "description"} & set(map(role_of, sampled.twice)):
         raise LoadRefused(_no_items(sampled))
     return _fields(sampled, roles)
@@ -399,6 +426,32 @@ def _id_of_members(sampled: Sample, roles: dict[str, list[str]]) -> None:
     roles["id"] = sorted(whole, key=lambda column: -own[column])[:1] or roles["id"]
 
 
+def _id_of_variants(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str]) -> None:
+    """Take an id that each row has where the first one is that of several variants, or some rows have none of it."""
+    if "id" not in roles or "each" in sampled.form:
+        return
+    cells = sampled.values(roles["id"][0])
+    has_gaps = len(cells) < len(sampled.rows) and len(set(cells)) == len(cells)
+    if not has_gaps and not _are_variants(sampled, roles):
+        return
+    aliases = role_names()["id"]
+    own = [column for column in sampled.columns if taken.get(column, "id") == "id" and name_score(column, aliases)]
+    whole = [column for column in own if len(set(sampled.values(column))) == len(sampled.rows)]
+    roles["id"] = sorted(whole, key=lambda column: -name_score(column, aliases))[:1] or roles["id"]
+
+
+def _are_variants(sampled: Sample, roles: dict[str, list[str]]) -> bool:
+    """Return whether rows with one id mostly have several names or GTINs at a time."""
+    key = [roles["id"][0], *_apart(roles)]
+    telling = [roles[role][0] for role in ("name", "gtin") if role in roles and roles[role][0] != key[0]]
+    groups: dict[tuple[str | None, ...], list[Row]] = {}
+    for row in sampled.rows:
+        groups.setdefault(tuple(map(row.get, key)), []).append(row)
+    repeated = [rows for rows in groups.values() if len(rows) > 1]
+    several = [rows for rows in repeated if any(len({row.get(column) for row in rows}) > 1 for column in telling)]
+    return bool(several) and len(several) >= HALF * len(repeated)
+
+
 def _apart(roles: dict[str, list[str]]) -> list[str]:
     """Return the columns that keep apart the prices of an item."""
     return [roles[role][0] for role in ("day", "channel", "currency") if role in roles]
@@ -444,6 +497,10 @@ def _no_items(sampled: Sample) -> str:
 
 def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
     """Return the fields of a mapping, by table, for columns by role."""
+    if {"price", "list_price"} <= roles.keys():
+        named = [currencies_named(roles[role][0]) for role in ("price", "list_price")]
+        if all(named) and named[0].isdisjoint(named[1]):  # the same price in another currency
+            roles["price"] += roles.pop("list_price")
     one = {role: _spec(sampled, columns[0]) for role, columns in roles.items()}
     levels = _levels(sampled, roles.get("category", []))
     item: dict[str, Any] = {"id": one.get("id", "?"), "name": one.get("name", "?")}

@@ -28,6 +28,7 @@ from workers.ingest.column_roles import (
     by_names,
     commonest,
     counted_once,
+    currencies_named,
     day_formats,
     differ,
     fits_gtin,
@@ -381,6 +382,7 @@ class _Writer:
             self._doubt("channel", "no column names the shop: write its name here")
             self.lines.append('channel = { constant = "SHOP" }')
         currency, marks, fixed = self._currency(price, specs.get("currency"))
+        self._end_of_sale(price)
         price = self._price(price, marks, fixed)
         self.lines += currency
         if listed is not None:
@@ -592,16 +594,8 @@ class _Writer:
 
     def _currency_of_name(self, price: Any) -> str | None:
         """Return the currency that the name of the price's column states."""
-        found = set()
-        for column in [*_columns(price), *self.fields.get("rivals", {}).get("price", [])]:
-            words = {word.upper() for word in re.findall(r"[A-Za-z]+", column) if _is_code(word, column)}
-            signs = {
-                code
-                for sign, meant in MARKS.items()
-                if len(meant) == 1 and not sign.isalnum() and sign in column
-                for code in meant
-            }
-            found |= words | (signs if not words else set())
+        columns = [*_columns(price), *self.fields.get("rivals", {}).get("price", [])]
+        found = set[str]().union(*map(currencies_named, columns))
         return found.pop() if len(found) == 1 else None
 
     def _of_each_price(self, price: Any, stated: Counter[str]) -> tuple[str, dict[str, str]]:
@@ -674,6 +668,17 @@ class _Writer:
             ),
         )
         return True
+
+    def _end_of_sale(self, price: Any) -> None:
+        """Say which column may end a sale price, which is taken wherever there is one."""
+        if self.shape or not isinstance(price, dict) or len(price.get("first_of", ())) < 2:
+            return
+        for column in self.sampled.columns:
+            if has_word(column, "end") and day_formats(self.sampled.values(column), MOSTLY):
+                sale = _quoted(price["first_of"][0])
+                self._doubt(
+                    "price", f"{sale} is taken wherever there is one; {_quoted(column)} may say that it is over"
+                )
 
     def _tax_of(self, price: Any, listed: Any) -> None:
         """Say that a price without tax and a recommended price, which is mostly with it, are no reduction."""
@@ -823,12 +828,6 @@ def _codes_of(mark: str, currencies: Iterable[str]) -> tuple[str, ...]:
 
 def _day_shown(day: int | None) -> str:
     return "no day" if day is None else str(shown(day))
-
-
-def _is_code(word: str, column: str) -> bool:
-    """Return whether a word of a column's name is the code of a currency, and no other word, as `all` or `top` are."""
-    written_as_code = word.isupper() and not column.isupper()
-    return word.upper() in CODES and (written_as_code or word.upper() in COMMON)
 
 
 def _are_in(mark: str, cells: list[str]) -> float:

@@ -554,6 +554,45 @@ def test_days_that_are_all_in_the_future_are_a_question(tmp_path: Path) -> None:
     assert [reading.statement for reading in doubt.readings] == ["day = { load_day = true }"]
 
 
+@pytest.mark.parametrize(("column", "channel"), [("Seller SKU", "SHOP"), ("shop_sku", "SHOP"), ("Store code", "N")])
+def test_a_sku_of_a_seller_is_no_shop(tmp_path: Path, column: str, channel: str) -> None:
+    found = tried(put(tmp_path, f"sku,name,price,currency,{column}\n7,Mug,9.90,EUR,N\n"), tmp_path)
+    assert found.found.observations[0]["channel"] == channel
+
+
+def test_the_price_in_another_currency_is_no_list_price(tmp_path: Path) -> None:
+    columns = "USD Unit Retail Price,CAD Unit Retail Price"
+    text = guess(put(tmp_path, f"sku,name,{columns}\n7,Mug,9.90,13.90\n8,Cup,5.00,7.00\n")).text
+    assert 'price = "?"' in text
+    assert '"CAD Unit Retail Price" and "USD Unit Retail Price" may each be the price' in text
+    assert "list_price" not in text
+
+
+def test_a_column_that_may_end_a_sale_price_is_said(tmp_path: Path) -> None:
+    rows = "7,Mug,9.90,8.00,2026-10-01\n8,Cup,5.00,,\n"
+    found = tried(put(tmp_path, f"sku,name,price,discount price,discount-end-date\n{rows}"), tmp_path, currency="EUR")
+    assert [row[1] for row in found.prices] == ["8.00", "5.00"]
+    assert '"discount-end-date" may say that it is over' in found.doubts("price")
+
+
+@pytest.mark.parametrize(
+    ("rows", "column"),
+    [
+        (("1,A-S,Shirt S,9.90", "1,A-M,Shirt M,9.90", "2,B,Cap,5.00"), "Seller SKU"),
+        (("1,A-1,Shirt,9.90", "1,A-2,Shirt,9.90", "2,A-3,Cap,5.00"), "Item ID"),
+        (("1,A-S,Shirt S,9.90", "1,,Shirt M,9.90", "2,B,Cap,5.00"), "Item ID"),
+        ((",A-S,Shirt S,9.90", "7,A-M,Shirt M,9.90", "8,B,Cap,5.00"), "Seller SKU"),
+        ((",A-S,Shirt,9.90", "7,A-M,Cap,9.90", "7,B,Cap,5.00"), "Item ID"),
+    ],
+    ids=["variants", "sales", "no other id", "gaps", "gaps among sales"],
+)
+def test_an_id_of_several_variants_gives_way_to_one_that_each_row_has(
+    tmp_path: Path, rows: tuple[str, ...], column: str
+) -> None:
+    text = guess(put(tmp_path, "\n".join(("Item ID,Seller SKU,Name,Price", *rows)) + "\n")).text
+    assert tomllib.loads(text)["item"]["id"] == column
+
+
 def test_a_day_in_the_name_of_a_file_is_one_that_there_is(tmp_path: Path) -> None:
     for name, asked in (("prices-20260930.csv", True), ("shop_2026-09-30.csv", True), ("u7279101060.csv", False)):
         (tmp_path / name).write_text(PLAIN.decode().replace(",date", "").replace(",2026-10-01", ""))
