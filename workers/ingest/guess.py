@@ -250,12 +250,16 @@ class _Writer:
         self._line("id", spec, distinct if cells else "")
 
     def _replaced(self, spec: Any) -> None:
-        """Say that members of a list, such as variants, would replace one another as prices of one item."""
+        """Say that members of a list, such as variants, or rows would replace one another as prices of one item."""
         observation = self.fields.get("observation", {})
-        if "each" not in self.sampled.form or not _columns(spec) or not observation.get("price"):
+        if not _columns(spec) or not observation.get("price"):
             return
         apart = [column for key in ("day", "channel", "currency") for column in _columns(observation.get(key, []))]
-        row = replaced(self.sampled, [*_columns(spec), *apart])
+        key = [*_columns(spec), *apart]
+        if "each" not in self.sampled.form:
+            self._replaced_rows(key, observation["price"])
+            return
+        row = replaced(self.sampled, key)
         if row is not None:
             each, shared = _quoted(self.sampled.form["each"]), _quoted(row.get(_columns(spec)[0], ""))
             self._doubt(
@@ -263,6 +267,18 @@ class _Writer:
                 f"several members of {each} have the id {shared} on the same day: the last price replaces the others. "
                 f"If each is an item of its own, its id is a column of {each}",
             )
+
+    def _replaced_rows(self, key: list[str], price: Any) -> None:
+        prices: dict[tuple[str | None, ...], str] = {}
+        for place, text in self._numbered(price):
+            row = self.sampled.rows[place]
+            if key[0] in row and prices.setdefault(tuple(map(row.get, key)), text) != text:
+                self._doubt(
+                    "id",
+                    f"several rows have the id {_quoted(row[key[0]])} on the same day at different prices: the last "
+                    'price replaces the others, unless identity is "event" or a column tells them apart',
+                )
+                return
 
     def _name(self, spec: Any) -> None:
         item = self.fields["item"]

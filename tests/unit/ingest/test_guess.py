@@ -351,6 +351,22 @@ def test_members_of_a_list_with_ids_of_their_own_are_items_of_their_own(tmp_path
     assert 'several members of "variants" have the id "7"' in found.doubts("id")
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (("7,Mug,9.90,2026-10-01", "7,Mug,6.00,2026-10-01"), True),
+        (("7,Mug,9.90,2026-10-01", "7,Mug,9.90,2026-10-01"), False),
+        (("7,Mug,9.90,2026-10-01", "7,Mug,6.00,2026-10-02"), False),
+    ],
+    ids=["two price lists", "twice", "two days"],
+)
+def test_prices_of_one_item_that_would_replace_one_another_are_said(
+    tmp_path: Path, rows: tuple[str, ...], said: bool
+) -> None:
+    made = guess(put(tmp_path, "\n".join(("sku,name,price,date", *rows)) + "\n"))
+    assert any("the last price replaces the others" in doubt.sentence for doubt in made.doubts) is said
+
+
 def test_offers_of_several_shops_are_prices_of_one_item(tmp_path: Path) -> None:
     offers = [{"id": f"o{n}", "seller": f"Shop {n}", "price": f"{n}.50", "priceCurrency": "EUR"} for n in (1, 2)]
     path = tmp_path / "p.json"
