@@ -421,8 +421,7 @@ class _Writer:
         """Return both fields so that a sale price of zero is none: shops export it where nothing is reduced."""
         if not isinstance(price, dict) or len(price.get("first_of", ())) < 2:
             return price, listed
-        texts = self.sampled.values(price["first_of"][0])
-        zeros = sorted({text for text in texts if re.fullmatch(r"[^1-9]*0[^1-9]*", text)})
+        zeros = _zeros(self.sampled.values(price["first_of"][0]))
         if not zeros:
             return price, listed
         none = {"null": zeros}
@@ -708,6 +707,9 @@ class _Writer:
             )
 
     def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
+        zeros = _zeros(self._cells(spec))
+        if zeros:  # what programs write for none
+            spec = spec | {"null": [*spec.get("null", ()), *zeros]}
         stated = {mark_of(text) for text in self._cells(spec)} - {""}
         if stated and (len(marks) > 1 or not stated <= set(marks)):  # one that states another currency is an error
             self._line("list_price", spec | {"free_form": True, "on_error": "field"})
@@ -740,7 +742,7 @@ class _Writer:
             most = f"{_quoted(_columns(spec)[0])} seems to be the price, and {_share(len(unread), len(cells))}"
             return self._ask(name, f"{most} cannot be read: {self._examples(unread)}")
         negative = [(place, text) for place, text in cells if re.match(r"\W*[-\u2212]\s*\W?[0-9]", text)]
-        zero = [(place, text) for place, text in cells if re.fullmatch(r"[^1-9]*0[^1-9]*", text)]
+        zero = [(place, text) for place, text in cells if _is_zero(text)]
         for some, what, end in (
             (unread, "cannot be read", "rejected"),
             (negative if name == "price" else [], f"{_is(len(negative))} negative", "rejected"),
@@ -813,6 +815,14 @@ def _day_of_name(column: str) -> date | None:
     """Return the last day of the time that the name of a column states, such as `Jan 2026`; None where it has none."""
     day = parsed(column.strip(), _TIMES)
     return None if day is None else shown(day)
+
+
+def _is_zero(text: str) -> bool:
+    return re.fullmatch(r"[^1-9]*0[^1-9]*", text) is not None
+
+
+def _zeros(cells: list[str]) -> list[str]:
+    return sorted(set(filter(_is_zero, cells)))
 
 
 def _share(count: int, total: int, noun: str = "cell") -> str:

@@ -460,6 +460,12 @@ def test_a_sale_price_of_zero_is_none(tmp_path: Path) -> None:
     assert found.prices == [("A", "9.90", None, "EUR"), ("B", "15.00", "19.00", "EUR")]
 
 
+def test_a_list_price_of_zero_is_none(tmp_path: Path) -> None:
+    found = tried(put(tmp_path, "sku;name;VK;UVP;Währung\n1;A;9,90;0,00;EUR\n2;B;19,00;25,00;EUR\n"), tmp_path)
+    assert found.prices == [("A", "9.90", None, "EUR"), ("B", "19.00", "25.00", "EUR")]
+    assert found.doubts("list_price") == ""
+
+
 @pytest.mark.parametrize(
     ("header", "row", "chosen"),
     [
