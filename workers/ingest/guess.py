@@ -56,8 +56,10 @@ _PATHS = (" > ", ">", " | ", "|", " » ", "::")
 _SLASHES = (" / ", "/")
 _FORMULA = re.compile(r'="[^"]*"')
 _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
+# KGM and the like are the codes of UN/ECE Recommendation 20: https://unece.org/trade/uncefact/cl-recommendations
 _UNIT_OF_WEIGHT = re.compile(
-    r"(?:^|\W)(?:(?P<kg>kg|кг|kilograms?)|(?P<g>g|г|gramm?e?s?)|(?P<lb>lbs?|pounds?)|(?P<oz>oz|ounces?))(?:\W|$)"
+    r"(?:^|\W)(?:(?P<kg>kgs?|кг|kgm|kilograms?)|(?P<g>g|г|grm|gramm?e?s?)|(?P<lb>lbs?|lbr|pounds?)|"
+    r"(?P<oz>oz|onz|ounces?))(?:\W|$)"
 )
 # What a column beside the weight is called whose cells are its units.
 _IS_UNIT_OF_WEIGHT = re.compile(r"(?:\w+ )?weight (?:unit|units|uom|unit of measure)")
@@ -360,6 +362,7 @@ class _Writer:
 
     def _weight(self, spec: dict[str, Any]) -> None:
         units = [column for column in self.sampled.columns if _IS_UNIT_OF_WEIGHT.fullmatch(plain(column))]
+        units = [column for column in units if plain(column).startswith(plain(spec["column"]))] or units
         for whole in (spec, *({"columns": [spec["column"], column]} for column in units)):
             texts = self._cells(whole)
             with_unit = sum(quantity(text, "kg") is not None for text in texts)
@@ -374,6 +377,14 @@ class _Writer:
             says = f"the column's name says {named[named.lastgroup]}"
             self._line("weight_kg", spec | _in_kilograms(named.lastgroup, decimal), f"{self._given(spec)}; {says}")
             return
+        for column in units if decimal else []:
+            words = list(set(self.sampled.values(column)))
+            unit = _UNIT_OF_WEIGHT.fullmatch(words[0].casefold()) if len(words) == 1 else None
+            if unit and unit.lastgroup:  # a later row with another unit has no weight
+                whole = {"columns": [spec["column"], column], "match": f"^(.+) {re.escape(words[0])}$"}
+                says = f"{_quoted(column)} says {words[0]}"
+                self._line("weight_kg", whole | _in_kilograms(unit.lastgroup, decimal), f"{self._given(spec)}; {says}")
+                return
         reason = "a cell is no plain number" if named else "neither its name nor its cells say whether kg or g is meant"
         example = next((text for text in cells if re.search("[.,]" if decimal else "[^0-9]", text)), cells[0])
         decimal = decimal or ("," if any("," in text for text in cells) else ".")

@@ -1138,6 +1138,22 @@ def test_a_weight_whose_unit_stands_in_a_column_beside_it_is_in_kilograms(tmp_pa
     assert [item["attributes"] for item in found.found.items] == [{"weight_kg": "0.1464"}, {"weight_kg": "2"}, {}]
 
 
+@pytest.mark.parametrize(
+    ("unit", "kilograms"), [("lb", "0.45359237"), ("KILOGRAM", "1"), ("GRM", "0.001"), ("ONZ", "0.028349523125")]
+)
+def test_weights_in_the_one_unit_that_stands_beside_them_are_in_kilograms(
+    tmp_path: Path, unit: str, kilograms: str
+) -> None:
+    rows = "".join(f"{n},Tea,1,{unit},2.50,EUR,2,kg\n" for n in range(3))
+    path = put(tmp_path, f"id,name,netWeight,netWeightUOM,price,currency,grossWeight,grossWeightUOM\n{rows}")
+    found = tried(path, tmp_path)
+    assert [item["attributes"] for item in found.found.items] == [{"weight_kg": kilograms}] * 3
+    assert found.doubts("weight") == ""
+    path.write_text(path.read_text() + "9,Tea,1,stone,2.50,EUR,2,kg\n")
+    later = Previewer(found.mapping, shown=9).of_items([path], Transformer(found.mapping, {}))
+    assert later.items[-1]["attributes"] == {}
+
+
 def test_weights_whose_column_of_units_has_others_than_kilograms_are_a_question(tmp_path: Path) -> None:
     rows = "1,Tea,0.3,lb,2.50,EUR\n2,Rice,2,kg,3.50,EUR\n3,Salt,1.1,lb,0.50,EUR\n"
     found = tried(put(tmp_path, f"product_id,name,weight,weight_unit,price,currency\n{rows}"), tmp_path)
