@@ -441,15 +441,24 @@ def _id_of_variants(sampled: Sample, roles: dict[str, list[str]], taken: dict[st
 
 
 def _are_variants(sampled: Sample, roles: dict[str, list[str]]) -> bool:
-    """Return whether rows with one id mostly have several names or GTINs at a time."""
-    key = [roles["id"][0], *_apart(roles)]
-    telling = [roles[role][0] for role in ("name", "gtin") if role in roles and roles[role][0] != key[0]]
-    groups: dict[tuple[str | None, ...], list[Row]] = {}
+    """Return whether rows with one id mostly have several names at a time, or several GTINs at any."""
+    [column, *_] = roles["id"]
+    keys = {"name": [column, *_apart(roles)], "gtin": [column]}
+    return any(
+        _mostly_differ(sampled, key, roles[role][0])
+        for role, key in keys.items()
+        if role in roles and roles[role][0] != column
+    )
+
+
+def _mostly_differ(sampled: Sample, key: list[str], column: str) -> bool:
+    """Return whether rows that are alike in the columns of a key mostly differ in another column."""
+    groups: dict[tuple[str | None, ...], list[str | None]] = {}
     for row in sampled.rows:
-        groups.setdefault(tuple(map(row.get, key)), []).append(row)
-    repeated = [rows for rows in groups.values() if len(rows) > 1]
-    several = [rows for rows in repeated if any(len({row.get(column) for row in rows}) > 1 for column in telling)]
-    return bool(several) and len(several) >= HALF * len(repeated)
+        groups.setdefault(tuple(map(row.get, key)), []).append(row.get(column))
+    repeated = [cells for cells in groups.values() if len(cells) > 1]
+    differing = sum(len(set(cells)) > 1 for cells in repeated)
+    return differing > 0 and differing >= HALF * len(repeated)
 
 
 def _apart(roles: dict[str, list[str]]) -> list[str]:

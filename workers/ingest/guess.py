@@ -203,14 +203,18 @@ class _Writer:
         return [text for _, text in self._numbered(spec)]
 
     def _numbered(self, spec: Any) -> list[tuple[int, str]]:
-        """Return the texts of a field with their places."""
+        """Return the texts of a field with their places; of a field with `match` what that finds."""
         found = []
+        pattern = re.compile(spec["match"]) if isinstance(spec, dict) and "match" in spec else None
         nulls = spec.get("null", ()) if isinstance(spec, dict) else ()
         for place, row in enumerate(self.sampled.rows):
             texts = [row[column] for column in _columns(spec) if row.get(column, "") not in ("", *nulls)]
             if texts:
                 whole = isinstance(spec, dict) and "columns" in spec
-                found.append((place, " ".join(texts) if whole else texts[0]))
+                text = " ".join(texts) if whole else texts[0]
+                part = pattern.search(text) if pattern else None
+                if pattern is None or (part and part[1]):
+                    found.append((place, part[1] if part else text))
         return found
 
     def _examples(self, places: list[tuple[int, str]]) -> str:

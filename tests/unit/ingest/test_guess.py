@@ -615,6 +615,12 @@ def test_an_id_of_several_variants_gives_way_to_one_that_each_row_has(
     assert tomllib.loads(text)["item"]["id"] == column
 
 
+def test_an_id_of_several_gtins_gives_way_although_each_variant_has_its_own_day(tmp_path: Path) -> None:
+    rows = "1,10,Shirt,4006381333931,9.90,2026-10-01\n1,11,Shirt,4006381333948,9.90,2026-10-02\n"
+    text = guess(put(tmp_path, f"Item.id,Variation.id,Item.name,EAN,Price,Date\n{rows}")).text
+    assert tomllib.loads(text)["item"]["id"] == "Variation.id"
+
+
 def test_a_day_in_the_name_of_a_file_is_one_that_there_is(tmp_path: Path) -> None:
     for name, asked in (("prices-20260930.csv", True), ("shop_2026-09-30.csv", True), ("u7279101060.csv", False)):
         (tmp_path / name).write_text(PLAIN.decode().replace(",date", "").replace(",2026-10-01", ""))
@@ -1080,6 +1086,11 @@ JUDGED = {  # the id and the price of each item, as DuckDB finds them in the fil
     "82_tiendanube.csv": """SELECT "SKU", replace(coalesce("Precio promocional", "Precio"), ',', '.')
         FROM read_csv($1, all_varchar = true, delim = ';')""",
     "92_odoo.csv": "SELECT id, list_price FROM read_csv($1, all_varchar = true)",
+    "94_squarespace.csv": """SELECT "SKU", CASE "On Sale" WHEN 'Yes' THEN "Sale Price" ELSE "Price" END
+        FROM read_csv($1, all_varchar = true)""",
+    "95_prestashop.csv": """SELECT "Product ID", "Price tax excluded" FROM read_csv($1, all_varchar = true, delim = ';')""",
+    "96_lazada.csv": """SELECT "Seller SKU", coalesce("Special Price (VND)", "Price (VND)")
+        FROM read_csv($1, all_varchar = true)""",
 }
 
 
