@@ -251,7 +251,9 @@ _OF_HOLDER = re.compile(r"name|title|label|text|value|main|en|de|fr|es|it|nl|pl|
 _PREPOSITION = re.compile(r" (?:in|im|of|for|per|de|du|des|del|della|di|do|da|en|van|za|w|pro|au) ")
 # How certain the name of a column is: all of it, its last words, or some of its words.
 WHOLE, PART, INSIDE = 300, 200, 100
-_NO_SECOND_MEANING = frozenset(("channel", "units", "size", "colour", "weight", "brand", "currency", "url"))
+_NO_SECOND_MEANING = frozenset(("name", "channel", "units", "size", "colour", "weight", "brand", "currency", "url"))
+# Below which score a column that is the same in each row is not the one.
+_NOT_OF_ALL = {"id": WHOLE - 50, "name": PART}
 # Of several columns that are called by a role's names in full, the one with its most certain name is meant.
 _WHOLE_NAMES_MAX = 200
 _LEVELS_MAX = 8
@@ -359,8 +361,8 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         # A "seller SKU" is no seller, also where another column is the id.
         if role in _NO_SECOND_MEANING and in_full.get(column, role) != role:
             continue
-        # A country's code, or a code of delivery: the same in each row.
-        if role == "id" and score < WHOLE - 50 and len(cells) > 1 and len(set(cells)) == 1:
+        # A country's code, or an item's unit of weight: the same in each row.
+        if score < _NOT_OF_ALL.get(role, 0) and len(cells) > 1 and len(set(cells)) == 1:
             continue
         if column in taken or (role in roles and role not in ("category", "price") and not role.startswith("no_")):
             continue
@@ -436,8 +438,13 @@ def _id_of_variants(sampled: Sample, roles: dict[str, list[str]], taken: dict[st
         return
     aliases = role_names()["id"]
     own = [column for column in sampled.columns if taken.get(column, "id") == "id" and name_score(column, aliases)]
-    whole = [column for column in own if len(set(sampled.values(column))) == len(sampled.rows)]
+    whole = [column for column in own if _tells_rows_apart(sampled, column)]
     roles["id"] = sorted(whole, key=lambda column: -name_score(column, aliases))[:1] or roles["id"]
+
+
+def _tells_rows_apart(sampled: Sample, column: str) -> bool:
+    cells = sampled.values(column)
+    return len(set(cells)) == len(cells) >= MOSTLY * len(sampled.rows)
 
 
 def _are_variants(sampled: Sample, roles: dict[str, list[str]]) -> bool:

@@ -509,7 +509,7 @@ def test_kinds_of_everything_but_of_articles_are_no_category(tmp_path: Path, col
     "column",
     [
         "Created Time", "Product creation date", "Date de création", "Fecha de alta", "Data di creazione", "Data de cadastro",
-        "Erstellt am", "Data dodania", "Date de début de remise", "Quantity as-of Date", "Product available date",
+        "Erstellt am", "Data dodania", "Begindatum", "Oprettet", "Created On", "Date Last Sold", "Date de début de remise", "Quantity as-of Date", "Product available date",
     ],
 )  # fmt: skip
 def test_the_day_on_which_an_article_was_added_is_not_that_of_its_price(tmp_path: Path, column: str) -> None:
@@ -527,6 +527,7 @@ def test_the_day_on_which_an_article_was_added_is_not_that_of_its_price(tmp_path
         ("Inkoopprijs excl. btw;Prijs incl. btw", "9.90", None),
         ("Piyasa Satış Fiyatı (KDV Dahil);Trendyol'da Satılacak Fiyat (KDV Dahil)", "9.90", "12.00"),
         ("Prix de vente conseillé;Prix de vente TTC", "9.90", "12.00"),
+        ("P.V.P. recomendado;Precio neto", "9.90", "12.00"),
         ("Vergleichspreis/EUR [ManufacturerPrices/EUR];Listenpreis/EUR [ListPrices/EUR]", "9.90", "12.00"),
     ],
 )
@@ -550,6 +551,12 @@ def test_prices_with_and_without_tax_are_a_question(tmp_path: Path) -> None:
         ("Item No.,Sales Item,Item Description,price", ("7,Y,Mug,9.90", "8,N,Cup,5.00"), {"name": "Item Description"}),
         ("gtin,countryCode,name,price", ("4006381333931,276,Mug,9.90", "4006381333948,276,Cup,5.00"), {"id": "gtin"}),
         ("item code,name,price", ("7,Mug,9.90", "7,Mug,5.00"), {"id": "item code"}),
+        ("sku,product token,info_product_name_en,price", ("7,p_1,Mug,9.90",), {"name": "info_product_name_en"}),
+        ("sku,item_weight_unit,info_product_name_en,price", ("7,lb,Mug,9.90", "8,lb,Cup,5.00"),
+         {"name": "info_product_name_en"}),
+        ("*Product Code,*Product Description,Supplier Name,price", ("7,Mug,Acme,9.90",), {"name": "*Product Description"}),
+        ("sku,name,EAN VPE,EAN Stück,price", ("7,Mug,4006381333931,4006381333948,9.90",),
+         {"identifiers": {"gtin": "EAN Stück"}}),
         ("sku,ID produktu (EAN/ISBN),title,price", ("7,4006381333931,Mug,9.90",),
          {"identifiers": {"gtin": "ID produktu (EAN/ISBN)"}}),
         ("sku,name,price,Discount from", ("7,Mug,9.90,2026-09-01", "8,Cup,5.00,", "9,Pot,5.00,"), {"day": {"load_day": True}}),
@@ -558,7 +565,7 @@ def test_prices_with_and_without_tax_are_a_question(tmp_path: Path) -> None:
         ("sku,name,price,date", ("7,Mug,9.90,2026-10-01 08:22:14.123 UTC",),
          {"day": {"column": "date", "format": "%Y-%m-%d %H:%M:%S.%f UTC"}}),
     ],
-    ids=["flags", "a country", "one item", "an ISBN", "a discount", "numbers", "UTC"],
+    ids=["flags", "a country", "one item", "a token", "a unit", "a supplier", "a carton", "an ISBN", "a discount", "numbers", "UTC"],
 )  # fmt: skip
 def test_the_cells_of_a_column_say_what_it_is_not(
     tmp_path: Path, header: str, rows: tuple[str, ...], chosen: dict[str, Any]
