@@ -5,6 +5,8 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -471,6 +473,25 @@ def _mostly_differ(sampled: Sample, key: list[str], column: str) -> bool:
 def _apart(roles: dict[str, list[str]]) -> list[str]:
     """Return the columns that keep apart the prices of an item."""
     return [roles[role][0] for role in ("day", "channel", "currency") if role in roles]
+
+
+def filled_down(sampled: Sample, item: dict[str, Any]) -> dict[str, Any] | None:
+    """Return how a name that only the first of several rows has is that of all, such as of a product's variants."""
+    name, others = item["name"], [item.get("brand"), *item.get("category", [])]
+    if not isinstance(name, dict) or len(sampled.values(name["column"])) == len(sampled.rows):
+        return None
+    for within in sampled.columns:
+        if within != name["column"] and len(sampled.values(within)) == len(sampled.rows):
+            groups = [list(rows) for _, rows in groupby(sampled.rows, key=itemgetter(within))]
+            if all(_cells(rows, name["column"]) == {rows[0].get(name["column"])} for rows in groups):
+                columns = [spec["column"] for spec in others if spec is not None]
+                alike = [c for c in columns if all(_cells(rows, c) <= {rows[0].get(c)} for rows in groups)]
+                return {"within": within, "columns": [name["column"], *alike]}
+    return None
+
+
+def _cells(rows: list[Row], column: str) -> set[str]:
+    return {row[column] for row in rows if column in row}
 
 
 def replaced(sampled: Sample, columns: list[str]) -> Row | None:

@@ -7,7 +7,7 @@ it until a person has chosen: the readings stand in the lines above, which begin
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from workers.ingest.column_roles import (
     currencies_named,
     day_formats,
     differ,
+    filled_down,
     fits_gtin,
     free_amounts,
     has_word,
@@ -49,7 +50,7 @@ from workers.ingest.column_roles import (
 )
 from workers.ingest.forms import UNPACKED_BYTES_MAX
 from workers.ingest.sample import Sample, plain, sample
-from workers.ingest.shapes import Shape, recognized
+from workers.ingest.shapes import Shape, read_by, recognized
 
 _PATHS = (" > ", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
@@ -99,6 +100,14 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
     sampled = sample(path, member=member, sheet=sheet, unpacked_bytes_max=unpacked_bytes_max)
     shape = recognized(sampled)
     if shape is None:
+        fields = by_names(sampled)
+        down = filled_down(sampled, fields["item"])
+        if down is None:
+            return _Writer(path, sampled, fields, None).guess()
+        name, within = _quoted(down["columns"][0]), _quoted(down["within"])
+        said = f"name: a row without {name} gets that of the row above, as long as both have the same {within}"
+        form, doubts = sampled.form | {"fill_down": down}, (*sampled.doubts, said)
+        sampled = replace(read_by(sampled, form), form=form, doubts=doubts)
         return _Writer(path, sampled, by_names(sampled), None).guess()
     return _Writer(path, shape.sampled, shape.fields, shape).guess()
 

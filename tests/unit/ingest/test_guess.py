@@ -622,6 +622,17 @@ def test_an_id_of_several_variants_gives_way_to_one_that_each_row_has(
     assert tomllib.loads(text)["item"]["id"] == column
 
 
+def test_a_name_that_only_the_first_variant_has_is_that_of_all(tmp_path: Path) -> None:
+    header = "Handle,SKU,Name,Category,Price,Currency\n"
+    rows = "shirt,1,Shirt,Tops,9.90,EUR\nshirt,2,,,9.90,EUR\ncap,3,Cap,,5.00,EUR\ncap,4,,,6.00,EUR\n"
+    found = tried(put(tmp_path, header + rows), tmp_path)
+    items = [(item["id"], item["name"], item["category"]) for item in found.found.items]
+    assert items == [("1", "Shirt", "tops"), ("2", "Shirt", "tops"), ("3", "Cap", None), ("4", "Cap", None)]
+    assert 'the same "Handle"' in found.doubts("name")
+    total = tried(put(tmp_path, f"{header}{rows}cap,5,Cup,,5.00,EUR\nsum,,,,9.99,EUR\n"), tmp_path)
+    assert "fill_down" not in total.guess.text
+
+
 def test_an_id_of_several_gtins_gives_way_although_each_variant_has_its_own_day(tmp_path: Path) -> None:
     rows = "1,10,Shirt,4006381333931,9.90,2026-10-01\n1,11,Shirt,4006381333948,9.90,2026-10-02\n"
     text = guess(put(tmp_path, f"Item.id,Variation.id,Item.name,EAN,Price,Date\n{rows}")).text
