@@ -249,6 +249,8 @@ def differ(one: str, other: str) -> bool:
 
 _RATES = re.compile(r"[0-9]{0,6}\s*[A-Z]{3}", re.ASCII)
 _LANGUAGE = re.compile(r"\([a-z]{2}(?:[-_][a-z]{2})?\)$", re.IGNORECASE)
+# "Bezeichnung 1" and "name1" are the first of several.
+_FIRST_OF_SEVERAL = re.compile(r"(?<=[^\W\d]) ?1$")
 _OF_HOLDER = re.compile(r"name|title|label|text|value|main|en|de|fr|es|it|nl|pl|pt|zh|ja")
 _PREPOSITION = re.compile(r" (?:in|im|of|for|per|de|du|des|del|della|di|do|da|en|van|za|w|pro|au) ")
 # How certain the name of a column is: all of it, its last words, or some of its words.
@@ -287,7 +289,7 @@ def _words(column: str) -> str:
     words = plain(holder.rpartition(".")[2])
     if _OF_HOLDER.fullmatch(last) and any(words in aliases for aliases in role_names().values()):
         return words
-    return plain(path)
+    return _FIRST_OF_SEVERAL.sub("", plain(path))
 
 
 def _without_tax(words: str) -> str:

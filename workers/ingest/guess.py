@@ -66,6 +66,10 @@ _UNIT_OF_WEIGHT = re.compile(
 _IS_UNIT_OF_WEIGHT = re.compile(r"(?:\w+ )?weight (?:unit|units|uom|unit of measure)")
 # A pound is exactly so many kilograms, and an ounce a sixteenth of it: https://www.nist.gov/pml/special-publication-811
 _KILOGRAMS = {"kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125"}
+# Shops seldom have nothing but whole prices of a hundred and more in these currencies; marketplaces write cents so.
+_RARELY_WHOLE = ("EUR", "USD", "GBP")
+_HIGH_AND_WHOLE = re.compile(r"[1-9][0-9]{2,}", re.ASCII)
+_WHOLE_MIN = 5
 # Plain numbers, by their decimal marks. Unlike prices, weights often have three decimals: "1.800" is no 1,800, while
 # "1,800" may be either.
 _WEIGHTS = {
@@ -676,6 +680,13 @@ class _Writer:
             if units and plain(column).replace(" ", "") in word_list("unit_of_price"):
                 sentence = f'{_quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
                 self._doubt("price", f"{sentence}: the price is loaded as it is written, and is not divided")
+        cells = self._cells(spec)
+        if currency in _RARELY_WHOLE and len(cells) >= _WHOLE_MIN and all(map(_HIGH_AND_WHOLE.fullmatch, cells)):
+            self._doubt(
+                "price",
+                f"{_quoted(_columns(spec)[0])} has whole amounts alone, such as {_quoted(cells[0])}: if these count "
+                "hundredths, write the prices into the file with decimals",
+            )
         return self._amount_line("price", spec, marks, currency)
 
     def _prices_of(self, column: str, marks: list[str], currency: str | None) -> list[str]:

@@ -481,6 +481,12 @@ def test_a_list_price_of_zero_is_none(tmp_path: Path) -> None:
         ("*ItemCode,ItemName,PurchasesUnitPrice,SalesUnitPrice", "7,Mug,3.00,9.90", {"price": "SalesUnitPrice"}),
         ("Item Name,SKU,Rate,Purchase Rate,Tax Rate", "Mug,7,9.90,3.00,20", {"price": "Rate"}),
         ("sku,Opis oferty,Tytuł oferty,Cena PL", "7,<p>Mug</p>,Mug,9.90", {"name": "Tytuł oferty", "price": "Cena PL"}),
+        (
+            "Artikelnr,Bezeichnung 1,Bezeichnung 2,Preis 1",
+            "7,Mug,grey,9.90",
+            {"name": "Bezeichnung 1", "price": "Preis 1"},
+        ),
+        ("Variation.id,Item.name1,Variation.name,Price", "7,Mug,grey,9.90", {"name": "Item.name1"}),
         ("Artikelnr,Kurzbezeichnung,Bezeichnung,Preis", "7,Mug gr,Mug grey,9.90", {"name": "Bezeichnung"}),
         (
             "Internal ID,Name,Display Name,UPC Code,Price",
@@ -595,6 +601,24 @@ def test_the_price_in_another_currency_is_no_list_price(tmp_path: Path) -> None:
     assert 'price = "?"' in text
     assert '"CAD Unit Retail Price" and "USD Unit Retail Price" may each be the price' in text
     assert "list_price" not in text
+
+
+@pytest.mark.parametrize(
+    ("prices", "currency", "said"),
+    [
+        (("1990", "1250", "800", "3499", "425"), "EUR", True),
+        (("1990", "1250", "8", "3499", "425"), "EUR", False),
+        (("1990", "1250", "800.00", "3499", "425"), "EUR", False),
+        (("199", "129", "800", "349", "425"), "SEK", False),
+    ],
+    ids=["cents", "a low one", "decimals", "crowns"],
+)
+def test_prices_that_are_all_high_and_whole_may_count_hundredths(
+    tmp_path: Path, prices: tuple[str, ...], currency: str, said: bool
+) -> None:
+    rows = "".join(f"{n},Mug {n},{price},{currency}\n" for n, price in enumerate(prices))
+    found = tried(put(tmp_path, "sku,name,price,currency\n" + rows), tmp_path)
+    assert ('whole amounts alone, such as "1990"' in found.doubts("price")) is said
 
 
 def test_a_column_that_may_end_a_sale_price_is_said(tmp_path: Path) -> None:
