@@ -555,7 +555,7 @@ def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
             seen["price"] = {"first_of": prices[:2]}
             seen["list_price"] = {"column": prices[-1]} | ({} if len(prices) > 2 else {"beside": prices[0]})
         else:
-            seen["price"] = _spec(sampled, prices[0])
+            seen["price"] = price_spec(sampled, prices[0])
             seen |= {"list_price": one["list_price"]} if "list_price" in one and "price" in one else {}
         fields["observation"] = {name: spec for name, spec in seen.items() if spec is not None}
         fields["rivals"] = {"price": roles.get("price", [])[1:]}
@@ -566,6 +566,16 @@ def _spec(sampled: Sample, column: str) -> dict[str, Any]:
     """Return the field of a column, with the texts that stand in it for no value."""
     nothing = sorted(_NOTHING.intersection(sampled.values(column)))
     return {"column": column} | ({"null": nothing} if nothing else {})
+
+
+def price_spec(sampled: Sample, column: str) -> dict[str, Any]:
+    """Return the field of a column of prices, with what stands in it for a price that depends, as "on request" does."""
+    cells = sampled.values(column)
+    depends = {text for text in cells if plain(text) in word_list("price_depends")}
+    spec = _spec(sampled, column)
+    if not depends or share_of(cells, has_figure) < HALF:
+        return spec
+    return spec | {"null": sorted({*spec.get("null", ()), *depends})}
 
 
 def _levels(sampled: Sample, columns: list[str]) -> list[str]:

@@ -41,6 +41,7 @@ from workers.ingest.column_roles import (
     meant_by,
     meant_together,
     name_score,
+    price_spec,
     read_numbers,
     replaced,
     role_names,
@@ -691,7 +692,7 @@ class _Writer:
 
     def _prices_of(self, column: str, marks: list[str], currency: str | None) -> list[str]:
         """Return the lines by which a column is the price: one for each reading of its amounts."""
-        made, _, choices = self._amount({"column": column}, marks, currency)
+        made, _, choices = self._amount(price_spec(self.sampled, column), marks, currency)
         if choices:
             text, readings = choices
             return [_reading(f"price = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings]

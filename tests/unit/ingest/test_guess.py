@@ -460,6 +460,15 @@ def test_a_sale_price_of_zero_is_none(tmp_path: Path) -> None:
     assert found.prices == [("A", "9.90", None, "EUR"), ("B", "15.00", "19.00", "EUR")]
 
 
+@pytest.mark.parametrize("text", ["variable", "auf Anfrage", "On request", "a consultar"])
+def test_an_item_whose_price_depends_is_one_without_a_price(tmp_path: Path, text: str) -> None:
+    found = tried(put(tmp_path, f"sku,name,price,currency\n1,A,9.90,EUR\n2,B,{text},EUR\n"), tmp_path)
+    assert [item["id"] for item in found.found.items] == ["1", "2"]
+    assert found.prices == [("A", "9.90", None, "EUR")]
+    several = guess(put(tmp_path, f"sku,name,Price [Main],Price [Kiosk]\n1,A,9.90,9.00\n2,B,{text},5.00\n")).text
+    assert f'null = ["{text}"]' in several
+
+
 def test_a_list_price_of_zero_is_none(tmp_path: Path) -> None:
     found = tried(put(tmp_path, "sku;name;VK;UVP;Währung\n1;A;9,90;0,00;EUR\n2;B;19,00;25,00;EUR\n"), tmp_path)
     assert found.prices == [("A", "9.90", None, "EUR"), ("B", "19.00", "25.00", "EUR")]
