@@ -393,6 +393,7 @@ def _by_name_alone(sampled: Sample, roles: dict[str, list[str]], taken: dict[str
     missing += [] if {"price", "sale_price", "list_price"} & roles.keys() else ["price"]
     for role in missing:
         named = [column for column in free if name_score(column, role_names()[role]) >= PART - 50]
+        named += [column for column in free if role == "price" and plain(column) in word_list("price_in_full")]
         if role == "day":
             named = [column for column in named if not all(map(_NUMBER_OF_DAYS.fullmatch, sampled.values(column)))]
         if named:

@@ -495,6 +495,7 @@ def test_a_list_price_of_zero_is_none(tmp_path: Path) -> None:
             "7,Mug,grey,9.90",
             {"name": "Bezeichnung 1", "price": "Preis 1"},
         ),
+        ("sku,name,Price list 2026", "7,Mug,9.90", {"price": "Price list 2026"}),
         ("Variation.id,Item.name1,Variation.name,Price", "7,Mug,grey,9.90", {"name": "Item.name1"}),
         ("Artikelnr,Kurzbezeichnung,Bezeichnung,Preis", "7,Mug gr,Mug grey,9.90", {"name": "Bezeichnung"}),
         (
@@ -628,6 +629,11 @@ def test_prices_that_are_all_high_and_whole_may_count_hundredths(
     rows = "".join(f"{n},Mug {n},{price},{currency}\n" for n, price in enumerate(prices))
     found = tried(put(tmp_path, "sku,name,price,currency\n" + rows), tmp_path)
     assert ('whole amounts alone, such as "1990"' in found.doubts("price")) is said
+
+
+def test_a_rate_of_something_is_no_price(tmp_path: Path) -> None:
+    found = tried(put(tmp_path, "sku,name,Return rate,Refresh rate\n7,Screen,2.5,144\n8,Lamp,1.5,60\n"), tmp_path)
+    assert "no column seems to be a price" in found.doubts("observation")
 
 
 def test_a_column_that_may_end_a_sale_price_is_said(tmp_path: Path) -> None:
