@@ -1235,6 +1235,14 @@ def test_weights_whose_column_of_units_has_others_than_kilograms_are_a_question(
         ("supply_price,retail_price", "2.50"),
         ("Pack price,Unit price", "2.50"),
         ("VE-Preis netto,Stückpreis netto", "2.50"),
+        ("Precio de coste,PVP", "2.50"),
+        ("Precio mayorista,Precio de venta", "2.50"),
+        ("Prix de revient HT,Prix de vente TTC", "2.50"),
+        ("Prezzo di costo,Prezzo di listino", "2.50"),
+        ("Cena hurtowa,Cena detaliczna", "2.50"),
+        ("Preço de atacado,Preço de varejo", "2.50"),
+        ("Toptan fiyat,Perakende fiyat", "2.50"),
+        ("Minimum price,Selling price", "2.50"),
     ],
 )
 def test_what_a_shop_pays_or_asks_for_a_pack_is_not_the_price(tmp_path: Path, columns: str, price: str) -> None:
