@@ -292,6 +292,12 @@ def _words(column: str) -> str:
     return _FIRST_OF_SEVERAL.sub("", plain(path))
 
 
+@cache
+def _has_preposition(alias: str) -> bool:
+    return _PREPOSITION.search(alias) is not None
+
+
+@cache
 def _without_tax(words: str) -> str:
     """Return the words of a column's name without those at its end that say whether tax is in it."""
     kept = words.split()
@@ -310,12 +316,12 @@ def name_score(column: str, aliases: tuple[str, ...]) -> float:
     words = _words(column)
     bare = _without_tax(words)
     head = _PREPOSITION.split(bare, maxsplit=1)[0]
-    best = 0.0
+    best, unspaced = 0.0, words.replace(" ", "")
     for place, alias in enumerate(aliases):
         certain = len(alias) + (1 - place / 1_000)
-        described = _PREPOSITION.search(alias) is not None
+        described = " " in alias and _has_preposition(alias)
         said = bare if described else head
-        if words.replace(" ", "") == alias.replace(" ", ""):
+        if unspaced == alias.replace(" ", ""):
             best = max(best, WHOLE + _WHOLE_NAMES_MAX - place)
         elif not alias.isascii():
             best = max(best, INSIDE + 10 * certain if alias in words else 0)
