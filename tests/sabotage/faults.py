@@ -761,8 +761,8 @@ GUESS_FAULTS = (
     fault(
         "a column is what any word of its name means",
         _ROLES,
-        "head = _PREPOSITION.split(words, maxsplit=1)[0]",
-        "head = words",
+        "head = _PREPOSITION.split(bare, maxsplit=1)[0]",
+        "head = bare",
         f"{_CASES}::test_a_column_is_not_taken_for_what_another_word_of_its_name_means",
     ),
     fault(

@@ -5,6 +5,8 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,8 @@ _DAY_CHARACTERS_MAX = 40
 _FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z",
     "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M%z", "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
+    "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S.%f UTC",
+    "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y",
     "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y. %-m. %-d.", "%Y. %-m. %-d",
     "%Y-%m", "%Y", "%G-W%V", "%GW%V", "KW %V/%G",
@@ -59,6 +62,7 @@ _DOTTED = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}", re.ASCII)
 # What programs write where a value is missing.
 _NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-"))
 _FLAGS = frozenset("true false yes no 0 1".split())
+_SHORT_FLAGS = frozenset("yn")
 # One to three digits are a number of days, such as those until delivery, and no date.
 _NUMBER_OF_DAYS = re.compile(r"[0-9]{1,3}", re.ASCII)
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -80,6 +84,11 @@ def bare_digits(text: str) -> str:
     """Return the digits of a text that has nothing else but what programs put around them; an empty text otherwise."""
     found = re.fullmatch(r"'?([0-9]+)(?:\.0+)?", text, re.ASCII)
     return found[1] if found else ""
+
+
+def _is_isbn(text: str) -> bool:
+    """Return whether a text has the form of an ISBN, of 13 digits or of ten with an X as the last one at most."""
+    return bool(re.fullmatch(r"97[89][0-9]{10}|[0-9]{9}[0-9Xx]", text.replace("-", ""), re.ASCII))
 
 
 def is_address(text: str) -> bool:
@@ -104,8 +113,9 @@ def share_of(cells: list[str], fits: Callable[[str], bool]) -> float:
 
 
 def all_plain(cells: list[str]) -> bool:
-    """Return whether all cells are digits with separators, and not all days with points: amounts, or years."""
-    return all(re.fullmatch(r"[\d.,]+", text) for text in cells) and not all(map(_DOTTED.fullmatch, cells))
+    """Return whether cells, but for a total, are digits with separators and no days with points: amounts, or years."""
+    plainly = [text for text in cells if re.fullmatch(r"[\d.,]+", text)]
+    return len(plainly) >= MOSTLY * len(cells) and not all(map(_DOTTED.fullmatch, plainly))
 
 
 def day_formats(cells: list[str], share: float) -> dict[str, int]:
@@ -184,6 +194,24 @@ def commonest(currencies: Iterable[str]) -> list[str]:
     return sorted(currencies, key=lambda code: (COMMON.index(code) if code in COMMON else len(COMMON), code))
 
 
+def currencies_named(column: str) -> set[str]:
+    """Return the currencies that a column's name states, by a code or else by a sign of one alone."""
+    codes = {word.upper() for word in re.findall(r"[A-Za-z]+", column) if _is_code(word, column)}
+    signs = (
+        code
+        for sign, meant in MARKS.items()
+        if len(meant) == 1 and not sign.isalnum() and sign in column
+        for code in meant
+    )
+    return codes or set(signs)
+
+
+def _is_code(word: str, column: str) -> bool:
+    """Return whether a word of a column's name is the code of a currency, and no other word, as `all` or `top` are."""
+    written_as_code = word.isupper() and not column.isupper()
+    return word.upper() in CODES and (written_as_code or word.upper() in COMMON)
+
+
 def may_be(currencies: Iterable[str]) -> str:
     """Say which currencies a sign may mean, the commonest first."""
     ordered = commonest(currencies)
@@ -221,10 +249,15 @@ def differ(one: str, other: str) -> bool:
 
 _RATES = re.compile(r"[0-9]{0,6}\s*[A-Z]{3}", re.ASCII)
 _LANGUAGE = re.compile(r"\([a-z]{2}(?:[-_][a-z]{2})?\)$", re.IGNORECASE)
+# "Bezeichnung 1" and "name1" are the first of several.
+_FIRST_OF_SEVERAL = re.compile(r"(?<=[^\W\d]) ?1$")
 _OF_HOLDER = re.compile(r"name|title|label|text|value|main|en|de|fr|es|it|nl|pl|pt|zh|ja")
 _PREPOSITION = re.compile(r" (?:in|im|of|for|per|de|du|des|del|della|di|do|da|en|van|za|w|pro|au) ")
 # How certain the name of a column is: all of it, its last words, or some of its words.
 WHOLE, PART, INSIDE = 300, 200, 100
+_NO_SECOND_MEANING = frozenset(("name", "channel", "units", "size", "colour", "weight", "brand", "currency", "url"))
+# Below which score a column that is the same in each row is not the one.
+_NOT_OF_ALL = {"id": WHOLE - 50, "name": PART}
 # Of several columns that are called by a role's names in full, the one with its most certain name is meant.
 _WHOLE_NAMES_MAX = 200
 _LEVELS_MAX = 8
@@ -256,30 +289,49 @@ def _words(column: str) -> str:
     words = plain(holder.rpartition(".")[2])
     if _OF_HOLDER.fullmatch(last) and any(words in aliases for aliases in role_names().values()):
         return words
-    return plain(path)
+    return _FIRST_OF_SEVERAL.sub("", plain(path))
+
+
+@cache
+def _has_preposition(alias: str) -> bool:
+    return _PREPOSITION.search(alias) is not None
+
+
+@cache
+def _without_tax(words: str) -> str:
+    """Return the words of a column's name without those at its end that say whether tax is in it."""
+    kept = words.split()
+    said = set(word_list("said_of_tax"))
+    while kept and (kept[-1] in said or kept[-1].isdecimal()):
+        kept.pop()
+    dropped = words.split()[len(kept) :]
+    return " ".join(kept) if kept and not set(word_list("tax")).isdisjoint(dropped) else words
 
 
 def name_score(column: str, aliases: tuple[str, ...]) -> float:
     """Return how well a column's name fits one of a role's names: the whole name, its last or first words, any of them.
 
-    What follows a preposition only describes: an "Artikelnummer im Shop" is no shop.
+    What follows a preposition only describes: an "Artikelnummer im Shop" is no shop. So does what is said of tax.
     """
     words = _words(column)
-    head = _PREPOSITION.split(words, maxsplit=1)[0]
-    best = 0.0
+    bare = _without_tax(words)
+    head = _PREPOSITION.split(bare, maxsplit=1)[0]
+    best, unspaced = 0.0, words.replace(" ", "")
     for place, alias in enumerate(aliases):
         certain = len(alias) + (1 - place / 1_000)
-        if words.replace(" ", "") == alias.replace(" ", ""):
+        described = " " in alias and _has_preposition(alias)
+        said = bare if described else head
+        if unspaced == alias.replace(" ", ""):
             best = max(best, WHOLE + _WHOLE_NAMES_MAX - place)
         elif not alias.isascii():
             best = max(best, INSIDE + 10 * certain if alias in words else 0)
-        elif head == alias:
+        elif said == alias or (described and said.startswith(f"{alias} ")):
             best = max(best, WHOLE - 50 + certain)
-        elif head.endswith(f" {alias}"):
+        elif said.endswith(f" {alias}"):
             best = max(best, PART + certain)
-        elif head.startswith(f"{alias} "):
+        elif said.startswith(f"{alias} "):
             best = max(best, PART - 50 + certain)
-        elif f" {alias} " in f" {head} ":
+        elif f" {alias} " in f" {said} ":
             best = max(best, INSIDE + certain)
     return best
 
@@ -294,20 +346,34 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         "currency": lambda cells: share_of(cells, lambda text: text.upper() in MARKS or text in MARKS) >= MOSTLY,
         "gtin": lambda cells: share_of(cells, lambda text: fits_gtin(text) or is_shortened(text)) >= HALF,
         "url": lambda cells: share_of(cells, is_address) >= HALF,
-        **dict.fromkeys(("name", "description"), lambda cells: share_of(cells, is_text) >= HALF),
+        "isbn": lambda cells: share_of(cells, _is_isbn) >= HALF,
+        **dict.fromkeys(
+            ("name", "description"),
+            lambda cells: share_of(cells, is_text) >= HALF and not _are_flags(cells, _SHORT_FLAGS),
+        ),
         "brand": lambda cells: share_of(cells, is_address) < HALF,
         "id": lambda cells: not any(map(is_shortened, cells)),
-        "channel": lambda cells: not _FLAGS.issuperset(map(str.casefold, cells)),
+        "channel": lambda cells: not _are_flags(cells),
     }
     names = role_names().items()
     scored = sorted(
         ((score, -place, role, column) for place, column in enumerate(sampled.columns) for role, aliases in names
          if (score := name_score(column, aliases))), reverse=True,
     )  # fmt: skip
+    in_full: dict[str, str] = {}
+    for score, _, role, column in scored:
+        if score >= WHOLE - 50:
+            in_full.setdefault(column, role)
     taken: dict[str, str] = {}
     roles: dict[str, list[str]] = {}
-    for _, _, role, column in scored:
+    for score, _, role, column in scored:
         cells = sampled.values(column)
+        # A "seller SKU" is no seller, also where another column is the id.
+        if role in _NO_SECOND_MEANING and in_full.get(column, role) != role:
+            continue
+        # A country's code, or an item's unit of weight: the same in each row.
+        if score < _NOT_OF_ALL.get(role, 0) and len(cells) > 1 and len(set(cells)) == 1:
+            continue
         if column in taken or (role in roles and role not in ("category", "price") and not role.startswith("no_")):
             continue
         # A sale price that no row of the sample has may stand in a later one.
@@ -320,6 +386,7 @@ def by_names(sampled: Sample) -> dict[str, Any]:
     _by_cells(sampled, roles, taken)
     _by_name_alone(sampled, roles, taken)
     _id_of_members(sampled, roles)
+    _id_of_variants(sampled, roles, taken)
     if "id" not in roles and "name" not in roles and not {"name", "description"} & set(map(role_of, sampled.twice)):
         raise LoadRefused(_no_items(sampled))
     return _fields(sampled, roles)
@@ -332,6 +399,7 @@ def _by_name_alone(sampled: Sample, roles: dict[str, list[str]], taken: dict[str
     missing += [] if {"price", "sale_price", "list_price"} & roles.keys() else ["price"]
     for role in missing:
         named = [column for column in free if name_score(column, role_names()[role]) >= PART - 50]
+        named += [column for column in free if role == "price" and plain(column) in word_list("price_in_full")]
         if role == "day":
             named = [column for column in named if not all(map(_NUMBER_OF_DAYS.fullmatch, sampled.values(column)))]
         if named:
@@ -345,9 +413,10 @@ def _by_cells(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str
         gtins = [column for column in sampled.columns if _are_gtins(sampled.values(column))]
         roles["gtin"] = gtins[:1] if gtins and taken.get(gtins[0], "id") == "id" else []
     if "day" not in roles:
-        cells = {column: sampled.values(column) for column in free}
+        # The day of a price stands in each row, unlike those between which one is reduced.
+        cells = {c: texts for c in free if len(texts := sampled.values(c)) >= HALF * len(sampled.rows)}
         # The first cells of most columns show at once that they are no days; to try all of a wide file takes a minute.
-        likely = [c for c in free if not all_plain(cells[c]) and day_formats(cells[c][:_FIRST_CELLS], MOSTLY)]
+        likely = [c for c in cells if not all_plain(cells[c]) and day_formats(cells[c][:_FIRST_CELLS], MOSTLY)]
         roles["day"] = [column for column in likely if day_formats(cells[column], MOSTLY)][:1]
     if "id" not in roles:
         whole = [column for column in roles["gtin"] if not any(map(is_shortened, sampled.values(column)))]
@@ -370,9 +439,68 @@ def _id_of_members(sampled: Sample, roles: dict[str, list[str]]) -> None:
     roles["id"] = sorted(whole, key=lambda column: -own[column])[:1] or roles["id"]
 
 
+def _id_of_variants(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str]) -> None:
+    """Take an id that each row has where the first one is that of several variants, or some rows have none of it."""
+    if "id" not in roles or "each" in sampled.form:
+        return
+    cells = sampled.values(roles["id"][0])
+    has_gaps = len(cells) < len(sampled.rows) and len(set(cells)) == len(cells)
+    if not has_gaps and not _are_variants(sampled, roles):
+        return
+    aliases = role_names()["id"]
+    own = [column for column in sampled.columns if taken.get(column, "id") == "id" and name_score(column, aliases)]
+    whole = [column for column in own if _tells_rows_apart(sampled, column)]
+    roles["id"] = sorted(whole, key=lambda column: -name_score(column, aliases))[:1] or roles["id"]
+
+
+def _tells_rows_apart(sampled: Sample, column: str) -> bool:
+    cells = sampled.values(column)
+    return len(set(cells)) == len(cells) >= MOSTLY * len(sampled.rows)
+
+
+def _are_variants(sampled: Sample, roles: dict[str, list[str]]) -> bool:
+    """Return whether rows with one id mostly have several names at a time, or several GTINs at any."""
+    [column, *_] = roles["id"]
+    keys = {"name": [column, *_apart(roles)], "gtin": [column]}
+    return any(
+        _mostly_differ(sampled, key, roles[role][0])
+        for role, key in keys.items()
+        if role in roles and roles[role][0] != column
+    )
+
+
+def _mostly_differ(sampled: Sample, key: list[str], column: str) -> bool:
+    """Return whether rows that are alike in the columns of a key mostly differ in another column."""
+    groups: dict[tuple[str | None, ...], list[str | None]] = {}
+    for row in sampled.rows:
+        groups.setdefault(tuple(map(row.get, key)), []).append(row.get(column))
+    repeated = [cells for cells in groups.values() if len(cells) > 1]
+    differing = sum(len(set(cells)) > 1 for cells in repeated)
+    return differing > 0 and differing >= HALF * len(repeated)
+
+
 def _apart(roles: dict[str, list[str]]) -> list[str]:
     """Return the columns that keep apart the prices of an item."""
     return [roles[role][0] for role in ("day", "channel", "currency") if role in roles]
+
+
+def filled_down(sampled: Sample, item: dict[str, Any]) -> dict[str, Any] | None:
+    """Return how a name that only the first of several rows has is that of all, such as of a product's variants."""
+    name, others = item["name"], [item.get("brand"), *item.get("category", [])]
+    if not isinstance(name, dict) or len(sampled.values(name["column"])) == len(sampled.rows):
+        return None
+    for within in sampled.columns:
+        if within != name["column"] and len(sampled.values(within)) == len(sampled.rows):
+            groups = [list(rows) for _, rows in groupby(sampled.rows, key=itemgetter(within))]
+            if all(_cells(rows, name["column"]) == {rows[0].get(name["column"])} for rows in groups):
+                columns = [spec["column"] for spec in others if spec is not None]
+                alike = [c for c in columns if all(_cells(rows, c) <= {rows[0].get(c)} for rows in groups)]
+                return {"within": within, "columns": [name["column"], *alike]}
+    return None
+
+
+def _cells(rows: list[Row], column: str) -> set[str]:
+    return {row[column] for row in rows if column in row}
 
 
 def replaced(sampled: Sample, columns: list[str]) -> Row | None:
@@ -415,6 +543,10 @@ def _no_items(sampled: Sample) -> str:
 
 def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
     """Return the fields of a mapping, by table, for columns by role."""
+    if {"price", "list_price"} <= roles.keys():
+        named = [currencies_named(roles[role][0]) for role in ("price", "list_price")]
+        if all(named) and named[0].isdisjoint(named[1]):  # the same price in another currency
+            roles["price"] += roles.pop("list_price")
     one = {role: _spec(sampled, columns[0]) for role, columns in roles.items()}
     levels = _levels(sampled, roles.get("category", []))
     item: dict[str, Any] = {"id": one.get("id", "?"), "name": one.get("name", "?")}
@@ -430,7 +562,7 @@ def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
             seen["price"] = {"first_of": prices[:2]}
             seen["list_price"] = {"column": prices[-1]} | ({} if len(prices) > 2 else {"beside": prices[0]})
         else:
-            seen["price"] = _spec(sampled, prices[0])
+            seen["price"] = price_spec(sampled, prices[0])
             seen |= {"list_price": one["list_price"]} if "list_price" in one and "price" in one else {}
         fields["observation"] = {name: spec for name, spec in seen.items() if spec is not None}
         fields["rivals"] = {"price": roles.get("price", [])[1:]}
@@ -441,6 +573,16 @@ def _spec(sampled: Sample, column: str) -> dict[str, Any]:
     """Return the field of a column, with the texts that stand in it for no value."""
     nothing = sorted(_NOTHING.intersection(sampled.values(column)))
     return {"column": column} | ({"null": nothing} if nothing else {})
+
+
+def price_spec(sampled: Sample, column: str) -> dict[str, Any]:
+    """Return the field of a column of prices, with what stands in it for a price that depends, as "on request" does."""
+    cells = sampled.values(column)
+    depends = {text for text in cells if plain(text) in word_list("price_depends")}
+    spec = _spec(sampled, column)
+    if not depends or share_of(cells, has_figure) < HALF:
+        return spec
+    return spec | {"null": sorted({*spec.get("null", ()), *depends})}
 
 
 def _levels(sampled: Sample, columns: list[str]) -> list[str]:
@@ -454,6 +596,10 @@ def _levels(sampled: Sample, columns: list[str]) -> list[str]:
     levels = sorted((column for column in columns if column not in kinds), key=sampled.columns.index) or kinds
     cells = [sampled.values(column) for column in levels]
     return [column for place, column in enumerate(levels) if cells[place] not in cells[:place]][:_LEVELS_MAX]
+
+
+def _are_flags(cells: list[str], further: frozenset[str] = frozenset()) -> bool:
+    return (_FLAGS | further).issuperset(map(str.casefold, cells))
 
 
 def _are_gtins(cells: list[str]) -> bool:

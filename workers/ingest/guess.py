@@ -7,7 +7,7 @@ it until a person has chosen: the readings stand in the lines above, which begin
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,10 @@ from workers.ingest.column_roles import (
     by_names,
     commonest,
     counted_once,
+    currencies_named,
     day_formats,
     differ,
+    filled_down,
     fits_gtin,
     free_amounts,
     has_word,
@@ -39,6 +41,7 @@ from workers.ingest.column_roles import (
     meant_by,
     meant_together,
     name_score,
+    price_spec,
     read_numbers,
     replaced,
     role_names,
@@ -48,20 +51,26 @@ from workers.ingest.column_roles import (
 )
 from workers.ingest.forms import UNPACKED_BYTES_MAX
 from workers.ingest.sample import Sample, plain, sample
-from workers.ingest.shapes import Shape, recognized
+from workers.ingest.shapes import Shape, read_by, recognized
 
 _PATHS = (" > ", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
 _SLASHES = (" / ", "/")
 _FORMULA = re.compile(r'="[^"]*"')
 _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
+# KGM and the like are the codes of UN/ECE Recommendation 20: https://unece.org/trade/uncefact/cl-recommendations
 _UNIT_OF_WEIGHT = re.compile(
-    r"(?:^|\W)(?:(?P<kg>kg|кг|kilograms?)|(?P<g>g|г|gramm?e?s?)|(?P<lb>lbs?|pounds?)|(?P<oz>oz|ounces?))(?:\W|$)"
+    r"(?:^|\W)(?:(?P<kg>kgs?|кг|kgm|kilograms?)|(?P<g>g|г|grm|gramm?e?s?)|(?P<lb>lbs?|lbr|pounds?)|"
+    r"(?P<oz>oz|onz|ounces?))(?:\W|$)"
 )
 # What a column beside the weight is called whose cells are its units.
 _IS_UNIT_OF_WEIGHT = re.compile(r"(?:\w+ )?weight (?:unit|units|uom|unit of measure)")
 # A pound is exactly so many kilograms, and an ounce a sixteenth of it: https://www.nist.gov/pml/special-publication-811
 _KILOGRAMS = {"kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125"}
+# Shops seldom have nothing but whole prices of a hundred and more in these currencies; marketplaces write cents so.
+_RARELY_WHOLE = ("EUR", "USD", "GBP")
+_HIGH_AND_WHOLE = re.compile(r"[1-9][0-9]{2,}", re.ASCII)
+_WHOLE_MIN = 5
 # Plain numbers, by their decimal marks. Unlike prices, weights often have three decimals: "1.800" is no 1,800, while
 # "1,800" may be either.
 _WEIGHTS = {
@@ -96,6 +105,14 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
     sampled = sample(path, member=member, sheet=sheet, unpacked_bytes_max=unpacked_bytes_max)
     shape = recognized(sampled)
     if shape is None:
+        fields = by_names(sampled)
+        down = filled_down(sampled, fields["item"])
+        if down is None:
+            return _Writer(path, sampled, fields, None).guess()
+        name, within = _quoted(down["columns"][0]), _quoted(down["within"])
+        said = f"name: a row without {name} gets that of the row above, as long as both have the same {within}"
+        form, doubts = sampled.form | {"fill_down": down}, (*sampled.doubts, said)
+        sampled = replace(read_by(sampled, form), form=form, doubts=doubts)
         return _Writer(path, sampled, by_names(sampled), None).guess()
     return _Writer(path, shape.sampled, shape.fields, shape).guess()
 
@@ -200,14 +217,18 @@ class _Writer:
         return [text for _, text in self._numbered(spec)]
 
     def _numbered(self, spec: Any) -> list[tuple[int, str]]:
-        """Return the texts of a field with their places."""
+        """Return the texts of a field with their places; of a field with `match` what that finds."""
         found = []
+        pattern = re.compile(spec["match"]) if isinstance(spec, dict) and "match" in spec else None
         nulls = spec.get("null", ()) if isinstance(spec, dict) else ()
         for place, row in enumerate(self.sampled.rows):
             texts = [row[column] for column in _columns(spec) if row.get(column, "") not in ("", *nulls)]
             if texts:
                 whole = isinstance(spec, dict) and "columns" in spec
-                found.append((place, " ".join(texts) if whole else texts[0]))
+                text = " ".join(texts) if whole else texts[0]
+                part = pattern.search(text) if pattern else None
+                if pattern is None or (part and part[1]):
+                    found.append((place, part[1] if part else text))
         return found
 
     def _examples(self, places: list[tuple[int, str]]) -> str:
@@ -249,12 +270,16 @@ class _Writer:
         self._line("id", spec, distinct if cells else "")
 
     def _replaced(self, spec: Any) -> None:
-        """Say that members of a list, such as variants, would replace one another as prices of one item."""
+        """Say that members of a list, such as variants, or rows would replace one another as prices of one item."""
         observation = self.fields.get("observation", {})
-        if "each" not in self.sampled.form or not _columns(spec) or not observation.get("price"):
+        if not _columns(spec) or not observation.get("price"):
             return
         apart = [column for key in ("day", "channel", "currency") for column in _columns(observation.get(key, []))]
-        row = replaced(self.sampled, [*_columns(spec), *apart])
+        key = [*_columns(spec), *apart]
+        if "each" not in self.sampled.form:
+            self._replaced_rows(key, observation["price"])
+            return
+        row = replaced(self.sampled, key)
         if row is not None:
             each, shared = _quoted(self.sampled.form["each"]), _quoted(row.get(_columns(spec)[0], ""))
             self._doubt(
@@ -262,6 +287,18 @@ class _Writer:
                 f"several members of {each} have the id {shared} on the same day: the last price replaces the others. "
                 f"If each is an item of its own, its id is a column of {each}",
             )
+
+    def _replaced_rows(self, key: list[str], price: Any) -> None:
+        prices: dict[tuple[str | None, ...], str] = {}
+        for place, text in self._numbered(price):
+            row = self.sampled.rows[place]
+            if key[0] in row and prices.setdefault(tuple(map(row.get, key)), text) != text:
+                self._doubt(
+                    "id",
+                    f"several rows have the id {_quoted(row[key[0]])} on the same day at different prices: the last "
+                    'price replaces the others, unless identity is "event" or a column tells them apart',
+                )
+                return
 
     def _name(self, spec: Any) -> None:
         item = self.fields["item"]
@@ -343,6 +380,7 @@ class _Writer:
 
     def _weight(self, spec: dict[str, Any]) -> None:
         units = [column for column in self.sampled.columns if _IS_UNIT_OF_WEIGHT.fullmatch(plain(column))]
+        units = [column for column in units if plain(column).startswith(plain(spec["column"]))] or units
         for whole in (spec, *({"columns": [spec["column"], column]} for column in units)):
             texts = self._cells(whole)
             with_unit = sum(quantity(text, "kg") is not None for text in texts)
@@ -357,6 +395,14 @@ class _Writer:
             says = f"the column's name says {named[named.lastgroup]}"
             self._line("weight_kg", spec | _in_kilograms(named.lastgroup, decimal), f"{self._given(spec)}; {says}")
             return
+        for column in units if decimal else []:
+            words = list(set(self.sampled.values(column)))
+            unit = _UNIT_OF_WEIGHT.fullmatch(words[0].casefold()) if len(words) == 1 else None
+            if unit and unit.lastgroup:  # a later row with another unit has no weight
+                whole = {"columns": [spec["column"], column], "match": f"^(.+) {re.escape(words[0])}$"}
+                says = f"{_quoted(column)} says {words[0]}"
+                self._line("weight_kg", whole | _in_kilograms(unit.lastgroup, decimal), f"{self._given(spec)}; {says}")
+                return
         reason = "a cell is no plain number" if named else "neither its name nor its cells say whether kg or g is meant"
         example = next((text for text in cells if re.search("[.,]" if decimal else "[^0-9]", text)), cells[0])
         decimal = decimal or ("," if any("," in text for text in cells) else ".")
@@ -381,6 +427,7 @@ class _Writer:
             self._doubt("channel", "no column names the shop: write its name here")
             self.lines.append('channel = { constant = "SHOP" }')
         currency, marks, fixed = self._currency(price, specs.get("currency"))
+        self._end_of_sale(price)
         price = self._price(price, marks, fixed)
         self.lines += currency
         if listed is not None:
@@ -403,8 +450,7 @@ class _Writer:
         """Return both fields so that a sale price of zero is none: shops export it where nothing is reduced."""
         if not isinstance(price, dict) or len(price.get("first_of", ())) < 2:
             return price, listed
-        texts = self.sampled.values(price["first_of"][0])
-        zeros = sorted({text for text in texts if re.fullmatch(r"[^1-9]*0[^1-9]*", text)})
+        zeros = _zeros(self.sampled.values(price["first_of"][0]))
         if not zeros:
             return price, listed
         none = {"null": zeros}
@@ -457,6 +503,11 @@ class _Writer:
             count, examples = len(unread_cells), self._examples(unread_cells)
             self._doubt("day", f"{count:,} of {total:,} {_is(count)} no day and {_is(count)} rejected: {examples}")
         first, last = bounds("", "")
+        if all(day is not None and day > last for _, day in read):
+            today = _reading("day = { load_day = true }", "the prices are of the day on which they are loaded")
+            named = _quoted(_columns(spec)[0])
+            self._ask("day", f"all days of {named} are in the future, which no day of a price may be", (today,))
+            return
         for outside, where in (
             ([text for text, day in read if day is not None and day > last], "in the future"),
             ([text for text, day in read if day is not None and day < first], f"before {shown(first)}"),
@@ -587,16 +638,8 @@ class _Writer:
 
     def _currency_of_name(self, price: Any) -> str | None:
         """Return the currency that the name of the price's column states."""
-        found = set()
-        for column in [*_columns(price), *self.fields.get("rivals", {}).get("price", [])]:
-            words = {word.upper() for word in re.findall(r"[A-Za-z]+", column) if _is_code(word, column)}
-            signs = {
-                code
-                for sign, meant in MARKS.items()
-                if len(meant) == 1 and not sign.isalnum() and sign in column
-                for code in meant
-            }
-            found |= words | (signs if not words else set())
+        columns = [*_columns(price), *self.fields.get("rivals", {}).get("price", [])]
+        found = set[str]().union(*map(currencies_named, columns))
         return found.pop() if len(found) == 1 else None
 
     def _of_each_price(self, price: Any, stated: Counter[str]) -> tuple[str, dict[str, str]]:
@@ -638,11 +681,18 @@ class _Writer:
             if units and plain(column).replace(" ", "") in word_list("unit_of_price"):
                 sentence = f'{_quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
                 self._doubt("price", f"{sentence}: the price is loaded as it is written, and is not divided")
+        cells = self._cells(spec)
+        if currency in _RARELY_WHOLE and len(cells) >= _WHOLE_MIN and all(map(_HIGH_AND_WHOLE.fullmatch, cells)):
+            self._doubt(
+                "price",
+                f"{_quoted(_columns(spec)[0])} has whole amounts alone, such as {_quoted(cells[0])}: if these count "
+                "hundredths, write the prices into the file with decimals",
+            )
         return self._amount_line("price", spec, marks, currency)
 
     def _prices_of(self, column: str, marks: list[str], currency: str | None) -> list[str]:
         """Return the lines by which a column is the price: one for each reading of its amounts."""
-        made, _, choices = self._amount({"column": column}, marks, currency)
+        made, _, choices = self._amount(price_spec(self.sampled, column), marks, currency)
         if choices:
             text, readings = choices
             return [_reading(f"price = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings]
@@ -670,6 +720,17 @@ class _Writer:
         )
         return True
 
+    def _end_of_sale(self, price: Any) -> None:
+        """Say which column may end a sale price, which is taken wherever there is one."""
+        if self.shape or not isinstance(price, dict) or len(price.get("first_of", ())) < 2:
+            return
+        for column in self.sampled.columns:
+            if has_word(column, "end") and day_formats(self.sampled.values(column), MOSTLY):
+                sale = _quoted(price["first_of"][0])
+                self._doubt(
+                    "price", f"{sale} is taken wherever there is one; {_quoted(column)} may say that it is over"
+                )
+
     def _tax_of(self, price: Any, listed: Any) -> None:
         """Say that a price without tax and a recommended price, which is mostly with it, are no reduction."""
         net = next((column for column in _columns(price) if has_word(column, "without_tax")), None)
@@ -682,6 +743,9 @@ class _Writer:
             )
 
     def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
+        zeros = _zeros(self._cells(spec))
+        if zeros:  # what programs write for none
+            spec = spec | {"null": [*spec.get("null", ()), *zeros]}
         stated = {mark_of(text) for text in self._cells(spec)} - {""}
         if stated and (len(marks) > 1 or not stated <= set(marks)):  # one that states another currency is an error
             self._line("list_price", spec | {"free_form": True, "on_error": "field"})
@@ -714,7 +778,7 @@ class _Writer:
             most = f"{_quoted(_columns(spec)[0])} seems to be the price, and {_share(len(unread), len(cells))}"
             return self._ask(name, f"{most} cannot be read: {self._examples(unread)}")
         negative = [(place, text) for place, text in cells if re.match(r"\W*[-\u2212]\s*\W?[0-9]", text)]
-        zero = [(place, text) for place, text in cells if re.fullmatch(r"[^1-9]*0[^1-9]*", text)]
+        zero = [(place, text) for place, text in cells if _is_zero(text)]
         for some, what, end in (
             (unread, "cannot be read", "rejected"),
             (negative if name == "price" else [], f"{_is(len(negative))} negative", "rejected"),
@@ -789,6 +853,14 @@ def _day_of_name(column: str) -> date | None:
     return None if day is None else shown(day)
 
 
+def _is_zero(text: str) -> bool:
+    return re.fullmatch(r"[^1-9]*0[^1-9]*", text) is not None
+
+
+def _zeros(cells: list[str]) -> list[str]:
+    return sorted(set(filter(_is_zero, cells)))
+
+
 def _share(count: int, total: int, noun: str = "cell") -> str:
     return f"{count:,} of {many(total, noun)}"
 
@@ -818,12 +890,6 @@ def _codes_of(mark: str, currencies: Iterable[str]) -> tuple[str, ...]:
 
 def _day_shown(day: int | None) -> str:
     return "no day" if day is None else str(shown(day))
-
-
-def _is_code(word: str, column: str) -> bool:
-    """Return whether a word of a column's name is the code of a currency, and no other word, as `all` or `top` are."""
-    written_as_code = word.isupper() and not column.isupper()
-    return word.upper() in CODES and (written_as_code or word.upper() in COMMON)
 
 
 def _are_in(mark: str, cells: list[str]) -> float:

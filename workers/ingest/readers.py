@@ -251,10 +251,13 @@ def reshaped(batches: Iterator[Batch], fill_down: FillDown | None, needed: str) 
 
 
 def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:
-    """Give empty cells the value of the row above that has one, as long as `within` is the same."""
+    """Give empty cells the value of the row above that has one, as long as `within` is the same, or filled itself."""
     above: dict[str, tuple[Any, Any]] = dict.fromkeys(rule.columns, (None, None))
+    last = None
     for batch in batches:
         groups = batch.columns[rule.within].to_pylist()
+        if rule.within in rule.columns:
+            groups = [last := group or last for group in groups]
         for name in rule.columns:
             group, value = above[name]
             filled = []

@@ -39,7 +39,7 @@ _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
 _DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
 _ROWS_BELOW_MIN = 3
-_MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*(?:[\[#.].*)?")
+_MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*(?:[\[#.].*)?")
 # The letters beyond ASCII of languages, by the encodings in which their files are: the bytes alone reveal no encoding.
 _WESTERN = ("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áéëïíóöü", "àáâãçéêíóôõúºª", "æøåéäö")
 _CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
@@ -87,7 +87,7 @@ def sample(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max:
 
 def plain(name: str) -> str:
     """Return a column's name as lower-case words without accents: `Variant SKU`, `variant_sku` and `variantSku`."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub("[#№]", " no ", name))
+    apart = re.sub(r"(?<=[a-z])(?<!Mw)(?=[A-Z])", " ", re.sub("[#№]", " no ", name))  # "MwSt" is one word
     letters = unicodedata.normalize("NFKD", apart.casefold().replace("ł", "l").replace("ß", "ss"))
     return " ".join(WORD.findall(unpointed(unicodedata.normalize("NFKC", ACCENT.sub("", letters)))))
 
@@ -377,7 +377,7 @@ def _lowest_header(rows: list[tuple[int, list[str]]], at: int) -> int:
     """
     below = rows[at + 1 : at + 2 + SAMPLE_ROWS]
     names = _names_too(rows[at][1], below)
-    are_for_programs = any("_" in name for name in names) and all(
+    are_for_programs = any(re.search("[_-]", name) for name in names) and all(
         _MACHINE_NAME.fullmatch(cell) for cell in below[0][1] if cell
     )
     return at + 1 if are_for_programs else at

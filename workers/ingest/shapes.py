@@ -60,7 +60,7 @@ def recognized(sampled: Sample) -> Shape | None:
     form = _form(document.get("form", {}), _columns(sampled, known))
     if form.get("quote") == "" and sampled.form.get("delimiter") != "\t":
         del form["quote"]
-    read = _read_by(sampled, form)
+    read = read_by(sampled, form)
     columns = _columns(read, known)
     tables = {name: _resolved(document.get(name, {}), columns) or {} for name in ("item", "observation")}
     doubts = [
@@ -163,7 +163,7 @@ def _counting(option: Any, columns: _Columns) -> _Columns:
     return columns._replace(known=counting)
 
 
-def _read_by(sampled: Sample, form: dict[str, Any]) -> Sample:
+def read_by(sampled: Sample, form: dict[str, Any]) -> Sample:
     """Return a sample as a load with this form reads it: cells filled down, and rows without a value left out."""
     if not form.keys() & {"fill_down", "rows_with"}:
         return sampled

@@ -351,6 +351,22 @@ def test_members_of_a_list_with_ids_of_their_own_are_items_of_their_own(tmp_path
     assert 'several members of "variants" have the id "7"' in found.doubts("id")
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (("7,Mug,9.90,2026-10-01", "7,Mug,6.00,2026-10-01"), True),
+        (("7,Mug,9.90,2026-10-01", "7,Mug,9.90,2026-10-01"), False),
+        (("7,Mug,9.90,2026-10-01", "7,Mug,6.00,2026-10-02"), False),
+    ],
+    ids=["two price lists", "twice", "two days"],
+)
+def test_prices_of_one_item_that_would_replace_one_another_are_said(
+    tmp_path: Path, rows: tuple[str, ...], said: bool
+) -> None:
+    made = guess(put(tmp_path, "\n".join(("sku,name,price,date", *rows)) + "\n"))
+    assert any("the last price replaces the others" in doubt.sentence for doubt in made.doubts) is said
+
+
 def test_offers_of_several_shops_are_prices_of_one_item(tmp_path: Path) -> None:
     offers = [{"id": f"o{n}", "seller": f"Shop {n}", "price": f"{n}.50", "priceCurrency": "EUR"} for n in (1, 2)]
     path = tmp_path / "p.json"
@@ -444,6 +460,21 @@ def test_a_sale_price_of_zero_is_none(tmp_path: Path) -> None:
     assert found.prices == [("A", "9.90", None, "EUR"), ("B", "15.00", "19.00", "EUR")]
 
 
+@pytest.mark.parametrize("text", ["variable", "auf Anfrage", "On request", "a consultar"])
+def test_an_item_whose_price_depends_is_one_without_a_price(tmp_path: Path, text: str) -> None:
+    found = tried(put(tmp_path, f"sku,name,price,currency\n1,A,9.90,EUR\n2,B,{text},EUR\n"), tmp_path)
+    assert [item["id"] for item in found.found.items] == ["1", "2"]
+    assert found.prices == [("A", "9.90", None, "EUR")]
+    several = guess(put(tmp_path, f"sku,name,Price [Main],Price [Kiosk]\n1,A,9.90,9.00\n2,B,{text},5.00\n")).text
+    assert f'null = ["{text}"]' in several
+
+
+def test_a_list_price_of_zero_is_none(tmp_path: Path) -> None:
+    found = tried(put(tmp_path, "sku;name;VK;UVP;Währung\n1;A;9,90;0,00;EUR\n2;B;19,00;25,00;EUR\n"), tmp_path)
+    assert found.prices == [("A", "9.90", None, "EUR"), ("B", "19.00", "25.00", "EUR")]
+    assert found.doubts("list_price") == ""
+
+
 @pytest.mark.parametrize(
     ("header", "row", "chosen"),
     [
@@ -456,6 +487,22 @@ def test_a_sale_price_of_zero_is_none(tmp_path: Path) -> None:
         ("sku,name,type,price", "7,Mug,Mugs,9.90", {"category": "type"}),
         ("sku,name,price,compare to price", "7,Mug,9.90,12.00", {"price": "price"}),
         ("sku,name,price gross,purchase prices net", "7,Mug,9.90,3.00", {"price": "price gross"}),
+        ("*ItemCode,ItemName,PurchasesUnitPrice,SalesUnitPrice", "7,Mug,3.00,9.90", {"price": "SalesUnitPrice"}),
+        ("Item Name,SKU,Rate,Purchase Rate,Tax Rate", "Mug,7,9.90,3.00,20", {"price": "Rate"}),
+        ("sku,Opis oferty,Tytuł oferty,Cena PL", "7,<p>Mug</p>,Mug,9.90", {"name": "Tytuł oferty", "price": "Cena PL"}),
+        (
+            "Artikelnr,Bezeichnung 1,Bezeichnung 2,Preis 1",
+            "7,Mug,grey,9.90",
+            {"name": "Bezeichnung 1", "price": "Preis 1"},
+        ),
+        ("sku,name,Price list 2026", "7,Mug,9.90", {"price": "Price list 2026"}),
+        ("Variation.id,Item.name1,Variation.name,Price", "7,Mug,grey,9.90", {"name": "Item.name1"}),
+        ("Artikelnr,Kurzbezeichnung,Bezeichnung,Preis", "7,Mug gr,Mug grey,9.90", {"name": "Bezeichnung"}),
+        (
+            "Internal ID,Name,Display Name,UPC Code,Price",
+            "7,M-7,Mug,036000291452,9.90",
+            {"id": "Internal ID", "name": "Display Name"},
+        ),
     ],
 )
 def test_columns_of_further_shops_are_what_they_are(
@@ -464,6 +511,171 @@ def test_columns_of_further_shops_are_what_they_are(
     document = tomllib.loads(guess(put(tmp_path, f"{header}\n{row}\n")).text)
     fields = document["item"] | document["observation"]
     assert {name: fields[name] for name in chosen} == chosen
+
+
+@pytest.mark.parametrize(
+    "column", ["InventoryType", "Listing type", "product-id-type", "conditionCategory", "shipping_group"]
+)
+def test_kinds_of_everything_but_of_articles_are_no_category(tmp_path: Path, column: str) -> None:
+    found = tried(put(tmp_path, f"sku,name,price,currency,{column}\n7,Mug,9.90,EUR,Standard\n"), tmp_path)
+    assert [item["category"] for item in found.found.items] == [None]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "Created Time", "Product creation date", "Date de création", "Fecha de alta", "Data di creazione", "Data de cadastro",
+        "Erstellt am", "Data dodania", "Begindatum", "Oprettet", "Created On", "Date Last Sold", "Date de début de remise", "Quantity as-of Date", "Product available date",
+    ],
+)  # fmt: skip
+def test_the_day_on_which_an_article_was_added_is_not_that_of_its_price(tmp_path: Path, column: str) -> None:
+    found = tried(put(tmp_path, f"sku,name,price,currency,{column}\n7,Mug,9.90,EUR,2025-03-02\n"), tmp_path)
+    assert "day = { load_day = true }" in found.guess.text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("columns", "price", "list_price"),
+    [
+        ("Precio de compra sin IVA;Precio con IVA", "9.90", None),
+        ("Prezzo di acquisto (IVA escl.);Prezzo (IVA incl.)", "9.90", None),
+        ("Cost price excl. VAT;Price (incl. 20% tax)", "9.90", None),
+        ("Inköpspris exkl. moms;Pris inkl. moms", "9.90", None),
+        ("Inkoopprijs excl. btw;Prijs incl. btw", "9.90", None),
+        ("Piyasa Satış Fiyatı (KDV Dahil);Trendyol'da Satılacak Fiyat (KDV Dahil)", "9.90", "12.00"),
+        ("Prix de vente conseillé;Prix de vente TTC", "9.90", "12.00"),
+        ("P.V.P. recomendado;Precio neto", "9.90", "12.00"),
+        ("Vergleichspreis/EUR [ManufacturerPrices/EUR];Listenpreis/EUR [ListPrices/EUR]", "9.90", "12.00"),
+    ],
+)
+def test_what_a_column_says_of_tax_does_not_hide_what_it_is(
+    tmp_path: Path, columns: str, price: str, list_price: str | None
+) -> None:
+    found = tried(put(tmp_path, f"sku;name;Währung;{columns}\n7;Mug;EUR;12.00;9.90\n"), tmp_path)
+    assert found.prices == [("Mug", price, list_price, "EUR")]
+
+
+def test_prices_with_and_without_tax_are_a_question(tmp_path: Path) -> None:
+    text = guess(put(tmp_path, "sku;name;Precio sin IVA;Precio con IVA\n7;Mug;8.00;9.68\n")).text
+    assert '"Precio sin IVA" and "Precio con IVA" may each be the price' in text
+    said = guess(put(tmp_path, "sku;name;Preis zzgl. MwSt;UVP\n7;Mug;8.00;9.90\n")).doubts
+    assert any("seems to be without tax" in doubt.sentence for doubt in said)
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "chosen"),
+    [
+        ("Item No.,Sales Item,Item Description,price", ("7,Y,Mug,9.90", "8,N,Cup,5.00"), {"name": "Item Description"}),
+        ("gtin,countryCode,name,price", ("4006381333931,276,Mug,9.90", "4006381333948,276,Cup,5.00"), {"id": "gtin"}),
+        ("item code,name,price", ("7,Mug,9.90", "7,Mug,5.00"), {"id": "item code"}),
+        ("sku,product token,info_product_name_en,price", ("7,p_1,Mug,9.90",), {"name": "info_product_name_en"}),
+        ("sku,item_weight_unit,info_product_name_en,price", ("7,lb,Mug,9.90", "8,lb,Cup,5.00"),
+         {"name": "info_product_name_en"}),
+        ("*Product Code,*Product Description,Supplier Name,price", ("7,Mug,Acme,9.90",), {"name": "*Product Description"}),
+        ("sku,name,EAN VPE,EAN Stück,price", ("7,Mug,4006381333931,4006381333948,9.90",),
+         {"identifiers": {"gtin": "EAN Stück"}}),
+        ("sku,ID produktu (EAN/ISBN),title,price", ("7,4006381333931,Mug,9.90",),
+         {"identifiers": {"gtin": "ID produktu (EAN/ISBN)"}}),
+        ("sku,name,price,Discount from", ("7,Mug,9.90,2026-09-01", "8,Cup,5.00,", "9,Pot,5.00,"), {"day": {"load_day": True}}),
+        ("sku,name,price,number", (*(f"{n},Mug {n},9.90,{4000 + n}" for n in range(20)), "99,Total,9.90,all"),
+         {"day": {"load_day": True}}),
+        ("sku,name,price,date", ("7,Mug,9.90,2026-10-01 08:22:14.123 UTC",),
+         {"day": {"column": "date", "format": "%Y-%m-%d %H:%M:%S.%f UTC"}}),
+    ],
+    ids=["flags", "a country", "one item", "a token", "a unit", "a supplier", "a carton", "an ISBN", "a discount", "numbers", "UTC"],
+)  # fmt: skip
+def test_the_cells_of_a_column_say_what_it_is_not(
+    tmp_path: Path, header: str, rows: tuple[str, ...], chosen: dict[str, Any]
+) -> None:
+    document = tomllib.loads(guess(put(tmp_path, "\n".join((header, *rows)) + "\n")).text)
+    fields = document["item"] | document["observation"]
+    assert {name: fields[name] for name in chosen} == chosen
+
+
+def test_days_that_are_all_in_the_future_are_a_question(tmp_path: Path) -> None:
+    made = guess(put(tmp_path, "sku,name,price,currency,valid\n7,Mug,9.90,EUR,2190-01-01\n8,Cup,5.00,EUR,2190-01-01\n"))
+    assert 'day = "?"' in made.text
+    assert 'all days of "valid" are in the future' in made.text
+    [doubt] = [doubt for doubt in doubts_of(made.text) if "future" in doubt.sentence]
+    assert [reading.statement for reading in doubt.readings] == ["day = { load_day = true }"]
+
+
+@pytest.mark.parametrize(("column", "channel"), [("Seller SKU", "SHOP"), ("shop_sku", "SHOP"), ("Store code", "N")])
+def test_a_sku_of_a_seller_is_no_shop(tmp_path: Path, column: str, channel: str) -> None:
+    found = tried(put(tmp_path, f"sku,name,price,currency,{column}\n7,Mug,9.90,EUR,N\n"), tmp_path)
+    assert found.found.observations[0]["channel"] == channel
+
+
+def test_the_price_in_another_currency_is_no_list_price(tmp_path: Path) -> None:
+    columns = "USD Unit Retail Price,CAD Unit Retail Price"
+    text = guess(put(tmp_path, f"sku,name,{columns}\n7,Mug,9.90,13.90\n8,Cup,5.00,7.00\n")).text
+    assert 'price = "?"' in text
+    assert '"CAD Unit Retail Price" and "USD Unit Retail Price" may each be the price' in text
+    assert "list_price" not in text
+
+
+@pytest.mark.parametrize(
+    ("prices", "currency", "said"),
+    [
+        (("1990", "1250", "800", "3499", "425"), "EUR", True),
+        (("1990", "1250", "8", "3499", "425"), "EUR", False),
+        (("1990", "1250", "800.00", "3499", "425"), "EUR", False),
+        (("199", "129", "800", "349", "425"), "SEK", False),
+    ],
+    ids=["cents", "a low one", "decimals", "crowns"],
+)
+def test_prices_that_are_all_high_and_whole_may_count_hundredths(
+    tmp_path: Path, prices: tuple[str, ...], currency: str, said: bool
+) -> None:
+    rows = "".join(f"{n},Mug {n},{price},{currency}\n" for n, price in enumerate(prices))
+    found = tried(put(tmp_path, "sku,name,price,currency\n" + rows), tmp_path)
+    assert ('whole amounts alone, such as "1990"' in found.doubts("price")) is said
+
+
+def test_a_rate_of_something_is_no_price(tmp_path: Path) -> None:
+    found = tried(put(tmp_path, "sku,name,Return rate,Refresh rate\n7,Screen,2.5,144\n8,Lamp,1.5,60\n"), tmp_path)
+    assert "no column seems to be a price" in found.doubts("observation")
+
+
+def test_a_column_that_may_end_a_sale_price_is_said(tmp_path: Path) -> None:
+    rows = "7,Mug,9.90,8.00,2026-10-01\n8,Cup,5.00,,\n"
+    found = tried(put(tmp_path, f"sku,name,price,discount price,discount-end-date\n{rows}"), tmp_path, currency="EUR")
+    assert [row[1] for row in found.prices] == ["8.00", "5.00"]
+    assert '"discount-end-date" may say that it is over' in found.doubts("price")
+
+
+@pytest.mark.parametrize(
+    ("rows", "column"),
+    [
+        (("1,A-S,Shirt S,9.90", "1,A-M,Shirt M,9.90", "2,B,Cap,5.00"), "Seller SKU"),
+        (("1,A-1,Shirt,9.90", "1,A-2,Shirt,9.90", "2,A-3,Cap,5.00"), "Item ID"),
+        (("1,A-S,Shirt S,9.90", "1,,Shirt M,9.90", "2,B,Cap,5.00"), "Item ID"),
+        ((",A-S,Shirt S,9.90", "7,A-M,Shirt M,9.90", "8,B,Cap,5.00"), "Seller SKU"),
+        ((",A-S,Shirt,9.90", "7,A-M,Cap,9.90", "7,B,Cap,5.00"), "Item ID"),
+    ],
+    ids=["variants", "sales", "no other id", "gaps", "gaps among sales"],
+)
+def test_an_id_of_several_variants_gives_way_to_one_that_each_row_has(
+    tmp_path: Path, rows: tuple[str, ...], column: str
+) -> None:
+    text = guess(put(tmp_path, "\n".join(("Item ID,Seller SKU,Name,Price", *rows)) + "\n")).text
+    assert tomllib.loads(text)["item"]["id"] == column
+
+
+def test_a_name_that_only_the_first_variant_has_is_that_of_all(tmp_path: Path) -> None:
+    header = "Handle,SKU,Name,Category,Price,Currency\n"
+    rows = "shirt,1,Shirt,Tops,9.90,EUR\nshirt,2,,,9.90,EUR\ncap,3,Cap,,5.00,EUR\ncap,4,,,6.00,EUR\n"
+    found = tried(put(tmp_path, header + rows), tmp_path)
+    items = [(item["id"], item["name"], item["category"]) for item in found.found.items]
+    assert items == [("1", "Shirt", "tops"), ("2", "Shirt", "tops"), ("3", "Cap", None), ("4", "Cap", None)]
+    assert 'the same "Handle"' in found.doubts("name")
+    total = tried(put(tmp_path, f"{header}{rows}cap,5,Cup,,5.00,EUR\nsum,,,,9.99,EUR\n"), tmp_path)
+    assert "fill_down" not in total.guess.text
+
+
+def test_an_id_of_several_gtins_gives_way_although_each_variant_has_its_own_day(tmp_path: Path) -> None:
+    rows = "1,10,Shirt,4006381333931,9.90,2026-10-01\n1,11,Shirt,4006381333948,9.90,2026-10-02\n"
+    text = guess(put(tmp_path, f"Item.id,Variation.id,Item.name,EAN,Price,Date\n{rows}")).text
+    assert tomllib.loads(text)["item"]["id"] == "Variation.id"
 
 
 def test_a_day_in_the_name_of_a_file_is_one_that_there_is(tmp_path: Path) -> None:
@@ -931,6 +1143,11 @@ JUDGED = {  # the id and the price of each item, as DuckDB finds them in the fil
     "82_tiendanube.csv": """SELECT "SKU", replace(coalesce("Precio promocional", "Precio"), ',', '.')
         FROM read_csv($1, all_varchar = true, delim = ';')""",
     "92_odoo.csv": "SELECT id, list_price FROM read_csv($1, all_varchar = true)",
+    "94_squarespace.csv": """SELECT "SKU", CASE "On Sale" WHEN 'Yes' THEN "Sale Price" ELSE "Price" END
+        FROM read_csv($1, all_varchar = true)""",
+    "95_prestashop.csv": """SELECT "Product ID", "Price tax excluded" FROM read_csv($1, all_varchar = true, delim = ';')""",
+    "96_lazada.csv": """SELECT "Seller SKU", coalesce("Special Price (VND)", "Price (VND)")
+        FROM read_csv($1, all_varchar = true)""",
 }
 
 
@@ -989,6 +1206,22 @@ def test_a_weight_whose_unit_stands_in_a_column_beside_it_is_in_kilograms(tmp_pa
     assert [item["attributes"] for item in found.found.items] == [{"weight_kg": "0.1464"}, {"weight_kg": "2"}, {}]
 
 
+@pytest.mark.parametrize(
+    ("unit", "kilograms"), [("lb", "0.45359237"), ("KILOGRAM", "1"), ("GRM", "0.001"), ("ONZ", "0.028349523125")]
+)
+def test_weights_in_the_one_unit_that_stands_beside_them_are_in_kilograms(
+    tmp_path: Path, unit: str, kilograms: str
+) -> None:
+    rows = "".join(f"{n},Tea,1,{unit},2.50,EUR,2,kg\n" for n in range(3))
+    path = put(tmp_path, f"id,name,netWeight,netWeightUOM,price,currency,grossWeight,grossWeightUOM\n{rows}")
+    found = tried(path, tmp_path)
+    assert [item["attributes"] for item in found.found.items] == [{"weight_kg": kilograms}] * 3
+    assert found.doubts("weight") == ""
+    path.write_text(path.read_text() + "9,Tea,1,stone,2.50,EUR,2,kg\n")
+    later = Previewer(found.mapping, shown=9).of_items([path], Transformer(found.mapping, {}))
+    assert later.items[-1]["attributes"] == {}
+
+
 def test_weights_whose_column_of_units_has_others_than_kilograms_are_a_question(tmp_path: Path) -> None:
     rows = "1,Tea,0.3,lb,2.50,EUR\n2,Rice,2,kg,3.50,EUR\n3,Salt,1.1,lb,0.50,EUR\n"
     found = tried(put(tmp_path, f"product_id,name,weight,weight_unit,price,currency\n{rows}"), tmp_path)
@@ -1002,6 +1235,14 @@ def test_weights_whose_column_of_units_has_others_than_kilograms_are_a_question(
         ("supply_price,retail_price", "2.50"),
         ("Pack price,Unit price", "2.50"),
         ("VE-Preis netto,Stückpreis netto", "2.50"),
+        ("Precio de coste,PVP", "2.50"),
+        ("Precio mayorista,Precio de venta", "2.50"),
+        ("Prix de revient HT,Prix de vente TTC", "2.50"),
+        ("Prezzo di costo,Prezzo di listino", "2.50"),
+        ("Cena hurtowa,Cena detaliczna", "2.50"),
+        ("Preço de atacado,Preço de varejo", "2.50"),
+        ("Toptan fiyat,Perakende fiyat", "2.50"),
+        ("Minimum price,Selling price", "2.50"),
     ],
 )
 def test_what_a_shop_pays_or_asks_for_a_pack_is_not_the_price(tmp_path: Path, columns: str, price: str) -> None:
@@ -1040,6 +1281,8 @@ def test_a_second_line_of_names_for_programs_is_the_header_where_all_its_cells_a
     found = tried(put(tmp_path, f"SKU;Name;Price;Currency\nitem_sku;item_name;price;currency\n{rows}"), tmp_path)
     assert [item["id"] for item in found.found.items] == ["1", "2", "3"]
     assert 'the header is in line 2, below "SKU Name Price Currency"' in found.doubts("skip_rows")
+    hyphens = guess(put(tmp_path, f"SKU;Name;Price;Currency\nitem-sku;item-name;unit-price;currency\n{rows}"))
+    assert 'id = "item-sku"' in hyphens.text
     among = guess(put(tmp_path, f"SKU;Name;Price;Currency\nitem_sku;Name of item;price;currency\n{rows}"))
     assert "line 2 seems to name the columns too" in " ".join(doubt.sentence for doubt in among.doubts)
 

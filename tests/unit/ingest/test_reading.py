@@ -1084,6 +1084,13 @@ def test_cells_are_filled_down_within_their_group(tmp_path: Path) -> None:
     assert found == [("x", "T"), ("x", "T"), ("y", ""), *[("z", "Q")] * 1_501, ("y", "")]
 
 
+def test_a_row_without_its_group_belongs_to_the_one_above_where_the_group_is_filled_down_too(tmp_path: Path) -> None:
+    text = "a,b,c\n,,0\nx,T,1\n,,2\ny,,3\n,,4\nz,Q,5\n" + ",x,6\n,,7\n" * 1_500
+    down = 'fill_down = { within = "a", columns = ["a", "b"] }\n'
+    found = read(tmp_path, "f.csv", text, down)
+    assert found == [(None, None), ("x", "T"), ("x", "T"), ("y", ""), ("y", ""), ("z", "Q"), *[("z", "x")] * 3_000]
+
+
 def test_cells_of_parquet_are_filled_down_as_what_they_are(tmp_path: Path) -> None:
     day, price = [date(2026, 1, 2), None, None, None], [Decimal("0.00"), None, Decimal("3.50"), None]
     kept, text = pa.array(["T", None, None, "U"]).dictionary_encode(), ["x", "", None, "y"]
