@@ -173,6 +173,19 @@ def test_an_index_of_one_period_says_which_periods_to_choose_and_fills_them_in()
         )
 
 
+def test_an_index_of_periods_without_items_in_common_does_not_say_that_one_period_has_data() -> None:
+    reading = Reading(Periods("year", date(1999, 1, 1), date(2026, 11, 27)), {}, NAMES)
+    rows = [index("1999-01-01", 100.0), index("2026-01-01", 100.0) | {"index": None, "low": None, "high": None}]
+    assert text_of("price-index", rows, reading) == (
+        "2 years have data, from 1999 to the incomplete year 2026, but too few items in common to be compared."
+    )
+
+
+def test_an_answer_of_nothing_does_not_advise_to_leave_empty_what_is_empty() -> None:
+    assert answer_of("cohorts", {"brand": ["vitasoy"]}, [], NOTHING).advice == "Choose other filters."
+    assert "both days empty" in answer_of("cohorts", {"from": "2027-01-01"}, [], NOTHING).advice
+
+
 def test_an_answer_of_nothing_says_why_and_what_to_change() -> None:
     none = answer_of("reductions", {"category": []}, [], TEN_DAYS)
     assert none.figure == "0 reductions" and "no listing fell below a list price" in none.sentence
