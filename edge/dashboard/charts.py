@@ -20,6 +20,7 @@ from edge.dashboard.tables import (
     figure,
     group_name,
     heading,
+    is_amount,
     number,
 )
 from shared.analytics.observations import KIND_OF_LETTER
@@ -68,7 +69,14 @@ Plot = dict[str, Any]
 
 
 def plots(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
-    """Return the line plots of a report, each with its title; none where fewer than two periods could be joined."""
+    """Return the line plots of a report, each with its title; none where fewer than two periods could be joined.
+
+    Amounts of several currencies have no scale in common: each currency has its own plots.
+    """
+    currencies = sorted({str(row["currency"]) for row in rows if row.get("currency")})
+    if len(currencies) > 1 and is_amount(picture.compared, reading.units):
+        by_currency = ([row for row in rows if row.get("currency") == one] for one in currencies)
+        return [plot for alike in by_currency for plot in plots(picture, alike, reading)]
     if len({row.get("period") for row in rows}) < 2:
         return []
     alone = len(set(_labels(rows, reading))) == 1
@@ -109,7 +117,7 @@ def bars(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
 
 def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) -> list[Plot]:
     made = []
-    if picture.boxes:
+    if picture.boxes and len({row.get(name) for name in _BOX}) > 1:  # of one price the table says it all
         made.append(boxed(f"Distribution of prices, {_moment(row, reading)}", [("", row)]))
     if row.get("peers"):
         # Peers are of the brand's largest category, and so are their medians: its own must be of it too.
