@@ -24,6 +24,7 @@ from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
+from shared.processes import is_alive
 from shared.redis import keys
 from shared.redis.connect import STORE_ERRORS, connect_store
 from shared.search.directory import is_whole
@@ -150,11 +151,7 @@ def _examine(paths: Paths) -> Iterator[Finding]:
         f"pid {state['pid']}, {state['base_url']}",
         "wait, or see `itemindex logs supervisor`",
     )
-    for child in state["children"]:
-        calm = child["restarts"] < 3
-        yield Finding(
-            child["name"], calm, f"restarted {child['restarts']} times", f"see `itemindex logs {child['name']}`"
-        )
+    yield from map(_child, state["children"])
     settings = Settings.from_environment(state["environment"])
     yield _role(settings)
     yield from _database(settings)
@@ -164,6 +161,14 @@ def _examine(paths: Paths) -> Iterator[Finding]:
     yield from _directories(settings)
     yield from _bucket(settings)
     yield from _answers(state, settings.anonymous_token)
+
+
+def _child(child: dict[str, Any]) -> Finding:
+    """Judge a part of the stack. One that died is in the state until it starts again, after pauses that grow."""
+    alive = child["pid"] is not None and is_alive(child["pid"])
+    times = f"restarted {child['restarts']} {'time' if child['restarts'] == 1 else 'times'}"
+    remedy = f"see `itemindex logs {child['name']}`"
+    return Finding(child["name"], alive and child["restarts"] < 3, times if alive else f"is down, {times}", remedy)
 
 
 def _binary(part: str, find: Callable[[], str]) -> Finding:

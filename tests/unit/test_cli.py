@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deploy.ctl import console as ctl
+from deploy.ctl.doctor import _child
 from deploy.ctl.main import COMMANDS, cli, load_command, main
 from deploy.terminal import SafeTable, Terminal, safe
 from shared.errors import ConfigurationError
@@ -291,6 +292,20 @@ def test_a_broken_file_is_answered_with_a_sentence(
     done = run(*command.split(), str(tmp_path / name))
     assert (done.returncode, "Traceback" in done.stderr + done.stdout) == (1, False)
     assert sentence in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("alive", [True, False])
+def test_the_doctor_says_that_a_part_which_died_is_down(alive: bool) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    found = _child({"name": "edge-a", "pid": os.getpid() if alive else ended.pid, "restarts": 1})
+    assert (found.ok, found.found) == (alive, "restarted 1 time" if alive else "is down, restarted 1 time")
+
+
+def test_settings_are_listed_in_plain_words(run: Run) -> None:
+    titles, first = run("config").stdout.splitlines()[2], run("config").stdout.splitlines()[4]
+    assert "description" in titles and "sentence" not in titles
+    assert "yes" in first and "True" not in first
 
 
 def test_a_full_disk_is_answered_with_a_sentence() -> None:
