@@ -65,6 +65,7 @@ async def test_a_report_of_nothing_says_that_nothing_was_charged(browser: Browse
     assert await asyncio.to_thread(run, settings, queued_job) == "succeeded"
     assert await browser.ask("GET", job) == 200
     assert "<p>Nothing was charged.</p>" in browser.text and "0 units · 0 rows" in browser.text
+    assert 'Data available for 0 of 1 day, <span class="day">2030-01-01</span>.' in browser.text
     assert (
         '<strong class="figure">0 prices</strong> were observed from <span class="day">2030-01-01</span>'
         in browser.text
