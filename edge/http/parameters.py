@@ -35,6 +35,7 @@ _WORDS = {
     "Length must be": "must have a length",
     "Shorter than minimum length": "must have a length of at least",
     "Longer than maximum length": "must have a length of at most",
+    "Invalid input type": "must be an object",
     "Invalid": "is an invalid",
     "String does not match expected pattern": "must have the documented form",
 }
@@ -265,7 +266,7 @@ class StrictParser(AIOHTTPParser):
 
 def _check_currency(text: str) -> None:
     if not _CURRENCY.fullmatch(text):
-        raise ValidationError("must be a three-letter currency code, such as HKD")
+        raise ValidationError("must be a three-letter currency code in capitals, such as HKD")
     if text not in CODES:
         raise ValidationError("is not an ISO 4217 currency code, such as HKD")
 

@@ -27,7 +27,7 @@ from edge.http.context import instance_of, request_id_from, uuid7
 from edge.http.json import JSON_DEPTH_MAX, decode_json
 from edge.http.lists import CursorSigner
 from edge.http.middleware import framing_is_excessive
-from edge.http.parameters import problem_of_validation
+from edge.http.parameters import in_our_words, problem_of_validation
 from edge.http.prefer import best_format, wait_seconds
 from edge.http.problems import (
     CATALOGUE,
@@ -410,6 +410,11 @@ def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
             {"brand": ["b"], "group_by": ["brand", "category", "channel"]},
             '`group_by`: `["brand","category","channel"]` is not valid; must be repeated at most 2 times.',
         ),
+        (
+            PricingQuery,
+            {"currency": "hkd"},
+            "`currency`: `hkd` is not valid; must be a three-letter currency code in capitals",
+        ),
         (BrandsQuery, {"limit": "many"}, "`limit`: `many` is not valid; must be a whole number from 1 to"),
         (BrandsQuery, {"lmit": "5"}, "`lmit` is unknown; allowed: cursor, limit, q"),
         (PricingQuery, {"channel": ["ok", "x" * 201]}, f"`channel`: `{'x' * 39}…` is not valid; must have 1 to 200"),
@@ -431,6 +436,10 @@ def test_a_refusal_names_the_parameter_the_value_and_what_is_allowed(
     assert problem.detail.startswith(detail)
     assert "errors" in problem.extra
     assert "See `errors`" not in problem.detail
+
+
+def test_a_body_that_is_no_object_is_told_to_be_one() -> None:
+    assert in_our_words(BrandsQuery().error_messages["type"]) == "must be an object"
 
 
 def test_a_name_that_the_index_does_not_have_is_named_with_the_list_of_those_it_has() -> None:
