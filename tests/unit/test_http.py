@@ -43,7 +43,7 @@ from edge.http.problems import (
 )
 from edge.http.representation import match, none_match
 from edge.http.stream import Slice, Unsatisfiable, slice_of
-from edge.index.schemas import BrandsQuery, IdentifierFields
+from edge.index.schemas import BrandsQuery, IdentifierFields, ResolveBody
 from edge.jobs.service import _organization_queue_full
 from edge.mcp.calls import named_as_arguments
 from edge.quota.billing import limit_fields, refusal
@@ -435,6 +435,15 @@ def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
         (NewWatch, {"target": "brand", "condition": "new-low"}, "`code` is required"),
         (NewWatch, {"target": "shop", "code": "x", "condition": "new-low"}, "`target`: `shop` is not valid; must be"),
         (NewWatch, {**BELOW, "currency": "JPY"}, "`amount`: `9.125` is not valid; must have no decimals in JPY."),
+        (
+            ResolveBody,
+            {"identifiers": [{"gtin": "4006381333931"}, {"gtin": 1}]},
+            "`identifiers.1.gtin`: `1` is not valid; must be a string.",
+        ),
+        (ResolveBody, {"identifiers": [{"gtni": "1"}]}, "`identifiers.0.gtni` is unknown; allowed: brand, ean, gtin,"),
+        (ResolveBody, {"identifiers": ["x"]}, "`identifiers.0`: must be an object."),
+        (ResolveBody, {"identifiers": [None]}, "`identifiers.0`: must not be null."),
+        (NewWatch, {**BELOW, "amount": 1.5}, "`amount`: `1.5` is not valid; must be a string."),
         (
             NewWatch,
             {**BELOW, "currency": "HKD"},
