@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from deploy.ctl.console import console, stored
 from deploy.local import nginx, postgres, tls, valkey
 from deploy.local.paths import Paths
 from deploy.local.process import read_state
+from shared.clock import utc_now
 from shared.db.connect import connect, refuse_owner, unavailable
 from shared.db.migrate import pending
 from shared.db.queries import load_queries
@@ -36,6 +38,7 @@ from workers.analytics.rollups import layout
 
 
 _DEADLINE_SECONDS = 2.0
+_CALM = timedelta(minutes=10)
 _SLOTS = 16_384
 
 
@@ -164,11 +167,15 @@ def _examine(paths: Paths) -> Iterator[Finding]:
 
 
 def _child(child: dict[str, Any]) -> Finding:
-    """Judge a part of the stack. One that died is in the state until it starts again, after pauses that grow."""
+    """Judge a part of the stack. One that died is in the state until it starts again, after pauses that grow.
+
+    Restarts of the past are no fault of one that has run for a while since.
+    """
     alive = child["pid"] is not None and is_alive(child["pid"])
+    calm = child["restarts"] < 3 or utc_now() - datetime.fromisoformat(child["started"]) > _CALM
     times = f"restarted {child['restarts']} {'time' if child['restarts'] == 1 else 'times'}"
     remedy = f"see `itemindex logs {child['name']}`"
-    return Finding(child["name"], alive and child["restarts"] < 3, times if alive else f"is down, {times}", remedy)
+    return Finding(child["name"], alive and calm, times if alive else f"is down, {times}", remedy)
 
 
 def _binary(part: str, find: Callable[[], str]) -> Finding:

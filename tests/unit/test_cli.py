@@ -9,7 +9,9 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import click
@@ -22,6 +24,7 @@ from deploy.ctl import console as ctl
 from deploy.ctl.doctor import _child
 from deploy.ctl.main import COMMANDS, cli, load_command, main
 from deploy.terminal import SafeTable, Terminal, safe
+from shared.clock import utc_now
 from shared.errors import ConfigurationError
 from shared.printable import json_line, printable, printable_lines
 from shared.settings.settings import Settings, same_user
@@ -294,11 +297,20 @@ def test_a_broken_file_is_answered_with_a_sentence(
     assert sentence in " ".join(done.stderr.split())
 
 
+def part(pid: int, restarts: int = 1, minutes: float = 0) -> dict[str, Any]:
+    started = (utc_now() - timedelta(minutes=minutes)).isoformat()
+    return {"name": "edge-a", "pid": pid, "restarts": restarts, "started": started}
+
+
+def test_the_doctor_forgives_restarts_of_a_part_that_has_run_for_a_while_since() -> None:
+    assert [_child(part(os.getpid(), 3, minutes)).ok for minutes in (1, 60)] == [False, True]
+
+
 @pytest.mark.parametrize("alive", [True, False])
 def test_the_doctor_says_that_a_part_which_died_is_down(alive: bool) -> None:
     with subprocess.Popen(["true"]) as ended:
         ended.wait()
-    found = _child({"name": "edge-a", "pid": os.getpid() if alive else ended.pid, "restarts": 1})
+    found = _child(part(os.getpid() if alive else ended.pid))
     assert (found.ok, found.found) == (alive, "restarted 1 time" if alive else "is down, restarted 1 time")
 
 
