@@ -85,10 +85,14 @@ def _prices(parameters: Mapping[str, Any], rows: Rows, reading: Reading, name: s
 def _range(rows: Rows, name: str, when: str, reading: Reading) -> Answer:
     fields = differing(rows)
     field = fields[0] if len(fields) == 1 else "group"
-    groups = f"{len(rows)} {'categories' if field == 'category' else f'{field}s'}"
+    count = len({tuple(row.get(name) for name in fields) for row in rows})
+    groups = f"{count} {'categories' if field == 'category' else f'{field}s'}"
     currencies = sorted({str(row["currency"]) for row in rows})
     if len(currencies) > 1:
-        return Answer(groups, f"have prices, in {' and '.join(currencies)} {when}.")
+        listed = f"{', '.join(currencies[:-1])} and {currencies[-1]}"
+        if not fields:
+            return Answer(f"{len(currencies)} currencies", f"have prices: {listed} {when}.")
+        return Answer(groups, f"have prices, in {listed} {when}.")
     low, high = (found(rows, key=lambda row: number(row[name]) or 0.0) for found in (min, max))
     first, last = (group_name(row, reading.names, fields) for row in (low, high))
     ends = f"from {first} to {last}"

@@ -146,6 +146,15 @@ def test_a_range_counts_what_distinguishes_its_groups() -> None:
     assert "of 4 groups, from x, A to x, A (" in text_of("cohorts", groups)
 
 
+def test_groups_in_several_currencies_are_counted_once_and_the_currencies_listed() -> None:
+    def priced(currency: str, **group: str) -> dict[str, Any]:
+        return cohort("2026-06-01", "9.50", **group) | {"currency": currency}
+
+    both = [priced("EUR", channel="A"), priced("KWD", channel="A"), priced("HKD", channel="B")]
+    assert text_of("cohorts", both) == "2 channels have prices, in EUR, HKD and KWD (2026-06)."
+    assert text_of("cohorts", both[:2]) == "2 currencies have prices: EUR and KWD (2026-06)."
+
+
 def test_an_index_is_the_change_since_its_first_period_with_its_interval() -> None:
     said = text_of("price-index", [index("2026-06-01", 100.0), index("2026-07-01", 99.4)])
     assert said == (

@@ -79,6 +79,17 @@ def test_amounts_of_several_currencies_are_not_drawn_on_one_scale() -> None:
     }
 
 
+def test_the_only_group_of_its_currency_is_named_beside_groups_of_others() -> None:
+    rows = [
+        cohort("2026-07-01", "7.00", brand=b) | {"currency": c} for b, c in (("x", "HKD"), ("y", "HKD"), ("z", "USD"))
+    ]
+    assert [picture["title"] for picture in bars(COHORT, rows)] == [
+        "Distribution of prices, 2026-07-01, HKD",
+        "Distribution of prices, z, 2026-07-01, USD",
+        "Share of observations by channel, z, 2026-07-01, USD",
+    ]
+
+
 def test_a_group_of_one_price_has_no_distribution() -> None:
     [shares] = bars(COHORT, [cohort("2026-07-01", "1.00")])
     assert shares["title"].startswith("Share of observations")
