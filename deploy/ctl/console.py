@@ -39,6 +39,10 @@ class FiniteRange(click.FloatRange):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return float(super().convert(value, param, ctx))
 
+    def _describe_range(self) -> str:
+        """Return the range as the help shows it; nothing where it has no bounds, which click would show as `None`."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 class Iid(click.ParamType[str]):
     """An IID in any spelling, made canonical."""
@@ -207,4 +211,6 @@ def _cell(value: Any) -> str | Text:
         return rfc3339(value)
     if isinstance(value, Styled):
         return Text(printable(value.text), style=value.style)
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)

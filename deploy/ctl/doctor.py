@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,12 +19,14 @@ from deploy.ctl.console import console, stored
 from deploy.local import nginx, postgres, tls, valkey
 from deploy.local.paths import Paths
 from deploy.local.process import read_state
+from shared.clock import utc_now
 from shared.db.connect import connect, refuse_owner, unavailable
 from shared.db.migrate import pending
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
+from shared.processes import is_alive
 from shared.redis import keys
 from shared.redis.connect import STORE_ERRORS, connect_store
 from shared.search.directory import is_whole
@@ -35,6 +38,7 @@ from workers.analytics.rollups import layout
 
 
 _DEADLINE_SECONDS = 2.0
+_CALM = timedelta(minutes=10)
 _SLOTS = 16_384
 
 
@@ -150,11 +154,7 @@ def _examine(paths: Paths) -> Iterator[Finding]:
         f"pid {state['pid']}, {state['base_url']}",
         "wait, or see `itemindex logs supervisor`",
     )
-    for child in state["children"]:
-        calm = child["restarts"] < 3
-        yield Finding(
-            child["name"], calm, f"restarted {child['restarts']} times", f"see `itemindex logs {child['name']}`"
-        )
+    yield from map(_child, state["children"])
     settings = Settings.from_environment(state["environment"])
     yield _role(settings)
     yield from _database(settings)
@@ -164,6 +164,18 @@ def _examine(paths: Paths) -> Iterator[Finding]:
     yield from _directories(settings)
     yield from _bucket(settings)
     yield from _answers(state, settings.anonymous_token)
+
+
+def _child(child: dict[str, Any]) -> Finding:
+    """Judge a part of the stack. One that died is in the state until it starts again, after pauses that grow.
+
+    Restarts of the past are no fault of one that has run for a while since.
+    """
+    alive = child["pid"] is not None and is_alive(child["pid"])
+    calm = child["restarts"] < 3 or utc_now() - datetime.fromisoformat(child["started"]) > _CALM
+    times = f"restarted {child['restarts']} {'time' if child['restarts'] == 1 else 'times'}"
+    remedy = f"see `itemindex logs {child['name']}`"
+    return Finding(child["name"], alive and calm, times if alive else f"is down, {times}", remedy)
 
 
 def _binary(part: str, find: Callable[[], str]) -> Finding:

@@ -23,7 +23,7 @@ def declared() -> list[dict[str, Any]]:
     return [
         {
             "variable": item.name.upper(),
-            "sentence": item.metadata["sentence"],
+            "description": item.metadata["sentence"],
             "default": "" if item.default is None else str(item.default),
             "secret": item.metadata["secret"],
         }

@@ -37,7 +37,7 @@ _WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
 )
 @data_dir_option
 def edge(bind: str, processes: int, data_dir: Path) -> None:
-    """Run an edge until it is stopped; on SIGTERM it finishes its open requests, on SIGHUP it reloads its code.
+    """Run an edge until it is stopped; on SIGTERM it finishes its open requests. New code needs a restart.
 
     Run two behind each nginx: while one restarts or is down, the other one answers. An edge trusts nginx's headers
     about callers only over a unix socket.

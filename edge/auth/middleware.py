@@ -16,6 +16,10 @@ from shared.organizations.credentials import KEY_PREFIX
 
 PUBLIC_TOKEN_FIELD = "X-Service-Public-Token"  # noqa: S105 - the name of a header
 _NOT_VALID = "The credential is not valid. Check that the whole of it was copied; if it was rotated, use the new one."
+_NOT_OF_ITS_FORM = (
+    "The credential is not of the form that its header takes. Send an API key as `Authorization: ApiKey …`, "
+    f"an ID token as `Authorization: Bearer …`, or a public token as `{PUBLIC_TOKEN_FIELD}: …`."
+)
 _CHALLENGES = {
     "public-token": f'PublicToken realm="item-index", header="{PUBLIC_TOKEN_FIELD}"',
     "api-key": 'ApiKey realm="item-index"',
@@ -68,7 +72,7 @@ class Authentication:
         else:
             resolved = await self._credentials.resolve(kind, credential)
             if resolved is None:
-                raise self._unauthorized(rule, "invalid-credentials", _NOT_VALID)
+                raise self._unauthorized(rule, "invalid-credentials", _refusal(kind, credential))
             principal = resolved
         if kind not in rule.accepts:
             raise self._not_accepted(rule, kind)
@@ -82,7 +86,7 @@ class Authentication:
         except ExpiredToken:
             raise self._unauthorized(rule, "expired-credentials", "The ID token has expired. Sign in again.") from None
         except InvalidToken:
-            raise self._unauthorized(rule, "invalid-credentials", _NOT_VALID) from None
+            raise self._unauthorized(rule, "invalid-credentials", _refusal("bearer", token)) from None
         context.person = person
         first = person.membership(None)
         organization = (first.organization_id, first.name) if first is not None else (None, None)
@@ -119,6 +123,12 @@ class Authentication:
         kinds = dict.fromkeys([*sorted(rule.accepts, reverse=True), *(["bearer"] if rule.key_as_bearer else [])])
         challenge = ", ".join(_CHALLENGES[kind] for kind in kinds)
         return Problem(slug, detail, fields={"WWW-Authenticate": challenge})
+
+
+def _refusal(kind: CredentialKind, credential: str) -> str:
+    """Return why a credential is refused: by its form alone, so that nobody learns which credentials exist."""
+    is_key = credential.startswith(KEY_PREFIX)
+    return _NOT_VALID if is_key == (kind == "api-key") else _NOT_OF_ITS_FORM
 
 
 def credential_of(request: web.Request) -> tuple[CredentialKind | None, str]:

@@ -47,7 +47,8 @@ def _nothing(kind: str, parameters: Mapping[str, Any], reading: Reading) -> Answ
     if reading.periods.first is None:
         asked = [str(parameters[end]) for end in ("from", "to") if parameters.get(end)]
         days = f" from {' to '.join(asked)}" if asked else ""
-        advice = "Leave both days empty to get the 90 days up to the last data, or choose other filters."
+        emptied = "Leave both days empty to get the 90 days up to the last data, or choose" if asked else "Choose"
+        advice = f"{emptied} other filters."
         kept = {name: value for name, value in parameters.items() if name not in ("from", "to")}
         return Answer("0 prices", f"were observed{days} with these filters.", advice, _form(kind, kept))
     form = _form(kind, parameters)
@@ -84,10 +85,14 @@ def _prices(parameters: Mapping[str, Any], rows: Rows, reading: Reading, name: s
 def _range(rows: Rows, name: str, when: str, reading: Reading) -> Answer:
     fields = differing(rows)
     field = fields[0] if len(fields) == 1 else "group"
-    groups = f"{len(rows)} {'categories' if field == 'category' else f'{field}s'}"
+    count = len({tuple(row.get(name) for name in fields) for row in rows})
+    groups = f"{count} {'categories' if field == 'category' else f'{field}s'}"
     currencies = sorted({str(row["currency"]) for row in rows})
     if len(currencies) > 1:
-        return Answer(groups, f"have prices, in {' and '.join(currencies)} {when}.")
+        listed = f"{', '.join(currencies[:-1])} and {currencies[-1]}"
+        if not fields:
+            return Answer(f"{len(currencies)} currencies", f"have prices: {listed} {when}.")
+        return Answer(groups, f"have prices, in {listed} {when}.")
     low, high = (found(rows, key=lambda row: number(row[name]) or 0.0) for found in (min, max))
     first, last = (group_name(row, reading.names, fields) for row in (low, high))
     ends = f"from {first} to {last}"
@@ -97,11 +102,16 @@ def _range(rows: Rows, name: str, when: str, reading: Reading) -> Answer:
 
 def _index(parameters: Mapping[str, Any], rows: Rows, reading: Reading) -> Answer:
     last, unit = rows[-1], reading.periods.unit
-    indexed = [row for row in rows if _same(row, last) and row["index"] is not None]
+    alike = [row for row in rows if _same(row, last)]
+    indexed = [row for row in alike if row["index"] is not None]
     if len(indexed) < 2:
         finer = reading.periods.finer()
         advice = f"Choose periods of a {finer}" if finer else "Choose an earlier first day"
         form = _form(PRICE_INDEX.name, {**parameters, **({"granularity": finer} if finer else {})})
+        if len(alike) > 1:
+            ends = f"from {reading.periods.name(alike[0]['period'])} to {reading.periods.name(last['period'])}"
+            apart = f"have data, {ends}, but too few items in common to be compared."
+            return Answer(f"{len(alike)} {unit}s", apart, "Choose more brands or categories, or other periods.", form)
         only = f"has data ({reading.periods.text(last['period'])}), so there is nothing to compare it with"
         return Answer(f"1 {unit}", f"{only}: the first period is always 100.", f"{advice} to see a change.", form)
     first, newest = indexed[0], indexed[-1]

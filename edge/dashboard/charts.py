@@ -20,6 +20,7 @@ from edge.dashboard.tables import (
     figure,
     group_name,
     heading,
+    is_amount,
     number,
 )
 from shared.analytics.observations import KIND_OF_LETTER
@@ -68,7 +69,14 @@ Plot = dict[str, Any]
 
 
 def plots(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
-    """Return the line plots of a report, each with its title; none where fewer than two periods could be joined."""
+    """Return the line plots of a report, each with its title; none where fewer than two periods could be joined.
+
+    Amounts of several currencies have no scale in common: each currency has its own plots.
+    """
+    currencies = sorted({str(row["currency"]) for row in rows if row.get("currency")})
+    if len(currencies) > 1 and is_amount(picture.compared, reading.units):
+        by_currency = ([row for row in rows if row.get("currency") == one] for one in currencies)
+        return [plot for alike in by_currency for plot in plots(picture, alike, reading)]
     if len({row.get("period") for row in rows}) < 2:
         return []
     alone = len(set(_labels(rows, reading))) == 1
@@ -109,8 +117,11 @@ def bars(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
 
 def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) -> list[Plot]:
     made = []
-    if picture.boxes:
-        made.append(boxed(f"Distribution of prices, {_moment(row, reading)}", [("", row)]))
+    # Beside groups of other currencies it is not the only one: the title says which it is.
+    own = group_name(row, reading.names, differing(rows))
+    moment = ", ".join(part for part in (own, _moment(row, reading)) if part)
+    if picture.boxes and len({row.get(name) for name in _BOX}) > 1:  # of one price the table says it all
+        made.append(boxed(f"Distribution of prices, {moment}", [("", row)]))
     if row.get("peers"):
         # Peers are of the brand's largest category, and so are their medians: its own must be of it too.
         shared = max(row["categories"], key=_size)
@@ -119,14 +130,14 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
             for name, one in ((row["name"], shared), *((one["name"], one) for one in row["peers"]))
         ]
         where = _group({"category": shared["category"]}, reading).rpartition(" › ")[2]
-        made.append(barred(f"Median price of the largest brands in {where}, {_moment(row, reading)}", listed))
+        made.append(barred(f"Median price of the largest brands in {where}, {moment}", listed))
     for field, words in _PARTS.items():
         parts = row.get(field) or []
         # A group that is one channel has all of it by construction.
         if len(parts) > 1 and "share" in parts[0]:
             cut = [parts[place] for place in _largest([_size(one) for one in parts], _BARS_MAX)]
             listed = [Bar(_group(one, reading).rpartition(" › ")[2], one["share"]) for one in cut]
-            title = f"Share of observations by {words}, {_moment(row, reading)}{_largest_of(_BARS_MAX, parts)}"
+            title = f"Share of observations by {words}, {moment}{_largest_of(_BARS_MAX, parts)}"
             made.append(barred(title, listed, percent=True))
     single = [name for name in picture.lines if name in BY_CODE and len(_known(_drawn_name(name, rows), rows)) == 1]
     indicators = [
@@ -142,7 +153,7 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
     drawn = footprint(
         indicators,
         {name: BY_CODE[name].title for name in single},
-        f"Footprint, {_moment(row, reading)}, with its 95 % interval",
+        f"Footprint, {moment}, with its 95 % interval",
     )
     return [*made, *([drawn] if drawn else [])]
 

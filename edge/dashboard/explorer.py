@@ -169,6 +169,7 @@ class ExplorerPages:
             results=results,
             next=self._next(query.q, results),
             paged=query.after is not None,
+            iid=canonical_iid(query.q),
             base_url=self._base_url,
         )
 

@@ -1,5 +1,6 @@
 """Forms over request schemas: their fields, what a filled-in form orders, its faults by field, and their pages."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,8 @@ from shared.organizations.accounts import Principal
 _TEXT_MAX = 400
 _SEVERAL = "; repeat to select several"
 _NONE: Mapping[str, Any] = {}
+# What a program calls, the fields of a form suggest.
+_LIST_ADVISED = re.compile(r"see /v1/index/\w+")
 # What pages say of a parameter in place of what the API's document says, whichever form it is in.
 _WORDS: Mapping[str, Mapping[str, Any]] = {
     "code": {"label": "Category", "completes": "category"},
@@ -188,6 +191,8 @@ class Form:
             if one is not None and isinstance(one.declared, fields.List):
                 text = fault.sentence  # which says of which value it is
             name = one.name if one else ""
+            text = text.replace("see /v1/index/search", "find it in the explorer")
+            text = _LIST_ADVISED.sub("type its first letters to see suggestions", text)
             text = text.removeprefix(f"`{fault.parameter}`").removeprefix(":").strip()
             faults[name] = f"{faults[name]}. {text}" if name in faults else text
         return replace(self, faults=faults)

@@ -264,7 +264,7 @@ def heading(name: str, units: Mapping[str, str] = NO_UNITS, currency: str | None
     words = _HEADINGS.get(name) or name.replace("_", " ").capitalize()
     if SHARE.search(name):
         return f"{words}, %"
-    if _is_amount(name, units):
+    if is_amount(name, units):
         return f"{words}, {currency}" if currency else words
     return f"{words} (first period = 100)" if name == "index" and units.get(name) else words
 
@@ -275,7 +275,8 @@ def _indicator(name: str) -> tuple[Indicator | None, str]:
     return (BY_CODE.get(stem), bound) if bound in _BOUNDS else (BY_CODE.get(name), "")
 
 
-def _is_amount(name: str, units: Mapping[str, str]) -> bool:
+def is_amount(name: str, units: Mapping[str, str]) -> bool:
+    """Return whether a field's figures are amounts of a currency."""
     return name in _AMOUNTS or units.get(name) == "currency"
 
 
@@ -441,7 +442,7 @@ def _text(name: str, row: Mapping[str, Any], reading: Reading) -> str:
         return f"{value:,.2f}"
     if isinstance(value, float) and _indicator(name)[0]:
         return estimate(value)
-    if isinstance(value, str) and row.get("currency") and _is_amount(name, reading.units):
+    if isinstance(value, str) and row.get("currency") and is_amount(name, reading.units):
         return str(amount(value, row["currency"]))  # the file has all of its digits
     if isinstance(value, str) and _LONG.fullmatch(value):
         return f"{Decimal(value):.4f}"

@@ -7,7 +7,6 @@ does it.
 import asyncio
 from contextlib import ExitStack
 from typing import Any
-from uuid import uuid4
 
 import asyncpg
 import msgspec
@@ -15,6 +14,7 @@ from aiohttp import BodyPartReader, MultipartReader, web
 
 from edge.dashboard.doubts import decided, doubts_of
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.http.context import uuid7
 from edge.storage.database import Database, Scope
 from shared.db.queries import load_queries
 from shared.index.iid import require_uuid
@@ -63,7 +63,7 @@ class UploadPages:
         part = await form.next()
         if not isinstance(part, BodyPartReader) or part.name != "file" or not part.filename:
             raise PageError(400, "Choose a file.")
-        upload, name = str(uuid4()), file_name(part.filename) or "file"
+        upload, name = str(uuid7()), file_name(part.filename) or "file"
         size = await self._store_part(part, upload_key(upload))
         await self._database.fetch(SQL.add, upload, *visitor.require_operator(), name, size, scope=scope)
         return see(f"{PAGE}/{upload}")

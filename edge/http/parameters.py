@@ -30,11 +30,14 @@ _SECRET = frozenset({"url", "signature"})
 _WORDS = {
     "Missing data for required field": "Required",
     "Field may not be null": "must not be null",
+    "Not a valid string": "must be a string",
+    "Not a valid list": "must be a list",
     "Not a valid": "is not a valid",
     "Must be": "must be",
     "Length must be": "must have a length",
     "Shorter than minimum length": "must have a length of at least",
     "Longer than maximum length": "must have a length of at most",
+    "Invalid input type": "must be an object",
     "Invalid": "is an invalid",
     "String does not match expected pattern": "must have the documented form",
 }
@@ -265,7 +268,7 @@ class StrictParser(AIOHTTPParser):
 
 def _check_currency(text: str) -> None:
     if not _CURRENCY.fullmatch(text):
-        raise ValidationError("must be a three-letter currency code, such as HKD")
+        raise ValidationError("must be a three-letter currency code in capitals, such as HKD")
     if text not in CODES:
         raise ValidationError("is not an ISO 4217 currency code, such as HKD")
 
@@ -299,17 +302,24 @@ def _faults(messages: Mapping[str, Any], schema: Schema, given: Any) -> list[Fau
     for name, message in sorted(messages.items(), key=lambda one: "" if one[0] in declared else str(one[0])):
         field, text, value = declared.get(str(name)), _first(message), value_in(given, name, message)
         if isinstance(message, Mapping) and isinstance(field, fields.Nested):
-            inner = _faults(message, field.schema, value)
-            below = f"{name}.{{}}".format
-            faults += [
-                fault._replace(parameter=name if fault.parameter == _OF_OBJECT else below(fault.parameter))
-                for fault in inner
-            ]
+            faults += _faults_below(str(name), message, field.schema, value)
+        elif isinstance(message, Mapping) and isinstance(inner := getattr(field, "inner", None), fields.Nested):
+            for place, entry in message.items():
+                of_entry = entry if isinstance(entry, Mapping) else {_OF_OBJECT: entry}
+                faults += _faults_below(f"{name}.{place}", of_entry, inner.schema, given[name][place])
         elif text in of_names or text.startswith(_OF_NAMES):
             faults.append(Fault(shown_name(str(name)), of_names.get(text, text)))
         else:
             faults.append(Fault(shown_name(str(name)), in_our_words(text), None if name in _SECRET else value))
     return faults
+
+
+def _faults_below(path: str, messages: Mapping[str, Any], schema: Schema, given: Any) -> list[Fault]:
+    """Return the faults of an object inside another one, each under its whole path."""
+    return [
+        fault._replace(parameter=path if fault.parameter == _OF_OBJECT else f"{path}.{fault.parameter}")
+        for fault in _faults(messages, schema, given)
+    ]
 
 
 def in_our_words(text: str) -> str:

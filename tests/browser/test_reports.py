@@ -331,6 +331,19 @@ def bars(*values: int) -> dict[str, Any]:
     return {"kind": "bars", "x": days, "series": [{"label": "served", "values": list(values)}]}
 
 
+def test_a_word_that_is_wider_than_the_window_is_broken(browser: Browser) -> None:
+    word = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 3
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.set_content(
+        f"""<main><p class="lead">{word}</p><div class="answered"><p>{word}</p></div><ul class="legend"><li>{word}</li></ul>
+        <p class="row"><a class="button">Prices of <bdi>{word}</bdi></a></p></main>"""
+    )
+    for sheet in ("style.css", "dashboard.css"):
+        page.add_style_tag(path=STATIC / sheet)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.close()
+
+
 def test_the_longest_label_of_an_axis_has_room(browser: Browser) -> None:
     widest, room = read(
         browser,

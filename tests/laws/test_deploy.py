@@ -624,8 +624,10 @@ def test_a_unit_starts_a_command_that_exists_with_settings_that_are_declared(uni
         assert all(SETTINGS[variable] for variable in line.split())
 
 
-def test_the_start_of_an_edge_ends_when_it_answers() -> None:
+def test_the_start_of_an_edge_ends_when_it_answers_and_it_is_not_reloaded() -> None:
+    """Workers that gunicorn forks anew have the master's code, beside the templates and statements of the new one."""
     unit = PROJECT / "deploy/systemd/itemindex-edge@.service"
+    assert list(lines_of(unit, "ExecReload")) == []
     [check] = lines_of(unit, "ExecStartPost")
     [limit] = lines_of(unit, "TimeoutStartSec")
     waited = re.search(r"-m deploy\.ctl\.healthcheck --wait (\d+)$", check)

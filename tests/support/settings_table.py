@@ -8,7 +8,7 @@ def table() -> str:
     rows = ["| Variable | Meaning | Default |", "|---|---|---|"]
     for setting in declared():
         default = "secret" if setting["secret"] else f"`{setting['default']}`" if setting["default"] else "empty"
-        rows.append(f"| `{setting['variable']}` | {setting['sentence']} | {default} |")
+        rows.append(f"| `{setting['variable']}` | {setting['description']} | {default} |")
     return "\n".join(rows) + "\n"
 
 

@@ -9,7 +9,9 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import click
@@ -19,8 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deploy.ctl import console as ctl
+from deploy.ctl.doctor import _child
 from deploy.ctl.main import COMMANDS, cli, load_command, main
 from deploy.terminal import SafeTable, Terminal, safe
+from shared.clock import utc_now
 from shared.errors import ConfigurationError
 from shared.printable import json_line, printable, printable_lines
 from shared.settings.settings import Settings, same_user
@@ -291,6 +295,29 @@ def test_a_broken_file_is_answered_with_a_sentence(
     done = run(*command.split(), str(tmp_path / name))
     assert (done.returncode, "Traceback" in done.stderr + done.stdout) == (1, False)
     assert sentence in " ".join(done.stderr.split())
+
+
+def part(pid: int, restarts: int = 1, minutes: float = 0) -> dict[str, Any]:
+    started = (utc_now() - timedelta(minutes=minutes)).isoformat()
+    return {"name": "edge-a", "pid": pid, "restarts": restarts, "started": started}
+
+
+def test_the_doctor_forgives_restarts_of_a_part_that_has_run_for_a_while_since() -> None:
+    assert [_child(part(os.getpid(), 3, minutes)).ok for minutes in (1, 60)] == [False, True]
+
+
+@pytest.mark.parametrize("alive", [True, False])
+def test_the_doctor_says_that_a_part_which_died_is_down(alive: bool) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    found = _child(part(os.getpid() if alive else ended.pid))
+    assert (found.ok, found.found) == (alive, "restarted 1 time" if alive else "is down, restarted 1 time")
+
+
+def test_settings_are_listed_in_plain_words(run: Run) -> None:
+    titles, first = run("config").stdout.splitlines()[2], run("config").stdout.splitlines()[4]
+    assert "description" in titles and "sentence" not in titles
+    assert "yes" in first and "True" not in first
 
 
 def test_a_full_disk_is_answered_with_a_sentence() -> None:

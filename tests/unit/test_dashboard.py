@@ -146,6 +146,15 @@ def test_a_range_counts_what_distinguishes_its_groups() -> None:
     assert "of 4 groups, from x, A to x, A (" in text_of("cohorts", groups)
 
 
+def test_groups_in_several_currencies_are_counted_once_and_the_currencies_listed() -> None:
+    def priced(currency: str, **group: str) -> dict[str, Any]:
+        return cohort("2026-06-01", "9.50", **group) | {"currency": currency}
+
+    both = [priced("EUR", channel="A"), priced("KWD", channel="A"), priced("HKD", channel="B")]
+    assert text_of("cohorts", both) == "2 channels have prices, in EUR, HKD and KWD (2026-06)."
+    assert text_of("cohorts", both[:2]) == "2 currencies have prices: EUR and KWD (2026-06)."
+
+
 def test_an_index_is_the_change_since_its_first_period_with_its_interval() -> None:
     said = text_of("price-index", [index("2026-06-01", 100.0), index("2026-07-01", 99.4)])
     assert said == (
@@ -171,6 +180,19 @@ def test_an_index_of_one_period_says_which_periods_to_choose_and_fills_them_in()
         assert answer.advice.startswith(f"Choose periods of a {finer}" if finer else "Choose an earlier first day"), (
             granularity
         )
+
+
+def test_an_index_of_periods_without_items_in_common_does_not_say_that_one_period_has_data() -> None:
+    reading = Reading(Periods("year", date(1999, 1, 1), date(2026, 11, 27)), {}, NAMES)
+    rows = [index("1999-01-01", 100.0), index("2026-01-01", 100.0) | {"index": None, "low": None, "high": None}]
+    assert text_of("price-index", rows, reading) == (
+        "2 years have data, from 1999 to the incomplete year 2026, but too few items in common to be compared."
+    )
+
+
+def test_an_answer_of_nothing_does_not_advise_to_leave_empty_what_is_empty() -> None:
+    assert answer_of("cohorts", {"brand": ["vitasoy"]}, [], NOTHING).advice == "Choose other filters."
+    assert "both days empty" in answer_of("cohorts", {"from": "2027-01-01"}, [], NOTHING).advice
 
 
 def test_an_answer_of_nothing_says_why_and_what_to_change() -> None:

@@ -21,13 +21,14 @@ from marshmallow import Schema, ValidationError, fields
 
 from edge.analytics.report_schemas import CohortsQuery, RollupQuery
 from edge.analytics.schemas import DisplacementQuery, PricingQuery
+from edge.bulk.downloads import _refusal as too_many_bytes
 from edge.bulk.schemas import VersionQuery
 from edge.events.schemas import FeedQuery, NewWatch, NewWebhook
 from edge.http.context import instance_of, request_id_from, uuid7
 from edge.http.json import JSON_DEPTH_MAX, decode_json
 from edge.http.lists import CursorSigner
 from edge.http.middleware import framing_is_excessive
-from edge.http.parameters import problem_of_validation
+from edge.http.parameters import in_our_words, problem_of_validation
 from edge.http.prefer import best_format, wait_seconds
 from edge.http.problems import (
     CATALOGUE,
@@ -42,7 +43,8 @@ from edge.http.problems import (
 )
 from edge.http.representation import match, none_match
 from edge.http.stream import Slice, Unsatisfiable, slice_of
-from edge.index.schemas import BrandsQuery, IdentifierFields
+from edge.index.schemas import BrandsQuery, IdentifierFields, ResolveBody
+from edge.jobs.service import _organization_queue_full
 from edge.mcp.calls import named_as_arguments
 from edge.quota.billing import limit_fields, refusal
 from edge.quota.limiter import Decision
@@ -50,6 +52,7 @@ from edge.server import EdgeServer
 from shared.analytics.manifest import MEDIA_TYPES
 from shared.errors import InvalidCursor, InvalidJson, InvalidParameter, WrongIdentifier
 from shared.organizations import credentials
+from shared.organizations.accounts import Principal
 from shared.settings.settings import Settings
 from shared.telemetry.log import trace_of
 from tests.support.accounts import BRAND
@@ -133,6 +136,16 @@ def test_a_refusal_of_the_burst_resets_with_the_next_second_of_the_stores_clock(
     resets_at = datetime.fromisoformat(problem.extra["resets_at"])
     now = datetime(2026, 11, 22, tzinfo=UTC) - timedelta(seconds=41_213)
     assert resets_at - now == timedelta(seconds=problem.extra["retry_after"]) == timedelta(seconds=1)
+
+
+def test_every_refusal_names_whom_it_counted_as_the_quota_does() -> None:
+    principal = Principal("api-key", "k", BRAND, "1", "Acme")
+    for problem in (
+        refusal(_decision(outcome=0), "192.0.2.1"),
+        too_many_bytes(_decision(outcome=0, account="bytes:1")),
+        _organization_queue_full(principal, "org:1"),
+    ):
+        assert problem.extra["counted_as"] == "1"
 
 
 def test_a_limit_of_one_unit_is_named_in_the_singular() -> None:
@@ -410,6 +423,11 @@ def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
             {"brand": ["b"], "group_by": ["brand", "category", "channel"]},
             '`group_by`: `["brand","category","channel"]` is not valid; must be repeated at most 2 times.',
         ),
+        (
+            PricingQuery,
+            {"currency": "hkd"},
+            "`currency`: `hkd` is not valid; must be a three-letter currency code in capitals",
+        ),
         (BrandsQuery, {"limit": "many"}, "`limit`: `many` is not valid; must be a whole number from 1 to"),
         (BrandsQuery, {"lmit": "5"}, "`lmit` is unknown; allowed: cursor, limit, q"),
         (PricingQuery, {"channel": ["ok", "x" * 201]}, f"`channel`: `{'x' * 39}…` is not valid; must have 1 to 200"),
@@ -417,6 +435,15 @@ def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
         (NewWatch, {"target": "brand", "condition": "new-low"}, "`code` is required"),
         (NewWatch, {"target": "shop", "code": "x", "condition": "new-low"}, "`target`: `shop` is not valid; must be"),
         (NewWatch, {**BELOW, "currency": "JPY"}, "`amount`: `9.125` is not valid; must have no decimals in JPY."),
+        (
+            ResolveBody,
+            {"identifiers": [{"gtin": "4006381333931"}, {"gtin": 1}]},
+            "`identifiers.1.gtin`: `1` is not valid; must be a string.",
+        ),
+        (ResolveBody, {"identifiers": [{"gtni": "1"}]}, "`identifiers.0.gtni` is unknown; allowed: brand, ean, gtin,"),
+        (ResolveBody, {"identifiers": ["x"]}, "`identifiers.0`: must be an object."),
+        (ResolveBody, {"identifiers": [None]}, "`identifiers.0`: must not be null."),
+        (NewWatch, {**BELOW, "amount": 1.5}, "`amount`: `1.5` is not valid; must be a string."),
         (
             NewWatch,
             {**BELOW, "currency": "HKD"},
@@ -431,6 +458,10 @@ def test_a_refusal_names_the_parameter_the_value_and_what_is_allowed(
     assert problem.detail.startswith(detail)
     assert "errors" in problem.extra
     assert "See `errors`" not in problem.detail
+
+
+def test_a_body_that_is_no_object_is_told_to_be_one() -> None:
+    assert in_our_words(BrandsQuery().error_messages["type"]) == "must be an object"
 
 
 def test_a_name_that_the_index_does_not_have_is_named_with_the_list_of_those_it_has() -> None:

@@ -66,6 +66,35 @@ def test_currencies_are_not_compared_with_each_other() -> None:
     assert [picture["title"][-3:] for picture in bars(COHORT, rows)] == ["HKD", "USD"]
 
 
+def test_amounts_of_several_currencies_are_not_drawn_on_one_scale() -> None:
+    rows = [
+        cohort(day, "7.00", channel=channel) | {"currency": currency}
+        for day in ("2026-07-01", "2026-08-01")
+        for channel, currency in (("A", "HKD"), ("B", "HKD"), ("C", "KWD"))
+    ]
+    reading = Reading(Periods("month"), {"p50": "currency"})
+    assert {plot["title"]: [one["label"] for one in plot["series"]] for plot in plots(COHORT, rows, reading)} == {
+        "Median price per month, HKD": ["A", "B"],
+        "Prices per month, C, KWD": ["10th percentile", "Median", "90th percentile", "Mean"],
+    }
+
+
+def test_the_only_group_of_its_currency_is_named_beside_groups_of_others() -> None:
+    rows = [
+        cohort("2026-07-01", "7.00", brand=b) | {"currency": c} for b, c in (("x", "HKD"), ("y", "HKD"), ("z", "USD"))
+    ]
+    assert [picture["title"] for picture in bars(COHORT, rows)] == [
+        "Distribution of prices, 2026-07-01, HKD",
+        "Distribution of prices, z, 2026-07-01, USD",
+        "Share of observations by channel, z, 2026-07-01, USD",
+    ]
+
+
+def test_a_group_of_one_price_has_no_distribution() -> None:
+    [shares] = bars(COHORT, [cohort("2026-07-01", "1.00")])
+    assert shares["title"].startswith("Share of observations")
+
+
 def test_a_brand_is_compared_with_its_peers_in_the_category_that_they_share() -> None:
     soy = {"category": "soy", "observations": 9, "share": 0.9, "median": "5.00"}
     tea = {"category": "tea", "observations": 1, "share": 0.1, "median": "50.00"}

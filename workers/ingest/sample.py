@@ -127,7 +127,7 @@ def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
         raise LoadRefused("the file is empty")
     encoding, doubts = _encoding(raw)
     if b"\0" in raw[:_FIRST_BYTES] and not encoding.startswith("utf-16"):
-        raise LoadRefused("the file is no text, and none of the other forms that are read")
+        raise LoadRefused("the file is not text, nor in another form that can be read; export it as CSV, JSON or XLSX")
     keys = {"encoding": encoding} if encoding != "utf-8" else {}
     form = form_of_text(name, stream(encoding).beginning)
     if form == "xml":

@@ -205,7 +205,8 @@ def _active(connection: Connection, iid: str) -> int:
     item_id = _existing(connection, iid)
     said = read_acts(connection).standing
     if item_id in said.merged_into or item_id in said.withdrawn:
-        raise ActRefused(f"{iid} is {'merged' if item_id in said.merged_into else 'withdrawn'}, and must be active")
+        state = "merged into another item" if item_id in said.merged_into else "withdrawn"
+        raise ActRefused(f"{iid} is {state}; `itemindex items restore {iid}` makes it active again")
     return item_id
 
 

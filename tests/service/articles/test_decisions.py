@@ -220,7 +220,7 @@ def test_an_operators_merge_of_a_linked_item_joins_its_whole_article_and_no_circ
     shop(settings, tmp_path, "shop_c", row("y", "", "Coffee beans", "2026-07-04"))
     acted(settings, lambda one: item_acts.merge(one, B, C, "tests", None))
     assert len(set(articles(settings).values())) == 1
-    with pytest.raises(ActRefused, match="is merged"):
+    with pytest.raises(ActRefused, match=f"is merged into another item; `itemindex items restore {B}`"):
         acted(settings, lambda one: item_acts.merge(one, B, A, "tests", None))
     with pytest.raises(ActRefused, match="is merged"):
         acted(settings, lambda one: item_acts.merge(one, C, B, "tests", None))

@@ -69,8 +69,13 @@ async def test_records_and_searches_are_counted_as_the_api_counts_them(browser: 
     assert await visit(browser, f"/dashboard/explorer/{MERGED}") == 301
     assert await visit(browser, f"/dashboard/explorer/{WITHDRAWN}") == 410
     assert await used(browser) == 2
-    assert await visit(browser, f"/dashboard/explorer/{mint('shop', 'none').iid}") == 404
+    assert await visit(browser, f"/dashboard/explorer?q={MERGED}") == 200
+    assert f'<a href="/dashboard/explorer/{MERGED}">' in browser.text, (
+        "a merged IID that is searched leads to its survivor"
+    )
     assert await used(browser) == 3
+    assert await visit(browser, f"/dashboard/explorer/{mint('shop', 'none').iid}") == 404
+    assert await used(browser) == 4
 
 
 async def test_a_report_of_the_builder_is_charged_once_and_an_equal_one_costs_nothing(browser: Browser) -> None:

@@ -59,7 +59,11 @@ async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
 ) -> None:
     await member(browser)
     for fields, field, text in (
-        ({"target": "brand", "code": "none", "amount": "1", "currency": "HKD"}, "code", "is not a known brand"),
+        (
+            {"target": "brand", "code": "none", "amount": "1", "currency": "HKD"},
+            "code",
+            "is not a known brand; type its first",
+        ),
         ({"target": "brand", "code": "vita", "amount": "1", "currency": "hk"}, "currency", ""),
         (
             {"target": "brand", "code": "vita", "amount": "12,50", "currency": "hkd"},

@@ -242,7 +242,7 @@ async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(vis
     assert "three-letter currency code" in fault(visitor, "currency")
     assert 'value="no&#34;such"' in visitor.text and 'value="2026-07-01"' in visitor.text
     assert await visitor.ask("POST", "/dashboard/reports", {**form, "currency": "", "brand": "none"}) == 400
-    assert "is not a known brand" in fault(visitor, "brand")
+    assert "is not a known brand; type its first letters to see suggestions" in fault(visitor, "brand")
     assert await used_by(visitor, organization) == 0
 
 

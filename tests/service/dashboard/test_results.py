@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from uuid import UUID
 
 import pytest
 
@@ -43,6 +44,8 @@ async def test_a_report_is_answered_first_in_a_sentence_and_each_row_has_a_page(
     assert "Median, HKD" in browser.text
     assert await browser.ask("GET", f"{job}/rows/1") == 200
     assert "Standard deviation, HKD" in browser.text and "Row 1 of 1" in browser.text
+    assert await browser.ask("GET", f"/dashboard/jobs/{UUID(int=0)}") == 404
+    assert "There is no such job in your organization.<" in browser.text, "no advice to call the API"
     for row in ("2", "0", "x", "9" * 30):
         assert await browser.ask("GET", f"{job}/rows/{row}") == 404
 
@@ -65,6 +68,7 @@ async def test_a_report_of_nothing_says_that_nothing_was_charged(browser: Browse
     assert await asyncio.to_thread(run, settings, queued_job) == "succeeded"
     assert await browser.ask("GET", job) == 200
     assert "<p>Nothing was charged.</p>" in browser.text and "0 units · 0 rows" in browser.text
+    assert 'Data available for 0 of 1 day, <span class="day">2030-01-01</span>.' in browser.text
     assert (
         '<strong class="figure">0 prices</strong> were observed from <span class="day">2030-01-01</span>'
         in browser.text

@@ -267,6 +267,15 @@ async def test_the_page_is_for_operators_alone_and_shows_each_their_own_files(br
     assert len(objects(browser)) == 1
 
 
+async def test_files_are_listed_the_newest_first(browser: Browser) -> None:
+    await browser.sign_in()
+    names = [f"file-{number}.csv" for number in range(5)]
+    for name in names:
+        assert await upload(browser, name=name) == 303
+    await browser.ask("GET", PAGE)
+    assert re.findall(r"file-\d\.csv", browser.text) == names[::-1]
+
+
 async def test_a_form_from_elsewhere_is_refused_before_its_file_is_read(browser: Browser) -> None:
     await browser.sign_in()
     await browser.ask("GET", PAGE)

@@ -70,6 +70,21 @@ async def test_bad_and_expired_tokens_are_distinguished_and_nothing_else_is(sign
     assert len(bodies) == 2
 
 
+async def test_a_key_in_the_wrong_header_is_refused_with_the_right_one(signed_in: SignedIn) -> None:
+    key = "iixk_live_" + "0" * 48
+    for name, value in (
+        ("Authorization", f"Bearer {key}"),
+        ("Authorization", key),
+        ("Authorization", "Basic Zm9vOmJhcg=="),
+        ("X-Service-Public-Token", key),
+    ):
+        answer = await signed_in.edge.ask("GET", "/quota", anonymous=False, head={name: value})
+        assert (answer.status, answer.json["type"].rpartition("/")[2]) == (401, "invalid-credentials")
+        assert "Send an API key as `Authorization: ApiKey …`" in answer.json["detail"], value
+    answer = await signed_in.edge.ask("GET", "/quota", anonymous=False, head={"Authorization": f"ApiKey {key}"})
+    assert "Check that the whole of it was copied" in answer.json["detail"]
+
+
 async def test_a_rotation_of_the_providers_keys_costs_no_call(signed_in: SignedIn) -> None:
     issuer = signed_in.issuer
     statuses: list[int] = []

@@ -406,7 +406,7 @@ def test_what_is_no_table_is_named(tmp_path: Path) -> None:
     for content, said in (
         (b"<!DOCTYPE html><html><body>Sign in<br></body></html>", "is an HTML page"),
         (b"<html><table><tr><td>1</table></html>", "is an HTML page"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 4, "the file is no text"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 4, "the file is not text"),
     ):
         (tmp_path / "a.csv").write_bytes(content)
         with pytest.raises(LoadRefused, match=said):

@@ -154,6 +154,11 @@ def test_a_window_that_a_method_does_not_have_changes_nothing_and_is_named(
     assert "--window is not used" in result.stderr
 
 
+def test_a_number_without_bounds_has_none_in_the_help() -> None:
+    help_text = CliRunner().invoke(cli, ["calc", "index-numbers", "--help"]).stdout
+    assert "--sigma FLOAT" in help_text and "None]" not in help_text
+
+
 @pytest.mark.parametrize("option", ["--first", "--sigma"])
 @pytest.mark.parametrize("value", ["nan", "inf", "x"])
 def test_a_number_that_is_none_is_refused(run: Any, option: str, value: str) -> None:
