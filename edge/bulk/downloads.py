@@ -23,7 +23,7 @@ from edge.storage.database import Database
 from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
 from shared.objects.directory import ResultStore
-from shared.organizations.accounts import INSTITUTIONAL, Plan, counted_as
+from shared.organizations.accounts import INSTITUTIONAL, Plan
 from shared.printable import base64url
 from shared.settings.settings import Settings
 
@@ -63,7 +63,7 @@ def _refusal(decision: Decision) -> Problem:
         "policy": decision.plan.daily_policy,
         "limit": limit,
         "resets_at": resets_at,
-        "counted_as": counted_as(decision.account),
+        "counted_as": decision.account,
         "lifted_by": "Ask us for a larger allowance.",
     }
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(seconds)})

@@ -22,7 +22,7 @@ from shared.db.queries import load_queries
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.index.iid import canonical_uuid
 from shared.jobs.contract import ENDED, EXPORT, Kind
-from shared.organizations.accounts import Principal, counted_as
+from shared.organizations.accounts import Principal
 from shared.telemetry.log import Log
 
 
@@ -312,7 +312,7 @@ def _organization_queue_full(principal: Principal, account: str) -> Problem:
         "policy": f"{principal.plan.name}-jobs-queued",
         "limit": limit,
         "resets_at": None,
-        "counted_as": counted_as(account),
+        "counted_as": account,
         "lifted_by": "Wait until a job ends, cancel one, or choose a plan with a longer queue.",
     }
     detail = (

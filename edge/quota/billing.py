@@ -19,7 +19,7 @@ from edge.http.routing import Rule, rule_of
 from edge.quota.limiter import NOT_COUNTED, Decision, RateLimiter
 from shared.clock import rfc3339
 from shared.errors import ItemNotFound, StoreUnavailable
-from shared.organizations.accounts import Plan, counted_as
+from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
 
 # The limit headers of a response: `RateLimit-Policy` and `RateLimit`, structured fields.
@@ -61,6 +61,7 @@ def refusal(decision: Decision, network: str) -> Problem:
     if decision.outcome == NOT_COUNTED:
         return unavailable(StoreUnavailable("state", decision.retry_after_seconds))
     plan = decision.plan
+    counted_as = network if plan.counted_by in ("ip", "address") else decision.account
     seconds = decision.retry_after_seconds
     resets_at = rfc3339(decision.resets_at)
     if decision.window == "burst":
@@ -83,7 +84,7 @@ def refusal(decision: Decision, network: str) -> Problem:
         "policy": policy,
         "limit": limit,
         "resets_at": resets_at,
-        "counted_as": network if plan.counted_by in ("ip", "address") else counted_as(decision.account),
+        "counted_as": counted_as,
         "lifted_by": _UPGRADE_HINTS.get(plan.name, "A higher plan has higher limits."),
     }
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(seconds)})

@@ -15,7 +15,7 @@ from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
-from shared.organizations.accounts import Principal, counted_as
+from shared.organizations.accounts import Principal
 
 SQL = load_queries(__file__, "quota.sql")
 
@@ -77,7 +77,7 @@ class QuotaPage:
         if not decision.verified:
             raise unavailable(StoreUnavailable("state"))
         document = {
-            "counted_as": counted_as(account),
+            "counted_as": account.partition(":")[2],
             "plan": principal.plan.name,
             "limits": windows_of(decision),
             "jobs": await self._jobs(principal),

@@ -114,11 +114,6 @@ def account_of(principal: Principal, network: str) -> str:
     return f"org:{principal.organization_id}" if principal.plan.counted_by == "organization" else f"ip:{network}"
 
 
-def counted_as(account: str) -> str:
-    """Return whom an account counts, as quotas and refusals name it: an organization, a person or a network."""
-    return account.partition(":")[2]
-
-
 SQL = load_queries(__file__, "organizations.sql")
 
 Role = Literal["owner", "admin", "member", "viewer"]

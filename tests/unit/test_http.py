@@ -21,7 +21,6 @@ from marshmallow import Schema, ValidationError, fields
 
 from edge.analytics.report_schemas import CohortsQuery, RollupQuery
 from edge.analytics.schemas import DisplacementQuery, PricingQuery
-from edge.bulk.downloads import _refusal as too_many_bytes
 from edge.bulk.schemas import VersionQuery
 from edge.events.schemas import FeedQuery, NewWatch, NewWebhook
 from edge.http.context import instance_of, request_id_from, uuid7
@@ -44,7 +43,6 @@ from edge.http.problems import (
 from edge.http.representation import match, none_match
 from edge.http.stream import Slice, Unsatisfiable, slice_of
 from edge.index.schemas import BrandsQuery, IdentifierFields, ResolveBody
-from edge.jobs.service import _organization_queue_full
 from edge.mcp.calls import named_as_arguments
 from edge.quota.billing import limit_fields, refusal
 from edge.quota.limiter import Decision
@@ -52,7 +50,6 @@ from edge.server import EdgeServer
 from shared.analytics.manifest import MEDIA_TYPES
 from shared.errors import InvalidCursor, InvalidJson, InvalidParameter, WrongIdentifier
 from shared.organizations import credentials
-from shared.organizations.accounts import Principal
 from shared.settings.settings import Settings
 from shared.telemetry.log import trace_of
 from tests.support.accounts import BRAND
@@ -136,16 +133,6 @@ def test_a_refusal_of_the_burst_resets_with_the_next_second_of_the_stores_clock(
     resets_at = datetime.fromisoformat(problem.extra["resets_at"])
     now = datetime(2026, 11, 22, tzinfo=UTC) - timedelta(seconds=41_213)
     assert resets_at - now == timedelta(seconds=problem.extra["retry_after"]) == timedelta(seconds=1)
-
-
-def test_every_refusal_names_whom_it_counted_as_the_quota_does() -> None:
-    principal = Principal("api-key", "k", BRAND, "1", "Acme")
-    for problem in (
-        refusal(_decision(outcome=0), "192.0.2.1"),
-        too_many_bytes(_decision(outcome=0, account="bytes:1")),
-        _organization_queue_full(principal, "org:1"),
-    ):
-        assert problem.extra["counted_as"] == "1"
 
 
 def test_a_limit_of_one_unit_is_named_in_the_singular() -> None:
