@@ -181,6 +181,15 @@ class Texts(fields.List[Any]):
         return super()._deserialize(value, attr, data, **options)
 
 
+class Entries(fields.List[Any]):
+    """A list of objects. Its length is checked first: each entry that is wrong has a fault, and takes its time."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> list[Any]:
+        if type(value) is list:
+            self._validate(value)
+        return super()._deserialize(value, attr, data, **options)
+
+
 class CursorText(fields.String):
     """A cursor; its signature protects its content."""
 

@@ -128,7 +128,7 @@ def quoted(value: Any) -> str | None:
 def detail_of(faults: Iterable[Fault]) -> str:
     """Return as many faults as 300 characters hold, at least the beginning of the first, and the number of others."""
     sentences = [fault.sentence.rstrip(".") for fault in faults]
-    for kept in range(len(sentences), 0, -1):
+    for kept in range(min(len(sentences), DETAIL_CHARACTERS_MAX), 0, -1):  # each has a character at least
         left = len(sentences) - kept
         more = f" {left} more in `errors`." if left else ""
         text = ". ".join(sentences[:kept])

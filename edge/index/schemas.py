@@ -8,6 +8,7 @@ from marshmallow import Schema, fields, validate
 from edge.http.lists import SelfLink, list_of
 from edge.http.parameters import (
     CursorText,
+    Entries,
     Flag,
     Parameters,
     PathParameters,
@@ -347,7 +348,7 @@ class ResolveQuery(IdentifierFields, QueryParameters):
 class ResolveBody(Parameters):
     """Body of a batch."""
 
-    identifiers = fields.List(
+    identifiers = Entries(
         fields.Nested(IdentifierFields()),
         required=True,
         validate=validate.Length(1, IDENTIFIERS_MAX),

@@ -430,6 +430,11 @@ def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
         (ResolveBody, {"identifiers": [{"gtni": "1"}]}, "`identifiers.0.gtni` is unknown; allowed: brand, ean, gtin,"),
         (ResolveBody, {"identifiers": ["x"]}, "`identifiers.0`: must be an object."),
         (ResolveBody, {"identifiers": [None]}, "`identifiers.0`: must not be null."),
+        (  # not two thousand faults
+            ResolveBody,
+            {"identifiers": [5] * 2_000},
+            "`identifiers`: `[5,5,5,5,5,5,5,5,5,5,5,5,5,5,5,5,5,5,5,…` is not valid; must have a length between 1 and 1000.",
+        ),
         (NewWatch, {**BELOW, "amount": 1.5}, "`amount`: `1.5` is not valid; must be a string."),
         (
             NewWatch,
