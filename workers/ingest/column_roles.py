@@ -484,7 +484,7 @@ def _apart(roles: dict[str, list[str]]) -> list[str]:
     return [roles[role][0] for role in ("day", "channel", "currency") if role in roles]
 
 
-def filled_down(sampled: Sample, item: dict[str, Any]) -> dict[str, Any] | None:
+def fill_down_of(sampled: Sample, item: dict[str, Any]) -> dict[str, Any] | None:
     """Return how a name that only the first of several rows has is that of all, such as of a product's variants."""
     name, others = item["name"], [item.get("brand"), *item.get("category", [])]
     if not isinstance(name, dict) or len(sampled.values(name["column"])) == len(sampled.rows):

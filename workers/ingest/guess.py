@@ -31,7 +31,7 @@ from workers.ingest.column_roles import (
     currencies_named,
     day_formats,
     differ,
-    filled_down,
+    fill_down_of,
     fits_gtin,
     free_amounts,
     has_word,
@@ -106,7 +106,7 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
     shape = recognized(sampled)
     if shape is None:
         fields = by_names(sampled)
-        down = filled_down(sampled, fields["item"])
+        down = fill_down_of(sampled, fields["item"])
         if down is None:
             return _Writer(path, sampled, fields, None).guess()
         name, within = _quoted(down["columns"][0]), _quoted(down["within"])
@@ -226,9 +226,11 @@ class _Writer:
             if texts:
                 whole = isinstance(spec, dict) and "columns" in spec
                 text = " ".join(texts) if whole else texts[0]
-                part = pattern.search(text) if pattern else None
-                if pattern is None or (part and part[1]):
-                    found.append((place, part[1] if part else text))
+                if pattern:
+                    part = pattern.search(text)
+                    text = part[1] if part else ""
+                if text:
+                    found.append((place, text))
         return found
 
     def _examples(self, places: list[tuple[int, str]]) -> str:
