@@ -18,6 +18,14 @@ class InvalidParameter(ItemIndexError):
         self.value = value
 
 
+class UnknownTerm(InvalidParameter):
+    """The index has no entry of this `kind` (brand, category, channel or item) with the value that a caller sent."""
+
+    def __init__(self, parameter: str, kind: str, value: object) -> None:
+        super().__init__(parameter, f"is not a known {kind}", value)
+        self.kind = kind
+
+
 class MissingParameter(InvalidParameter):
     """A parameter is required and not there."""
 
@@ -142,7 +150,7 @@ class BrandNotFound(JobRefused):
     """No brand has this slug."""
 
     def __init__(self, slug: str) -> None:
-        super().__init__("brand-not-found", f"`{slug}` is not a known brand; see /v1/index/brands.")
+        super().__init__("brand-not-found", f"`{slug}` is not a known brand.")
         self.brand = slug
 
 
@@ -150,7 +158,7 @@ class CategoryNotFound(JobRefused):
     """No category has this code."""
 
     def __init__(self, code: str) -> None:
-        super().__init__("category-not-found", f"`{code}` is not a known category; see /v1/index/categories.")
+        super().__init__("category-not-found", f"`{code}` is not a known category.")
         self.category = code
 
 

@@ -215,14 +215,18 @@ class ReportService:
             return
         row = await unknown_names(self._database, brands, categories, channels)
         if slug in row["brands"]:
-            raise Problem("brand-not-found", detail_of([unknown("slug", "brand", slug)]))
+            raise _not_found("brand-not-found", unknown("slug", "brand", slug))
         if code in row["categories"]:
-            raise Problem("category-not-found", detail_of([unknown("code", "category", code)]))
+            raise _not_found("category-not-found", unknown("code", "category", code))
         faults = [unknown("brand", "brand", one) for one in row["brands"]]
         faults += [unknown("parent" if one == parent else "category", "category", one) for one in row["categories"]]
         faults += [unknown("channel", "channel", one) for one in row["channels"]]
         if faults:
             raise invalid_parameters(faults)
+
+
+def _not_found(slug: str, fault: Fault) -> Problem:
+    return Problem(slug, detail_of([fault]), faults=[fault])
 
 
 async def unknown_names(

@@ -198,7 +198,9 @@ class ExportService:
             order = None
         if order is None or order.row["kind"] != EXPORT.name:
             raise Problem(
-                "export-not-found", "There is no such export in your organization. List them at /v1/index/exports."
+                "export-not-found",
+                "There is no such export in your organization.",
+                advice="List them at /v1/index/exports.",
             )
         return order
 

@@ -66,7 +66,7 @@ class ReleaseRepository:
         release = await self._one(name, _number(version))
         if release is None:
             listed = f"{API_PATH}/index/datasets/{name}/releases"
-            raise not_found(f"There is no such release; it may have expired. List them at {listed}.")
+            raise not_found("There is no such release; it may have expired.", advice=f"List them at {listed}.")
         return release
 
     async def release_at(self, dataset: Dataset, moment: datetime, *, after: bool = False) -> Release | None:
@@ -152,9 +152,9 @@ def dataset_of(name: str) -> Dataset:
     return RELEASED[name]
 
 
-def not_found(detail: str) -> Problem:
+def not_found(cause: str, *, advice: str = "") -> Problem:
     """Make the problem of what is not there."""
-    return Problem("dataset-not-found", detail)
+    return Problem("dataset-not-found", cause, advice=advice)
 
 
 def _number(version: str) -> int | None:

@@ -1,6 +1,5 @@
 """Forms over request schemas: their fields, what a filled-in form orders, its faults by field, and their pages."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,15 +16,13 @@ from edge.analytics.envelope import Day
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
 from edge.http.parameters import CurrencyCode, JsonInteger, JsonNumber, WholeNumber, fields_by_name, load
-from edge.http.problems import Fault, Problem, invalid_parameters, problem_of
+from edge.http.problems import LISTS, Fault, Problem, invalid_parameters, problem_of
 from shared.errors import ItemIndexError
 from shared.organizations.accounts import Principal
 
 _TEXT_MAX = 400
 _SEVERAL = "; repeat to select several"
 _NONE: Mapping[str, Any] = {}
-# What a program calls, the fields of a form suggest.
-_LIST_ADVISED = re.compile(r"see /v1/index/\w+")
 # What pages say of a parameter in place of what the API's document says, whichever form it is in.
 _WORDS: Mapping[str, Mapping[str, Any]] = {
     "code": {"label": "Category", "completes": "category"},
@@ -42,7 +39,6 @@ _INPUTS: tuple[tuple[Any, Mapping[str, str]], ...] = (
     (fields.Email, {"type": "email"}),
     (WholeNumber, {"inputmode": "numeric"}),
 )
-_NOT_FOUND = {"brand-not-found": "slug", "category-not-found": "code"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,16 +182,23 @@ class Form:
             raise error
         known = {one.parameter: one for one in self.fields}
         faults: dict[str, str] = {}
-        for fault in problem.faults or [Fault(_NOT_FOUND.get(problem.type.slug, ""), problem.detail)]:
-            one, text = known.get(fault.parameter), fault.detail
-            if one is not None and isinstance(one.declared, fields.List):
-                text = fault.sentence  # which says of which value it is
-            name = one.name if one else ""
-            text = text.replace("see /v1/index/search", "find it in the explorer")
-            text = _LIST_ADVISED.sub("type its first letters to see suggestions", text)
-            text = text.removeprefix(f"`{fault.parameter}`").removeprefix(":").strip()
+        for fault in problem.faults or [Fault("", problem.cause)]:
+            one = known.get(fault.parameter)
+            name, text = one.name if one else "", _sentence(fault, one)
             faults[name] = f"{faults[name]}. {text}" if name in faults else text
         return replace(self, faults=faults)
+
+
+def _sentence(fault: Fault, one: "Field | None") -> str:
+    """Return what a fault says under its field, which suggests the brands, categories and channels that there are."""
+    text = fault.detail
+    if one is not None and isinstance(one.declared, fields.List):
+        whole = fault._replace(listed_at="").sentence  # which says of which value it is
+        text = whole.removeprefix(f"`{fault.parameter}`").removeprefix(":").strip()
+    if not fault.listed_at:
+        return text
+    item = fault.listed_at == LISTS["item"]
+    return f"{text}; {'find it in the explorer' if item else 'type its first letters to see suggestions'}"
 
 
 def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> Field:

@@ -31,10 +31,6 @@ _SPAN = re.compile(r"`([^`]+)`")
 _DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b", re.ASCII)
 
 
-# A person at a browser has no key at hand, and finds lists in the navigation.
-_CALL_ADVISED = re.compile(r" (?:List them|Search) at /v1/\S+$")
-
-
 def code_spans(text: str) -> Markup:
     """Return a sentence with the text between backticks as code; everything in it is escaped."""
     return Markup(_SPAN.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped in the line itself
@@ -363,9 +359,8 @@ def _shown(
         status, text = 503, _unavailable(error)
     else:
         status, text = (
-            (problem.type.status, problem.detail) if problem else (500, "An unexpected error occurred. Try again.")
+            (problem.type.status, problem.cause) if problem else (500, "An unexpected error occurred. Try again.")
         )
-        text = _CALL_ADVISED.sub("", text)
     again = status == 503 and retry is not None and request.method == "GET" and not is_part(request)
     response = render(
         request,

@@ -110,7 +110,9 @@ def _uuid(text: str) -> str:
 
 
 def _not_found() -> Problem:
-    return Problem("watch-not-found", "Your organization has no watch with this ID. List them at /v1/watches.")
+    return Problem(
+        "watch-not-found", "Your organization has no watch with this ID.", advice="List them at /v1/watches."
+    )
 
 
 _operation = partial(operation, "watches")

@@ -141,7 +141,9 @@ def _uuid(text: str) -> str:
 
 
 def _not_found() -> Problem:
-    return Problem("webhook-not-found", "Your organization has no webhook with this ID. List them at /v1/webhooks.")
+    return Problem(
+        "webhook-not-found", "Your organization has no webhook with this ID.", advice="List them at /v1/webhooks."
+    )
 
 
 _operation = partial(operation, "webhooks")

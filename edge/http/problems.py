@@ -28,6 +28,7 @@ from shared.errors import (
     MissingParameter,
     ResultGone,
     StoreUnavailable,
+    UnknownTerm,
     WrongIdentifier,
 )
 from shared.printable import printable
@@ -75,7 +76,7 @@ DETAIL_CHARACTERS_MAX = 300
 _VALUE_CHARACTERS_MAX = 40
 # Sentences that continue "`limit`: `0` …"; before any other one a verb is missing.
 _VERBS = tuple(f"{verb} " for verb in "is are has does comes cannot ends belongs only of takes says weights".split())
-_LISTS = {
+LISTS = {
     "brand": "/v1/index/brands",
     "category": "/v1/index/categories",
     "channel": "/v1/index/channels",
@@ -87,30 +88,38 @@ _CREDENTIAL = re.compile(r"iix[kp]_|eyJ")
 
 
 class Fault(NamedTuple):
-    """A parameter, why it was refused, and the value that came; without a value the sentence is about the name."""
+    """A parameter, why it was refused, and the value that came; without a value the sentence is about the name.
+
+    `listed_at` is the path of the list of what is allowed, for programs; forms suggest the same entries.
+    """
 
     parameter: str
     detail: str
     value: Any = None
+    listed_at: str = ""
 
     @property
     def sentence(self) -> str:
         """The fault in words: "`brand`: `nosuch` is not a known brand; see /v1/index/brands"."""
-        value, continues = quoted(self.value), self.detail.startswith(_VERBS)
+        value, detail, continues = quoted(self.value), self._advised, self.detail.startswith(_VERBS)
         if value is None:
-            return f"`{self.parameter}`{'' if continues else ':'} {self.detail}"
-        return f"`{self.parameter}`: `{value}` {self.detail if continues else f'is not valid; {self.detail}'}"
+            return f"`{self.parameter}`{'' if continues else ':'} {detail}"
+        return f"`{self.parameter}`: `{value}` {detail if continues else f'is not valid; {detail}'}"
 
     @property
     def entry(self) -> dict[str, str]:
         """The fault as an entry of `errors`."""
         value = quoted(self.value)
-        return {"parameter": self.parameter, "detail": self.detail, **({} if value is None else {"value": value})}
+        return {"parameter": self.parameter, "detail": self._advised, **({} if value is None else {"value": value})}
+
+    @property
+    def _advised(self) -> str:
+        return f"{self.detail}; see {self.listed_at}" if self.listed_at else self.detail
 
 
 def unknown(parameter: str, name: str, value: Any) -> Fault:
     """Return the fault of a value that the index does not have; `name` is brand, category, channel or item."""
-    return Fault(parameter, f"is not a known {name}; see {_LISTS[name]}", value)
+    return Fault(parameter, f"is not a known {name}", value, LISTS[name])
 
 
 def quoted(value: Any) -> str | None:
@@ -148,6 +157,7 @@ def value_in(given: Any, name: str, message: Any) -> Any:
 
 CONTENT_TYPE = "application/problem+json"
 _NO_SUCH_PATH = f"{CATALOGUE['not-found'].meaning} {CATALOGUE['not-found'].remedy}"
+_SEARCH = "Search at /v1/index/search?q=…"
 _NO_IID = f"is not an IID. {CATALOGUE['invalid-iid'].remedy}"
 _ENCODER = msgspec.json.Encoder()
 
@@ -182,21 +192,24 @@ class ProblemDocument(Schema):
 class Problem(Exception):
     """An answer that is not the one asked for. `extra` are the members that the slug adds, `fields` more headers.
 
+    `cause` is the sentence for everyone, `advice` one more for programs: the call that helps; pages leave it out.
     `faults` are the parameters that are wrong; they are listed in `errors`.
     """
 
     def __init__(
         self,
         slug: str,
-        detail: str,
+        cause: str,
         *,
+        advice: str = "",
         extra: Mapping[str, Any] | None = None,
         fields: Mapping[str, str] | None = None,
         faults: Iterable[Fault] = (),
     ) -> None:
         super().__init__(slug)
         self.type = CATALOGUE[slug]
-        self.detail = detail
+        self.cause = cause
+        self.detail = f"{cause} {advice}" if advice else cause
         self.faults = tuple(faults)
         listed = {"errors": [fault.entry for fault in self.faults]} if self.faults else {}
         self.extra = {**listed, **(extra or {})}
@@ -250,6 +263,8 @@ def problem_of(error: Exception) -> Problem | None:
             return missing_parameters([Fault(error.parameter, error.detail)])
         case WrongIdentifier():
             return _wrong_identifier(error)
+        case UnknownTerm():
+            return invalid_parameters([unknown(error.parameter, error.kind, error.value)])
         case InvalidParameter():
             return invalid_parameters([Fault(error.parameter, error.detail, error.value)])
         case InvalidJson():
@@ -260,15 +275,15 @@ def problem_of(error: Exception) -> Problem | None:
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
         case IdentifierNotFound():
-            return Problem("identifier-not-found", "No item has this identifier. Search at /v1/index/search?q=…")
+            return Problem("identifier-not-found", "No item has this identifier.", advice=_SEARCH)
         case ItemMistyped():
             return Problem("iid-not-found", "No item has this IID. It probably contains a typing error.")
         case ItemNotFound():
-            return Problem("iid-not-found", "No item has this IID. Search at /v1/index/search?q=…")
+            return Problem("iid-not-found", "No item has this IID.", advice=_SEARCH)
         case ItemWithdrawn():
             return Problem("iid-withdrawn", "This item was withdrawn; its IID will not be used again.")
         case JobNotFound():
-            return Problem("job-not-found", f"{CATALOGUE['job-not-found'].meaning} List them at /v1/jobs.")
+            return Problem("job-not-found", CATALOGUE["job-not-found"].meaning, advice="List them at /v1/jobs.")
         case ResultGone():
             return Problem("result-expired", "The result is no longer stored. Request it again.")
         case StoreUnavailable():
@@ -333,11 +348,11 @@ class ProblemDetails:
 
     def _page(self, problem: Problem, context: Context) -> web.Response:
         """Make the answer to a person whose browser followed a wrong link, or sent a form that no page has read."""
-        not_found = problem.detail == _NO_SUCH_PATH
+        not_found = problem.cause == _NO_SUCH_PATH
         answer = PAGES.page(
             "problem.html",
             title=problem.type.title,
-            detail="There is nothing at this address." if not_found else problem.detail,
+            detail="There is nothing at this address." if not_found else problem.cause,
             slug=problem.type.slug,
             instance=instance_of(context.request_id),
         )

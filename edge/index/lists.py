@@ -17,7 +17,7 @@ from edge.index import schemas
 from edge.storage.database import Database
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
-from shared.errors import InvalidParameter
+from shared.errors import InvalidParameter, UnknownTerm
 from shared.index.identifiers import beginning_of_slug
 from shared.text import fold
 
@@ -74,7 +74,7 @@ def _handler(listing: Listing, database: Database, lists: Paginator) -> Handler:
             rows = await database.fetch(statement, *arguments, *after, query["limit"] + 1)
             [counted] = await database.fetch(listing.total, *arguments)
             if not counted.get("parent_exists", True):
-                raise InvalidParameter("parent", "is not a known category; see /v1/index/categories", query["parent"])
+                raise UnknownTerm("parent", "category", query["parent"])
             return rows, counted["total"]
 
         response = await lists.answer(listing.name, query, requested["cursor"], find, listing.entry, *key)

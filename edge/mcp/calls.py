@@ -131,7 +131,7 @@ def _named_as_argument(fault: Fault, arguments: Mapping[str, str]) -> Fault:
     detail = fault.detail
     for parameter, argument in arguments.items():
         detail = detail.replace(f"`{parameter}`", f"`{argument}`")
-    return Fault(arguments.get(fault.parameter, fault.parameter), detail, fault.value)
+    return fault._replace(parameter=arguments.get(fault.parameter, fault.parameter), detail=detail)
 
 
 def _whole(schema: Mapping[str, Any], value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shared.errors import InvalidParameter
+from shared.errors import UnknownTerm
 from shared.index.iid import canonical_iid_prefix
 from shared.search import layout
 from shared.search import scoring as bitmaps
@@ -283,7 +283,7 @@ def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS, ca
     Score: the BM25 sum s of all words, mapped to s / (s + 10) in one of three tiers of 0–1: the upper tier if all words
     match, the middle one if the last word matches only as a prefix, the lower one if only some words match.
     An equal IID scores 1, as do the items of an identifier in the query; an IID with the given prefix 0.5. Raises
-    InvalidParameter for an unknown brand or category.
+    UnknownTerm for an unknown brand or category.
     """
     _check_filters(index, search)
     if begins_iid(search.q):
@@ -301,8 +301,7 @@ def _check_filters(index: SearchIndex, search: SearchQuery) -> None:
     lists = {"brand": (layout.BRAND, search.brand), "category": (layout.CATEGORY, search.category)}
     for name, (field, term) in lists.items():
         if term is not None and not index.frequency(field, term):
-            plural = {"brand": "brands", "category": "categories"}[name]
-            raise InvalidParameter(name, f"is not a known {name}; see /v1/index/{plural}", term)
+            raise UnknownTerm(name, name, term)
 
 
 def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int, candidates: int) -> _Ranking:
