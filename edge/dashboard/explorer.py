@@ -141,7 +141,8 @@ class ExplorerPages:
         try:
             history = await self._prices.read(iid, None, None, [], None)
             figures, _ = await self._footprint.figures(iid, None, None, [])
-        except MovedToSurvivor as merged:
+            stored = (await self._records.find(iid)).or_raise()
+        except (MovedToSurvivor, ItemMerged) as merged:
             return moved(request, f"/dashboard/explorer/{merged.survivor}/history")
         rows = [row for row in figures.to_pylist() if {row["per_unit"], row["cumulative"]} != {None}]
         titles = {one.code: one.title for one in INDICATORS}
@@ -154,6 +155,7 @@ class ExplorerPages:
             intervals=item_charts.footprint(rows, titles),
             statistics=history.meta["statistics"],
             iid=iid,
+            record=msgspec.json.decode(stored.body),
             base_url=self._base_url,
             units=_HISTORY_UNITS,
             indicators=titles,

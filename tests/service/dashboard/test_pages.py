@@ -61,6 +61,7 @@ async def test_a_record_names_each_figure_of_its_footprint_and_its_detail_leaves
     await visit(browser, f"/dashboard/explorer/{SOY}/history")
     indicators = re.findall(r'<th scope="row">([^<]*)</th><td>kg', browser.text)
     assert indicators == ["Greenhouse gas emissions"]
+    assert "<title>Soy milk" in browser.text
     await visit(browser, f"/dashboard/explorer/{OTHER}/history")
     assert "No source has a footprint for this item" in browser.text
 
