@@ -16,7 +16,7 @@ from edge.analytics.envelope import Day
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
 from edge.http.parameters import CurrencyCode, JsonInteger, JsonNumber, WholeNumber, fields_by_name, load
-from edge.http.problems import LISTS, Fault, Problem, invalid_parameters, problem_of
+from edge.http.problems import LISTS, Fault, Problem, invalid_parameters, problem_of, quoted
 from shared.errors import ItemIndexError
 from shared.organizations.accounts import Principal
 
@@ -117,10 +117,19 @@ class Form:
         return cls(schema, tuple(_field(schema, path, words.get(path, _NONE)) for path in parameters), hidden, fixed)
 
     def begun(self, given: MultiMapping[str]) -> "Form":
-        """Return the form as an address fills it in; what the address leaves out is as it is at first."""
+        """Return the form as an address fills it in; what the address leaves out is as it is at first.
+
+        A choice that the form does not have is a fault of its field: the page could not show that it was asked for.
+        """
         texts = MultiDict((name, text) for name, text in given.items() if len(text) <= _TEXT_MAX)
+        faults = {
+            one.name: f"`{quoted(text)}` is not a choice here; choose another"
+            for one in self.fields
+            for text in texts.getall(one.name, [])
+            if text and one.choices and text not in dict(one.choices)
+        }
         texts.extend((one.name, text) for one in self.fields if one.name not in texts for text in one.first)
-        return self.sent(texts)
+        return replace(self.sent(texts), faults=faults)
 
     def sent(self, given: MultiMapping[str]) -> "Form":
         """Return the form as a person has submitted it."""

@@ -247,6 +247,15 @@ async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(vis
     assert await used_by(visitor, organization) == 0
 
 
+async def test_a_link_with_a_choice_that_a_form_lacks_says_so(visitor: Browser) -> None:
+    await member(visitor)
+    await visit(visitor, "/dashboard/reports?kind=cohorts&granularity=year&currency=")
+    assert fault(visitor, "granularity") == "<code>year</code> is not a choice here; choose another"
+    await visit(visitor, "/dashboard/reports?kind=cohorts&granularity=week")
+    assert fault(visitor, "granularity") == ""
+    assert '<option value="week" selected>' in visitor.text
+
+
 async def test_the_last_owner_cannot_leave_and_is_told_so(visitor: Browser) -> None:
     await member(visitor)
     await visitor.ask("GET", "/dashboard/members")
