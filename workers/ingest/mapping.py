@@ -52,6 +52,7 @@ class TopKeys:
     each: str = ""
     sheet: str = ""
     skip_rows: int = 0
+    first_row: int = 0
     fill_down: FillDown | None = None
     rows_with: str = ""
     encoding: str = "utf-8"
@@ -189,6 +190,8 @@ class _Reader(Tables):
             self.refuse("escape must be one ASCII character that is neither the delimiter nor the quotation mark")
         if type(given.skip_rows) is not int or not 0 <= given.skip_rows <= _SKIPPED_MAX:
             self.refuse(f"skip_rows must be a whole number from 0 to {_SKIPPED_MAX}")
+        if type(given.first_row) is not int or not 0 <= given.first_row <= 2 * _SKIPPED_MAX:
+            self.refuse(f"first_row must be the number of a line, at most {2 * _SKIPPED_MAX}")
         limit, rank = given.rejects_max, given.rank
         if limit is not None and (type(limit) is not int or limit < 0):
             self.refuse("rejects_max must be a whole number that is not negative")

@@ -224,9 +224,8 @@ def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) 
         chunk = stream.read(block_bytes)
         final = not chunk
         piece += chunk
-        while above and (ended := _line_end(piece, 0, final=final)):
-            piece, line, above = piece[ended:], line + 1, above - 1
-        if above:
+        piece, line = _skipped(piece, line, above, final=final)
+        if line <= above:
             continue
         if reader is None:
             if len(piece) < _STATED_BYTES_MAX and not final:
@@ -239,6 +238,10 @@ def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) 
             cells, lines, size = header
             reader = _Rows(name, mapping, cells)
             form.columns, piece, line = len(cells), piece[size:], line + lines
+            above = mapping.first_row - 1
+            piece, line = _skipped(piece, line, above, final=final)
+            if line <= above:
+                continue
         if not chunk or len(piece) >= block_bytes:
             block = form.split(piece, line, final=final)
             piece, line = piece[block.rest :], line + block.ended
@@ -270,6 +273,13 @@ def _header(form: Records, piece: bytes, *, final: bool) -> tuple[list[str], int
     return None
 
 
+def _skipped(piece: bytes, line: int, last: int, *, final: bool) -> tuple[bytes, int]:
+    """Skip the lines up to the last one that is not read; return what is left of a piece, and its line."""
+    while line <= last and (ended := _line_end(piece, 0, final=final)):
+        piece, line = piece[ended:], line + 1
+    return (piece, line) if line > last else (piece[-1:], line)  # of a line that goes on, its end is all that counts
+
+
 def _line_end(piece: bytes, start: int, *, final: bool) -> int:
     """Return where the line that begins at `start` ends, after what ends it; 0 where that is not known yet."""
     found = _LINE_END.search(piece, start)
@@ -296,6 +306,7 @@ def read_cells(name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows
     if header is None:
         raise LoadRefused(f"{name}: has no header")
     places = {column: _place_of(name, header.cells, column) for column in mapping.columns}
+    rows = (row for row in rows if row.number >= mapping.first_row)
     while some := list(itertools.islice(rows, batch_rows)):
         rejects = [lost for row in some if row.faults for lost in _valueless(name, row, places, mapping)]
         lost = {made.line for made in rejects if made.scope == "row"}

@@ -361,12 +361,18 @@ def _chosen(book: Any, sheet: str) -> Any:
         if sheet in names:
             return book.get_sheet_by_name(sheet)
         raise LoadRefused(f"has no sheet {sheet!r}; it has {', '.join(map(repr, names))[:500]}")
-    chosen, filled = None, []
-    for name in names:
-        # A sheet is parsed whole each time that it is asked for: the one that is read is kept.
-        if (parsed := book.get_sheet_by_name(name)).height:
-            filled.append(name)
-            chosen = parsed
+    shown = [one.name for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
+    hidden = [name for name in names if name not in shown]
+    # Templates keep lists of what is allowed in hidden sheets.
+    for candidates in (shown, hidden):
+        chosen, filled = None, []
+        for name in candidates:
+            # A sheet is parsed whole each time that it is asked for: the one that is read is kept.
+            if (parsed := book.get_sheet_by_name(name)).height:
+                filled.append(name)
+                chosen = parsed
+        if filled:
+            break
     if not filled:
         raise LoadRefused("has no sheet with rows")
     if len(filled) > 1:

@@ -39,6 +39,8 @@ _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
 _DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
 _ROWS_BELOW_MIN = 3
+_EXPLAINING_MAX = 10
+_EXPLAINED_MIN = 2
 _MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*(?:[\[#.].*)?")
 # The letters beyond ASCII of languages, by the encodings in which their files are: the bytes alone reveal no encoding.
 _WESTERN = ("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áéëïíóöü", "àáâãçéêíóôõúºª", "æøåéäö")
@@ -343,23 +345,33 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
         raise LoadRefused(
             f'line {line} should name the columns, and has "{values[0]}": add a line with their names above the rows'
         )
-    if further := _names_too(header, rows[at + 1 : at + 1 + SAMPLE_ROWS]):
-        below = rows[at + 1][0]
+    below = rows[at + 1 : at + 1 + SAMPLE_ROWS]
+    if further := _names_too(below):
+        names = below[0][0]
         doubts.append(
-            f'skip_rows: line {below} seems to name the columns too, as in "{further[0][:40]}": if so, make one line '
-            f"of both in the file, or write skip_rows = {below - 1} to have the names of line {below}"
+            f'skip_rows: line {names} seems to name the columns too, as in "{further[0][:40]}": if so, make one line '
+            f"of both in the file, or write skip_rows = {names - 1} to have the names of line {names}"
         )
+    if explaining := _explaining(below):
+        first_row = below[explaining][0]
+        form = form | {"first_row": first_row}
+        text = next(filter(None, below[explaining - 1][1]))
+        doubts.append(
+            f'first_row: lines {line + 1} to {first_row - 1}, with "{text[:40]}", seem to explain the columns and are '
+            "not read"
+        )
+        below = below[explaining:]
     times = Counter(named)
     twice = tuple(name for name, count in times.items() if count > 1)
     columns = tuple(name for name in dict.fromkeys(named) if name not in twice)
     kept, lines = [], []
-    for number, cells in rows[at + 1 : at + 1 + SAMPLE_ROWS]:
+    for number, cells in below:
         cells_named = zip(header, cells, strict=False)
         kept.append({name: cell.strip() for name, cell in cells_named if cell.strip() and name and name not in twice})
         lines.append(number)
     for name in twice:
         shown = [
-            next((cells[n] for _, cells in rows[at + 1 :] if n < len(cells) and cells[n]), "")
+            next((cells[n] for _, cells in below if n < len(cells) and cells[n]), "")
             for n, title in enumerate(header)
             if title == name
         ]
@@ -376,25 +388,49 @@ def _lowest_header(rows: list[tuple[int, list[str]]], at: int) -> int:
     Templates for uploads have titles for people above such a line.
     """
     below = rows[at + 1 : at + 2 + SAMPLE_ROWS]
-    names = _names_too(rows[at][1], below)
+    names = _names_too(below)
     are_for_programs = any(re.search("[_-]", name) for name in names) and all(
         _MACHINE_NAME.fullmatch(cell) for cell in below[0][1] if cell
     )
     return at + 1 if are_for_programs else at
 
 
-def _names_too(header: list[str], below: list[tuple[int, list[str]]]) -> list[str]:
+def _names_too(below: list[tuple[int, list[str]]]) -> list[str]:
     """Return the texts of the row below a header where all further rows have numbers or days; none where it has one."""
     if len(below) < _ROWS_BELOW_MIN:
         return []
-    first, *rest = (dict(enumerate(cells)) for _, cells in below)
-    of_values = [
-        place
-        for place in range(len(header))
-        if (found := [row[place] for row in rest if row.get(place)]) and all(map(_VALUE.fullmatch, found))
-    ]
-    texts = [text for place in of_values if (text := first.get(place, "").strip())]
-    return texts if not any(map(_VALUE.fullmatch, texts)) else []
+    first, lowest = below[0][1], _lowest_texts(below)
+    if any(first[place] for place, at in lowest.items() if at < 0 and place < len(first)):
+        return []
+    return [first[place] for place, at in lowest.items() if at == 0]
+
+
+def _explaining(below: list[tuple[int, list[str]]]) -> int:
+    """Return how many rows below a header explain the columns, as the templates of marketplaces have them.
+
+    The last of them has texts in columns that have nothing but numbers and days further down, and no number in any.
+    """
+    lowest = _lowest_texts(below)
+    for at in reversed(range(min(_EXPLAINING_MAX, len(below) - 1))):
+        cells = below[at][1]
+        has_value = any(cells[place] for place, last in lowest.items() if last < at and place < len(cells))
+        if not has_value and sum(last == at for last in lowest.values()) >= _EXPLAINED_MIN:
+            return at + 1
+    return 0
+
+
+def _lowest_texts(below: list[tuple[int, list[str]]]) -> dict[int, int]:
+    """Return which row is the last with a text in a column that ends with numbers and days; -1 where none has one."""
+    lowest: dict[int, int] = {}
+    for place in range(max((len(cells) for _, cells in below), default=0)):
+        filled = ((at, cells[place]) for at, (_, cells) in reversed([*enumerate(below)]) if place < len(cells))
+        for at, text in filled:
+            if text and _VALUE.fullmatch(text):
+                lowest[place] = -1
+            elif text:
+                lowest |= {place: at} if place in lowest else {}
+                break
+    return lowest
 
 
 def _header_at(rows: list[tuple[int, list[str]]], *, whole_rows: bool) -> int:

@@ -994,6 +994,14 @@ def test_the_sheet_with_rows_is_read_and_several_are_asked_about(tmp_path: Path)
     both = workbook([["a", "b"], ["1", "x"]], "Other")
     assert "name one by `sheet`: 'Sheet', 'Other'" in refused(tmp_path, "f.xlsx", both)
     assert read(tmp_path, "f.xlsx", both, 'sheet = "Sheet"\n') == [("1", "x")]
+    book = openpyxl.load_workbook(io.BytesIO(both))
+    book["Other"].sheet_state = "hidden"
+    book.save(tmp_path / "hidden.xlsx")
+    shown = (tmp_path / "hidden.xlsx").read_bytes()
+    assert read(tmp_path, "f.xlsx", shown) == [("1", "x")]
+    assert read(tmp_path, "f.xlsx", shown, 'sheet = "Other"\n', TWO.replace('"a"', '"x"').replace('"b"', '"y"')) == [
+        ("1", "2")
+    ]
     assert "has no sheet 'None'; it has 'Sheet', 'Other'" in refused(tmp_path, "f.xlsx", both, 'sheet = "None"\n')
     assert "the file is broken" in refused(tmp_path, "f.xlsx", both[:2_000])
     assert "is no sheet that can be read" in refused(
@@ -1068,6 +1076,25 @@ def test_lines_above_the_header_are_left_out(tmp_path: Path) -> None:
     assert read(tmp_path, "f.csv", f"{above}a,b\n1,x\n", "skip_rows = 2\n") == [("1", "x")]
     rows, _ = rows_of(put(tmp_path, f"{above}a,b\n1,x\n"), a_mapping(tmp_path, TWO, HEAD + "skip_rows = 3\n"))
     assert rows == [(5, "1", "x")]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_below_the_header_that_explain_it_are_left_out(tmp_path: Path, end: str) -> None:
+    text = end.join(["Prices", "a,b", "An id,Text", '"two', 'lines",', "1,x", "2,y", ""])
+    path = put(tmp_path, text)
+    for first, rows in ((6, [(6, "1", "x"), (7, "2", "y")]), (7, [(7, "2", "y")])):
+        mapping = a_mapping(tmp_path, TWO, HEAD + f"skip_rows = 1\nfirst_row = {first}\n")
+        for block_bytes in (1, 2, 3, 5, 1 << 20):
+            assert rows_of(path, mapping, block_bytes=block_bytes) == (rows, []), (first, block_bytes)
+    for beyond in (8, 9):
+        assert "not one row" in refused(tmp_path, "f.csv", text, f"skip_rows = 1\nfirst_row = {beyond}\n")
+    sheet = workbook([["Prices"], ["a", "b"], ["An id", "Text"], [], ["1", "x"]])
+    assert read(tmp_path, "f.xlsx", sheet, "skip_rows = 1\nfirst_row = 5\n") == [("1", "x")]
+
+
+def test_a_long_line_that_is_left_out_is_not_kept(tmp_path: Path) -> None:
+    text = "a,b\n" + "x" * (2 * read_csv.RECORD_BYTES_MAX) + "\n1,x\n"
+    assert read(tmp_path, "f.csv", text, "first_row = 3\n") == [("1", "x")]
 
 
 def test_escaped_quotation_marks_are_read_as_duckdb_reads_them(tmp_path: Path) -> None:
