@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -143,6 +144,8 @@ class Stack:
                 child.see_ended()
         end_left_behind(self.paths)
         self.paths.state.unlink(missing_ok=True)
+        if self.paths.run.parent != self.paths.root:
+            shutil.rmtree(self.paths.run, ignore_errors=True)  # outside of the data directory nobody else would
 
     def write_state(self, *, ready: bool = True) -> None:
         """Write down what runs, for `status`, `down` and `doctor`."""

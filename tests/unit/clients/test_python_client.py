@@ -818,7 +818,7 @@ def test_a_sample_of_typescript_calls_methods_that_there_are() -> None:
 TESTS = Path(__file__).with_name("typescript_client.mjs")
 
 
-def test_every_test_in_node_passes() -> None:
+def test_every_test_in_node_passes(tmp_path: Path) -> None:
     cleared = dict.fromkeys(("ITEMINDEX_URL", "ITEMINDEX_KEY", "ITEMINDEX_TOKEN"), "")
-    shown = node("--test", "--test-reporter=tap", TESTS, **cleared)
+    shown = node("--test", "--test-reporter=tap", TESTS, **cleared, TMPDIR=str(tmp_path))
     assert int(re.search(r"^# pass (\d+)$", shown, re.MULTILINE)[1]) >= 19  # type: ignore[index]
