@@ -81,6 +81,25 @@ def test_a_page_in_the_place_of_a_document_is_said_not_to_be_one() -> None:
         client(page).lookup("x")
 
 
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("http://service", "http://service/v1"),
+        ("https://service:8443/", "https://service:8443/v1"),
+        ("http://service/items", "http://service/items"),
+    ],
+)
+def test_the_address_of_a_server_alone_is_that_of_the_api_below_v1(url: str, address: str) -> None:
+    seen: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(str(request.url))
+        return httpx.Response(200, json={})
+
+    Client(url, key="k", http=httpx.Client(transport=httpx.MockTransport(handler))).lookup("x")
+    assert seen == [f"{address}/index/lookup/x"]
+
+
 def test_an_answer_that_is_no_problem_document_is_described_by_its_status() -> None:
     with pytest.raises(ApiProblem, match="answered 418"):
         client(answers(httpx.Response(418, text="<html>"))).lookup("x")
@@ -818,7 +837,7 @@ def test_a_sample_of_typescript_calls_methods_that_there_are() -> None:
 TESTS = Path(__file__).with_name("typescript_client.mjs")
 
 
-def test_every_test_in_node_passes(tmp_path: Path) -> None:
+def test_every_test_in_node_passes() -> None:
     cleared = dict.fromkeys(("ITEMINDEX_URL", "ITEMINDEX_KEY", "ITEMINDEX_TOKEN"), "")
-    shown = node("--test", "--test-reporter=tap", TESTS, **cleared, TMPDIR=str(tmp_path))
+    shown = node("--test", "--test-reporter=tap", TESTS, **cleared)
     assert int(re.search(r"^# pass (\d+)$", shown, re.MULTILINE)[1]) >= 19  # type: ignore[index]

@@ -48,6 +48,18 @@ for (const [status, slug, kind] of [
   });
 }
 
+test("the address of a server alone is that of the API below /v1", async () => {
+  for (const [url, address] of [
+    ["http://service", "http://service/v1/index/lookup/x"],
+    ["https://service:8443/", "https://service:8443/v1/index/lookup/x"],
+    ["http://service/items", "http://service/items/index/lookup/x"],
+  ]) {
+    const { client, sent } = answering([json({})], { url });
+    await client.lookup("x");
+    assert.equal(sent[0].url.href, address);
+  }
+});
+
 test("an answer that is no problem document is described by its status", async () => {
   const { client } = answering([new Response("<html>", { status: 418 })]);
   await assert.rejects(client.lookup("x"), /answered 418/);

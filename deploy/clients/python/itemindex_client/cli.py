@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ixc", description=__doc__, epilog='example: ixc search "soy milk" --limit 5')
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('itemindex-client')}")
-    parser.add_argument("--url", help="address of the API, including /v1; default: ITEMINDEX_URL")
+    parser.add_argument("--url", help="address of the API, such as https://example.org/v1; default: ITEMINDEX_URL")
     parser.add_argument(
         "--key", help="API key; safer in ITEMINDEX_KEY, because other users can see a command's options"
     )

@@ -1,6 +1,7 @@
 """Where the client calls and with which credential: from its arguments, the environment, or the keyring."""
 
 import os
+import re
 from dataclasses import dataclass
 
 import httpx
@@ -11,6 +12,8 @@ URL = "http://127.0.0.1:8080/v1"
 # Printed in the documentation of every installation; it is no secret.
 ANONYMOUS_TOKEN = "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK"  # noqa: S105
 _KEYRING_SERVICE = "itemindex"
+# The address of a server alone: the API that this client speaks is below /v1.
+_SERVER = re.compile(r"https?://[^/?#]+")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ def credentials(url: str | None, key: str | None, token: str | None) -> Credenti
     Raises InvalidSetting for what can be no address, key or token.
     """
     address = (url or os.environ.get("ITEMINDEX_URL") or URL).rstrip("/")
+    address += "/v1" if _SERVER.fullmatch(address) else ""
     made = Credentials(
         url=address,
         key=key or os.environ.get("ITEMINDEX_KEY") or _from_keyring(address),

@@ -1,7 +1,7 @@
 /** Sends requests: with the right credential, again where a refusal passes, and never a paid call without a key. */
 import { PARAMETERS } from "./parameters.ts";
 export interface Options {
-    /** Address of the API with `/v1`; default: `ITEMINDEX_URL`, else a service on this machine. */
+    /** Address of the API, such as `https://example.org/v1`; default: `ITEMINDEX_URL`, else a service on this machine. */
     url?: string;
     /** API key; default: `ITEMINDEX_KEY`. Never put one into a page: everyone who opens it can read it. */
     key?: string;

@@ -23,7 +23,9 @@ export class Http {
     #token;
     #options;
     constructor(options) {
-        this.url = (options.url ?? variable("ITEMINDEX_URL") ?? "http://127.0.0.1:8080/v1").replace(/\/+$/, "");
+        const url = (options.url ?? variable("ITEMINDEX_URL") ?? "http://127.0.0.1:8080/v1").replace(/\/+$/, "");
+        // The address of a server alone: the API that this client speaks is below /v1.
+        this.url = /^https?:\/\/[^/?#]+$/.test(url) ? `${url}/v1` : url;
         this.#key = options.key ?? variable("ITEMINDEX_KEY");
         this.#token = options.token ?? variable("ITEMINDEX_TOKEN") ?? ANONYMOUS_TOKEN;
         this.#options = options;

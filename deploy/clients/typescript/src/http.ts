@@ -13,7 +13,7 @@ const PAUSE_SECONDS = 0.5;
 const PAUSE_SECONDS_MAX = 20;
 
 export interface Options {
-  /** Address of the API with `/v1`; default: `ITEMINDEX_URL`, else a service on this machine. */
+  /** Address of the API, such as `https://example.org/v1`; default: `ITEMINDEX_URL`, else a service on this machine. */
   url?: string;
   /** API key; default: `ITEMINDEX_KEY`. Never put one into a page: everyone who opens it can read it. */
   key?: string;
@@ -60,7 +60,9 @@ export class Http {
   readonly #options: Options;
 
   constructor(options: Options) {
-    this.url = (options.url ?? variable("ITEMINDEX_URL") ?? "http://127.0.0.1:8080/v1").replace(/\/+$/, "");
+    const url = (options.url ?? variable("ITEMINDEX_URL") ?? "http://127.0.0.1:8080/v1").replace(/\/+$/, "");
+    // The address of a server alone: the API that this client speaks is below /v1.
+    this.url = /^https?:\/\/[^/?#]+$/.test(url) ? `${url}/v1` : url;
     this.#key = options.key ?? variable("ITEMINDEX_KEY");
     this.#token = options.token ?? variable("ITEMINDEX_TOKEN") ?? ANONYMOUS_TOKEN;
     this.#options = options;
