@@ -4,6 +4,7 @@ import atexit
 import gc
 import itertools
 import os
+import tempfile
 import time
 from collections.abc import AsyncIterator, Generator, Iterator
 from dataclasses import replace
@@ -47,6 +48,20 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     atexit.register(_end_silently)
 
 _ADDRESSES = itertools.cycle(range(2, 255))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests, and programs that they kill, leave in the folder for temporary files goes with this process."""
+    tmp_path_factory.getbasetemp()  # which pytest keeps, to look at what failed
+    with (
+        tempfile.TemporaryDirectory(prefix="iix-", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patched,
+    ):
+        Path(folder).chmod(0o1777)
+        patched.setenv("TMPDIR", folder)
+        patched.setattr(tempfile, "tempdir", None)
+        yield
 
 
 @pytest.fixture(scope="session")

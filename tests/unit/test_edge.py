@@ -32,7 +32,7 @@ from edge.docs.well_known import WellKnown
 from edge.http.context import CONTEXT, Context
 from edge.http.lists import CursorSigner
 from edge.http.parameters import WholeNumber
-from edge.http.problems import Problem
+from edge.http.problems import Fault, Problem
 from edge.http.representation import MadeOnce
 from edge.http.request_context import AccessLog
 from edge.index import identifiers
@@ -529,7 +529,7 @@ def test_a_rate_is_a_number_within_its_bounds(rate: object, fits: bool) -> None:
         with pytest.raises(Problem) as refused:
             checked(TOOLS_BY_NAME["market_report"], given)
         [fault] = refused.value.faults
-        assert fault == ("displacement_rate", "must be a number from 0 to 1", rate)
+        assert fault == Fault("displacement_rate", "must be a number from 0 to 1", rate)
 
 
 def test_an_answer_whose_meta_changed_has_another_etag() -> None:
