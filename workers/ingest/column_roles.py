@@ -60,7 +60,7 @@ _OF_TAX = re.compile(r"[(（]税[^)）]*[)）]")
 _EXPONENT = re.compile(r"(?<=[0-9])[eE][+-]?[0-9]+\b")
 _DOTTED = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}", re.ASCII)
 # What programs write where a value is missing.
-_NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-"))
+_NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-", "Does not apply"))
 _FLAGS = frozenset("true false yes no 0 1".split())
 _SHORT_FLAGS = frozenset("yn")
 # One to three digits are a number of days, such as those until delivery, and no date.
@@ -196,6 +196,8 @@ def commonest(currencies: Iterable[str]) -> list[str]:
 
 def currencies_named(column: str) -> set[str]:
     """Return the currencies that a column's name states, by a code or else by a sign of one alone."""
+    if stated := re.search(r"\bCurrency=([A-Z]{3})\b", column):  # as in the first column of a file for eBay
+        return {stated[1]} & CODES
     codes = {word.upper() for word in re.findall(r"[A-Za-z]+", column) if _is_code(word, column)}
     signs = (
         code
@@ -257,10 +259,12 @@ _PREPOSITION = re.compile(r" (?:in|im|of|for|per|de|du|des|del|della|di|do|da|en
 WHOLE, PART, INSIDE = 300, 200, 100
 _NO_SECOND_MEANING = frozenset(("name", "channel", "units", "size", "colour", "weight", "brand", "currency", "url"))
 # Below which score a column that is the same in each row is not the one.
+_OF_SEVERAL = frozenset(("category", "price", "variant"))
 _NOT_OF_ALL = {"id": WHOLE - 50, "name": PART}
 # Of several columns that are called by a role's names in full, the one with its most certain name is meant.
 _WHOLE_NAMES_MAX = 200
 _LEVELS_MAX = 8
+_KEYS_OF_PRODUCTS = frozenset(("", "id", "mpn", "url"))
 _FIRST_CELLS = 10
 
 
@@ -374,7 +378,9 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         # A country's code, or an item's unit of weight: the same in each row.
         if score < _NOT_OF_ALL.get(role, 0) and len(cells) > 1 and len(set(cells)) == 1:
             continue
-        if column in taken or (role in roles and role not in ("category", "price") and not role.startswith("no_")):
+        if column in taken or (role in roles and role not in _OF_SEVERAL and not role.startswith("no_")):
+            continue
+        if role == "variant" and score < WHOLE - 50:  # "Variant SKU" is an id
             continue
         # A sale price that no row of the sample has may stand in a later one.
         if checks[role](cells) if cells and role in checks else bool(cells) or role == "sale_price":
@@ -487,9 +493,11 @@ def _apart(roles: dict[str, list[str]]) -> list[str]:
 def fill_down_of(sampled: Sample, item: dict[str, Any]) -> dict[str, Any] | None:
     """Return how a name that only the first of several rows has is that of all, such as of a product's variants."""
     name, others = item["name"], [item.get("brand"), *item.get("category", [])]
-    if not isinstance(name, dict) or len(sampled.values(name["column"])) == len(sampled.rows):
+    if not isinstance(name, dict) or "column" not in name or len(sampled.values(name["column"])) == len(sampled.rows):
         return None
-    for within in sampled.columns:
+    # Equal stocks or prices in two rows do not make them one product.
+    keys = [column for column in sampled.columns if role_of(column) in _KEYS_OF_PRODUCTS]
+    for within in keys:
         if within != name["column"] and len(sampled.values(within)) == len(sampled.rows):
             groups = [list(rows) for _, rows in groupby(sampled.rows, key=itemgetter(within))]
             if all(_cells(rows, name["column"]) == {rows[0].get(name["column"])} for rows in groups):
@@ -550,6 +558,8 @@ def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
     one = {role: _spec(sampled, columns[0]) for role, columns in roles.items()}
     levels = _levels(sampled, roles.get("category", []))
     item: dict[str, Any] = {"id": one.get("id", "?"), "name": one.get("name", "?")}
+    if variants := _variants(sampled, roles):
+        item["name"] = {"columns": [roles["name"][0], *variants], "join": " – "}
     item |= {"brand": one["brand"]} if "brand" in one else {}
     item |= {"category": [_spec(sampled, column) for column in levels]} if levels else {}
     item["identifiers"] = {role: one[role] for role in ("gtin", "isbn", "mpn", "url") if role in one}
@@ -567,6 +577,15 @@ def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
         fields["observation"] = {name: spec for name, spec in seen.items() if spec is not None}
         fields["rivals"] = {"price": roles.get("price", [])[1:]}
     return fields
+
+
+def _variants(sampled: Sample, roles: dict[str, list[str]]) -> list[str]:
+    """Return the columns that tell items with one name apart, such as a size; none where no two have one name."""
+    if not {"name", "variant"} <= roles.keys() or not all(roles["name"][0] in row for row in sampled.rows):
+        return []
+    columns = sorted(roles["variant"], key=sampled.columns.index)
+    whole = {tuple(row.get(column) for column in (roles["name"][0], *columns)) for row in sampled.rows}
+    return columns if len(whole) > len(set(sampled.values(roles["name"][0]))) else []
 
 
 def _spec(sampled: Sample, column: str) -> dict[str, Any]:

@@ -56,7 +56,6 @@ from workers.ingest.shapes import Shape, read_by, recognized
 _PATHS = (" > ", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
 _SLASHES = (" / ", "/")
-_FORMULA = re.compile(r'="[^"]*"')
 _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
 # KGM and the like are the codes of UN/ECE Recommendation 20: https://unece.org/trade/uncefact/cl-recommendations
 _UNIT_OF_WEIGHT = re.compile(
@@ -174,18 +173,8 @@ class _Writer:
             self._doubt(of, sentence)
         for of, sentence in self.shape.doubts if self.shape else ():
             self._doubt(of, sentence)
-        self._formulas()
         form = self.sampled.form | (self.shape.form if self.shape else {})
         self.lines += [f"{name} = {_toml(value)}" for name, value in form.items()]
-
-    def _formulas(self) -> None:
-        """Say which columns have formulas, by which programs keep a spreadsheet from taking codes for numbers."""
-        for column in self.sampled.columns:
-            texts = list(filter(_FORMULA.fullmatch, self.sampled.values(column)))
-            if texts:
-                spec = {"column": column, "replace": {'="': "", '"': ""}}
-                example = f"{_quoted(column)} has formulas of a spreadsheet, as in {texts[0][:40]}"
-                self._doubt("columns", f"{example}: the field {_toml(spec)} reads what they say")
 
     def _doubt(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> None:
         self.doubts.append(Doubt(of, sentence, choices))
@@ -205,6 +194,8 @@ class _Writer:
         comment = evidence or self._given(spec)
         if "records" in self.sampled.form:
             spec = _sparse(spec)
+        if not self.sampled.formulas.isdisjoint(_columns(spec)):
+            spec |= {"replace": {'="': "", '"': ""} | spec.get("replace", {})}
         self.lines.append(f"{name} = {_toml(_short(spec))}" + (f"  # {_shown(comment)}" if comment else ""))
 
     def _given(self, spec: Any) -> str:
@@ -577,10 +568,8 @@ class _Writer:
         elif not stated or bare > total - bare:
             named = self._currency_of_name(price)
             if named and not stated:
-                self._line(
-                    "currency", {"constant": named}, f"the name of the column {_quoted(_columns(price)[0])} says so"
-                )
-                fixed = named
+                column, fixed = named
+                self._line("currency", {"constant": fixed}, f"the name of the column {_quoted(column)} says so")
             else:
                 seen = ", ".join(map(_quoted, stated))
                 some = f"{total - bare:,} of {total:,} prices have {seen}, and the others nothing"
@@ -638,11 +627,12 @@ class _Writer:
                 return self.sampled.lines[place], code or "no currency", mark
         return None
 
-    def _currency_of_name(self, price: Any) -> str | None:
-        """Return the currency that the name of the price's column states."""
+    def _currency_of_name(self, price: Any) -> tuple[str, str] | None:
+        """Return the column whose name states the currency, and that: one of a price, or one of eBay's files."""
         columns = [*_columns(price), *self.fields.get("rivals", {}).get("price", [])]
-        found = set[str]().union(*map(currencies_named, columns))
-        return found.pop() if len(found) == 1 else None
+        columns += [column for column in self.sampled.columns if "Currency=" in column]
+        found = {code: column for column in reversed(columns) for code in currencies_named(column)}
+        return (*found.values(), *found) if len(found) == 1 else None
 
     def _of_each_price(self, price: Any, stated: Counter[str]) -> tuple[str, dict[str, str]]:
         """Return a field that reads the currency out of each price, and the currency of each mark: "?" if open."""

@@ -69,6 +69,8 @@ class Sample:
     """Columns that the header names more than once: no mapping can name them."""
     header: int = 1
     """The line that names the columns."""
+    formulas: frozenset[str] = frozenset()
+    """Columns in which programs write ="007" to keep a spreadsheet from taking a code for a number; here it is 007."""
 
     def values(self, column: str) -> list[str]:
         """Return the cells of a column that are not empty."""
@@ -330,6 +332,9 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
     """
     if not rows:
         raise LoadRefused("the file is empty")
+    places = {place for _, cells in rows for place, cell in enumerate(cells) if _is_formula(cell)}
+    if places:
+        rows = [(number, [cell[2:-1] if _is_formula(cell) else cell for cell in cells]) for number, cells in rows]
     at = _lowest_header(rows, _header_at(rows, whole_rows=whole_rows))
     line, header = rows[at][0], [title.strip() for title in rows[at][1]]
     if len(header) > COLUMNS_MAX:
@@ -357,8 +362,8 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
         form = form | {"first_row": first_row}
         text = next(filter(None, below[explaining - 1][1]))
         doubts.append(
-            f'first_row: lines {line + 1} to {first_row - 1}, with "{text[:40]}", seem to explain the columns and are '
-            "not read"
+            f'first_row: what is between the header and line {first_row}, such as "{text[:40]}", seems to explain the '
+            "columns, and is not read"
         )
         below = below[explaining:]
     times = Counter(named)
@@ -379,7 +384,12 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
         doubts.append(
             f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
         )
-    return Sample(columns, kept, lines, form, tuple(doubts), twice, line)
+    formulas = frozenset(header[place] for place in places if place < len(header))
+    return Sample(columns, kept, lines, form, tuple(doubts), twice, line, formulas)
+
+
+def _is_formula(cell: str) -> bool:
+    return cell.startswith('="') and len(cell) > len('=""') and cell.find('"', 2) == len(cell) - 1
 
 
 def _lowest_header(rows: list[tuple[int, list[str]]], at: int) -> int:
@@ -402,7 +412,8 @@ def _names_too(below: list[tuple[int, list[str]]]) -> list[str]:
     first, lowest = below[0][1], _lowest_texts(below)
     if any(first[place] for place, at in lowest.items() if at < 0 and place < len(first)):
         return []
-    return [first[place] for place, at in lowest.items() if at == 0]
+    texts = [first[place] for place, at in lowest.items() if at == 0]
+    return texts if len(set(texts)) == len(texts) else []  # that a cell is required is no name
 
 
 def _explaining(below: list[tuple[int, list[str]]]) -> int:
@@ -411,7 +422,7 @@ def _explaining(below: list[tuple[int, list[str]]]) -> int:
     The last of them has texts in columns that have nothing but numbers and days further down, and no number in any.
     """
     lowest = _lowest_texts(below)
-    for at in reversed(range(min(_EXPLAINING_MAX, len(below) - 1))):
+    for at in reversed(range(min(_EXPLAINING_MAX, len(below) - _EXPLAINED_MIN))):
         cells = below[at][1]
         has_value = any(cells[place] for place, last in lowest.items() if last < at and place < len(cells))
         if not has_value and sum(last == at for last in lowest.values()) >= _EXPLAINED_MIN:

@@ -376,12 +376,14 @@ def test_offers_of_several_shops_are_prices_of_one_item(tmp_path: Path) -> None:
     assert found.doubts("id") == ""
 
 
-def test_a_formula_that_keeps_a_code_as_text_is_said(tmp_path: Path) -> None:
-    found = tried(put(tmp_path, 'sku,name,price,currency\n="007",A,1.50,EUR\n="008",B,2.50,EUR\n'), tmp_path)
-    field = found.doubts("columns").partition("the field ")[2].removesuffix(" reads what they say")
-    mapping = parse(found.guess.text.replace('id = "sku"', f"id = {field}"))
-    items = Previewer(mapping, shown=9).of_items([tmp_path / "a.csv"], Transformer(mapping, {})).items
-    assert [item["id"] for item in items] == ["007", "008"]
+def test_a_formula_that_keeps_a_code_as_text_is_read(tmp_path: Path) -> None:
+    rows = '="007",A,="4006381333931",="1.50",EUR\n8,B,,2.50,EUR\n'
+    found = tried(put(tmp_path, f"sku,name,ean,price,currency\n{rows}"), tmp_path)
+    assert [(item["id"], item["identifiers"]) for item in found.found.items] == [
+        ("007", {"gtin": "4006381333931"}),
+        ("8", {}),
+    ]
+    assert [row[1] for row in found.prices] == ["1.50", "2.50"]
 
 
 def test_what_programs_write_for_a_missing_value_is_none(tmp_path: Path) -> None:
