@@ -391,8 +391,7 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         roles.setdefault("name", described)
     _by_cells(sampled, roles, taken)
     _by_name_alone(sampled, roles, taken)
-    _id_of_members(sampled, roles)
-    _id_of_variants(sampled, roles, taken)
+    _id_of_rows(sampled, roles, taken)
     if "id" not in roles and "name" not in roles and not {"name", "description"} & set(map(role_of, sampled.twice)):
         raise LoadRefused(_no_items(sampled))
     return _fields(sampled, roles)
@@ -432,31 +431,22 @@ def _by_cells(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str
         del roles[role]
 
 
-def _id_of_members(sampled: Sample, roles: dict[str, list[str]]) -> None:
-    """Take the id of the members of a list, such as variants, where that of the object would make them one item."""
-    each = f"{sampled.form['each']}." if "each" in sampled.form else ""
-    if not each or not {"id", "price"} <= roles.keys() or not replaced(sampled, [roles["id"][0], *_apart(roles)]):
+def _id_of_rows(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str]) -> None:
+    """Take an id that each row has where the first one is that of a product with several, or some rows have none."""
+    if "id" not in roles:
         return
-    aliases = role_names()["id"]
-    own = {column: score for column in sampled.columns if (score := name_score(column, aliases))}
-    whole = [
-        column for column in own if column.startswith(each) and len(set(sampled.values(column))) == len(sampled.rows)
-    ]
-    roles["id"] = sorted(whole, key=lambda column: -own[column])[:1] or roles["id"]
-
-
-def _id_of_variants(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str]) -> None:
-    """Take an id that each row has where the first one is that of several variants, or some rows have none of it."""
-    if "id" not in roles or "each" in sampled.form:
-        return
-    cells = sampled.values(roles["id"][0])
-    has_gaps = len(cells) < len(sampled.rows) and len(set(cells)) == len(cells)
-    if not has_gaps and not _are_variants(sampled, roles):
-        return
-    aliases = role_names()["id"]
-    own = [column for column in sampled.columns if taken.get(column, "id") == "id" and name_score(column, aliases)]
-    whole = [column for column in own if _tells_rows_apart(sampled, column)]
-    roles["id"] = sorted(whole, key=lambda column: -name_score(column, aliases))[:1] or roles["id"]
+    cells, each = sampled.values(roles["id"][0]), sampled.form.get("each", "")
+    if each:  # members of a list, such as variants, would be one item with that of the object around them
+        needed = "price" in roles and replaced(sampled, [roles["id"][0], *_apart(roles)]) is not None
+        own = [column for column in sampled.columns if column.startswith(f"{each}.")]
+    else:
+        has_gaps = len(cells) < len(sampled.rows) and len(set(cells)) == len(cells)
+        needed = has_gaps or _are_variants(sampled, roles)
+        own = [column for column in sampled.columns if taken.get(column, "id") == "id"]
+    if needed:
+        scores = {column: name_score(column, role_names()["id"]) for column in own if _tells_rows_apart(sampled, column)}
+        best = max(scores, key=lambda column: scores[column], default="")
+        roles["id"] = [best] if scores.get(best) else roles["id"]
 
 
 def _tells_rows_apart(sampled: Sample, column: str) -> bool:
@@ -465,9 +455,10 @@ def _tells_rows_apart(sampled: Sample, column: str) -> bool:
 
 
 def _are_variants(sampled: Sample, roles: dict[str, list[str]]) -> bool:
-    """Return whether rows with one id mostly have several names at a time, or several GTINs at any."""
+    """Return whether rows with one id mostly have several names or variants at a time, or several GTINs at any."""
     [column, *_] = roles["id"]
-    keys = {"name": [column, *_apart(roles)], "gtin": [column]}
+    at_a_time = [column, *_apart(roles)]
+    keys = {"name": at_a_time, "variant": at_a_time, "gtin": [column]}
     return any(
         _mostly_differ(sampled, key, roles[role][0])
         for role, key in keys.items()
