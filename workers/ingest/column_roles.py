@@ -35,7 +35,7 @@ _FORMATS = (
     "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y",
     "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y. %-m. %-d.", "%Y. %-m. %-d",
-    "%Y-%m", "%Y", "%G-W%V", "%GW%V", "KW %V/%G",
+    "%Y-%m", "%Y%m", "%Y", "%G-W%V", "%GW%V", "KW %V/%G",
 )  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p")
 EITHER_ORDER = (
@@ -357,7 +357,7 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         ),
         "brand": lambda cells: share_of(cells, is_address) < HALF,
         "id": lambda cells: not any(map(is_shortened, cells)),
-        "channel": lambda cells: not _are_flags(cells),
+        **dict.fromkeys(("channel", "category"), lambda cells: not _are_flags(cells)),
     }
     names = role_names().items()
     scored = sorted(
@@ -444,7 +444,9 @@ def _id_of_rows(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, s
         needed = has_gaps or _are_variants(sampled, roles)
         own = [column for column in sampled.columns if taken.get(column, "id") == "id"]
     if needed:
-        scores = {column: name_score(column, role_names()["id"]) for column in own if _tells_rows_apart(sampled, column)}
+        scores = {
+            column: name_score(column, role_names()["id"]) for column in own if _tells_rows_apart(sampled, column)
+        }
         best = max(scores, key=lambda column: scores[column], default="")
         roles["id"] = [best] if scores.get(best) else roles["id"]
 

@@ -413,7 +413,8 @@ def _names_too(below: list[tuple[int, list[str]]]) -> list[str]:
     if any(first[place] for place, at in lowest.items() if at < 0 and place < len(first)):
         return []
     texts = [first[place] for place, at in lowest.items() if at == 0]
-    return texts if len(set(texts)) == len(texts) else []  # that a cell is required is no name
+    # That a cell is required is no name, and neither is a tag of HXL.
+    return texts if len(set(texts)) == len(texts) and not any(text.startswith("#") for text in texts) else []
 
 
 def _explaining(below: list[tuple[int, list[str]]]) -> int:
