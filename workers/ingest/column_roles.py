@@ -382,6 +382,8 @@ def by_names(sampled: Sample) -> dict[str, Any]:
             continue
         if role == "variant" and score < WHOLE - 50:  # "Variant SKU" is an id
             continue
+        if role == "channel" and name_score(column, role_names()["no_stock"]):  # the stock of an outlet
+            continue
         # A sale price that no row of the sample has may stand in a later one.
         if checks[role](cells) if cells and role in checks else bool(cells) or role == "sale_price":
             taken[column] = role
@@ -497,6 +499,11 @@ def fill_down_of(sampled: Sample, item: dict[str, Any]) -> dict[str, Any] | None
                 columns = [spec["column"] for spec in others if spec is not None]
                 alike = [c for c in columns if all(_cells(rows, c) <= {rows[0].get(c)} for rows in groups)]
                 return {"within": within, "columns": [name["column"], *alike]}
+    variants = [c for c in sampled.columns if name_score(c, role_names()["variant"]) >= WHOLE - 50]
+    nameless = [row for row in sampled.rows if name["column"] not in row]
+    if name["column"] in sampled.rows[0] and all(not row.keys().isdisjoint(variants) for row in nameless):
+        columns = [spec["column"] for spec in others if spec is not None and not _cells(nameless, spec["column"])]
+        return {"within": name["column"], "columns": [name["column"], *columns]}
     return None
 
 

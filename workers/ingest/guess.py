@@ -53,7 +53,7 @@ from workers.ingest.forms import UNPACKED_BYTES_MAX
 from workers.ingest.sample import Sample, plain, sample
 from workers.ingest.shapes import Shape, read_by, recognized
 
-_PATHS = (" > ", ">", " | ", "|", " » ", "::")
+_PATHS = (" > ", " › ", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
 _SLASHES = (" / ", "/")
 _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
@@ -109,7 +109,8 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
         if down is None:
             return _Writer(path, sampled, fields, None).guess()
         name, within = _quoted(down["columns"][0]), _quoted(down["within"])
-        said = f"name: a row without {name} gets that of the row above, as long as both have the same {within}"
+        same = f", as long as both have the same {within}" if within != name else ""
+        said = f"name: a row without {name} gets that of the row above{same}"
         form, doubts = sampled.form | {"fill_down": down}, (*sampled.doubts, said)
         sampled = replace(read_by(sampled, form), form=form, doubts=doubts)
         return _Writer(path, sampled, by_names(sampled), None).guess()
