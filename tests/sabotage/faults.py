@@ -682,6 +682,20 @@ _WRITER = "workers/ingest/guess.py"
 
 GUESS_FAULTS = (
     fault(
+        "variants that share a name are told apart by nothing",
+        "workers/ingest/column_roles.py",
+        "    if variants := _variants(sampled, roles):\n",
+        "    if variants := []:\n",
+        f"{_GUESS}::test_a_file_loads_with_nothing_edited_but_the_currency_that_it_does_not_state",
+    ),
+    fault(
+        "equal stocks make two rows one product",
+        "workers/ingest/column_roles.py",
+        "if role_of(column) in _KEYS_OF_PRODUCTS]",
+        "]",
+        f"{_GUESS}::test_rows_with_one_stock_are_not_one_product",
+    ),
+    fault(
         "a description is taken for the name beside it",
         "workers/ingest/column_roles.py",
         '        roles.setdefault("name", described)\n',
@@ -1477,6 +1491,13 @@ _INPUTS = "tests/service/ingest/test_load.py"
 _READING = "tests/unit/ingest/test_reading.py"
 
 READING_FAULTS = (
+    fault(
+        "lines that explain the columns of a sheet are rows",
+        "workers/ingest/read_csv.py",
+        "    rows = (row for row in rows if row.number >= mapping.first_row)\n",
+        "",
+        f"{_READING}::test_lines_below_the_header_that_explain_it_are_left_out",
+    ),
     fault(
         "a file is known again whatever its name",
         "workers/ingest/load.py",

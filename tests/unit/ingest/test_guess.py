@@ -376,6 +376,14 @@ def test_offers_of_several_shops_are_prices_of_one_item(tmp_path: Path) -> None:
     assert found.doubts("id") == ""
 
 
+def test_rows_with_one_stock_are_not_one_product(tmp_path: Path) -> None:
+    rows = "S1,Mug,8.00,5\nS2,,9.50,5\nS3,Board,34.99,2\n"
+    made = guess(put(tmp_path, f"sku,name,price,stock\n{rows}"))
+    assert "fill_down" not in made.text and "line 3" in next(d.sentence for d in made.doubts if d.of == "name")
+    below = guess(put(tmp_path, rows.replace("S2,", "S1,").join(["sku,name,price,stock\n", ""])))
+    assert 'fill_down = { within = "sku", columns = ["name"] }' in below.text
+
+
 def test_a_formula_that_keeps_a_code_as_text_is_read(tmp_path: Path) -> None:
     rows = '="007",A,="4006381333931",="1.50",EUR\n8,B,,2.50,EUR\n'
     found = tried(put(tmp_path, f"sku,name,ean,price,currency\n{rows}"), tmp_path)
