@@ -774,7 +774,7 @@ GUESS_FAULTS = (
     ),
     fault(
         "a column is what any word of its name means",
-        _ROLES,
+        "workers/ingest/column_names.py",
         "head = _PREPOSITION.split(bare, maxsplit=1)[0]",
         "head = bare",
         f"{_CASES}::test_a_column_is_not_taken_for_what_another_word_of_its_name_means",

@@ -1,10 +1,8 @@
 """Which column of a file holds what, by the names of the columns and by how their cells are written. Pure."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -18,8 +16,9 @@ from shared.money import CODES, MARKS
 from workers.ingest import clean
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import parsed, today
+from workers.ingest.column_names import PART, WHOLE, name_score, plain, role_names, role_of, word_list
 from workers.ingest.fields import Field
-from workers.ingest.sample import Row, Sample, plain
+from workers.ingest.sample import NOTHING, Row, Sample
 
 # Shares of the cells of a column that decide what it holds.
 MOSTLY = 0.9
@@ -59,8 +58,6 @@ _IN_BRACKETS = re.compile(r"\((.*)\)")
 _OF_TAX = re.compile(r"[(（]税[^)）]*[)）]")
 _EXPONENT = re.compile(r"(?<=[0-9])[eE][+-]?[0-9]+\b")
 _DOTTED = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}", re.ASCII)
-# What programs write where a value is missing.
-_NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-", "Does not apply"))
 _FLAGS = frozenset("true false yes no 0 1".split())
 _SHORT_FLAGS = frozenset("yn")
 # One to three digits are a number of days, such as those until delivery, and no date.
@@ -250,94 +247,13 @@ def differ(one: str, other: str) -> bool:
 
 
 _RATES = re.compile(r"[0-9]{0,6}\s*[A-Z]{3}", re.ASCII)
-_LANGUAGE = re.compile(r"\([a-z]{2}(?:[-_][a-z]{2})?\)$", re.IGNORECASE)
-# "Bezeichnung 1" and "name1" are the first of several.
-_FIRST_OF_SEVERAL = re.compile(r"(?<=[^\W\d]) ?1$")
-_OF_HOLDER = re.compile(r"name|title|label|text|value|main|en|de|fr|es|it|nl|pl|pt|zh|ja")
-_PREPOSITION = re.compile(r" (?:in|im|of|for|per|de|du|des|del|della|di|do|da|en|van|za|w|pro|au) ")
-# How certain the name of a column is: all of it, its last words, or some of its words.
-WHOLE, PART, INSIDE = 300, 200, 100
 _NO_SECOND_MEANING = frozenset(("name", "channel", "units", "size", "colour", "weight", "brand", "currency", "url"))
 # Below which score a column that is the same in each row is not the one.
 _OF_SEVERAL = frozenset(("category", "price", "variant"))
 _NOT_OF_ALL = {"id": WHOLE - 50, "name": PART}
-# Of several columns that are called by a role's names in full, the one with its most certain name is meant.
-_WHOLE_NAMES_MAX = 200
 _LEVELS_MAX = 8
 _KEYS_OF_PRODUCTS = frozenset(("", "id", "mpn", "url"))
 _FIRST_CELLS = 10
-
-
-@cache
-def _column_names() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("column_names.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def role_names() -> dict[str, tuple[str, ...]]:
-    """Return what columns can hold, each with the names that such columns have."""
-    return {role: tuple(map(plain, names)) for role, names in _column_names().items() if role != "words"}
-
-
-def word_list(kind: str) -> list[str]:
-    """Return the words of a kind that names of columns may have, such as those of a `month`."""
-    listed: list[str] = _column_names()["words"][kind]
-    return listed
-
-
-@cache
-def _words(column: str) -> str:
-    """Return the words of a column's name; of a path such as `maker.name` or `title.en` the words before it."""
-    path = _LANGUAGE.sub("", re.sub(r"\.\d+(?=\.|$)", "", column))
-    holder, _, last = path.rpartition(".")
-    words = plain(holder.rpartition(".")[2])
-    if _OF_HOLDER.fullmatch(last) and any(words in aliases for aliases in role_names().values()):
-        return words
-    return _FIRST_OF_SEVERAL.sub("", plain(path))
-
-
-@cache
-def _has_preposition(alias: str) -> bool:
-    return _PREPOSITION.search(alias) is not None
-
-
-@cache
-def _without_tax(words: str) -> str:
-    """Return the words of a column's name without those at its end that say whether tax is in it."""
-    kept = words.split()
-    said = set(word_list("said_of_tax"))
-    while kept and (kept[-1] in said or kept[-1].isdecimal()):
-        kept.pop()
-    dropped = words.split()[len(kept) :]
-    return " ".join(kept) if kept and not set(word_list("tax")).isdisjoint(dropped) else words
-
-
-def name_score(column: str, aliases: tuple[str, ...]) -> float:
-    """Return how well a column's name fits one of a role's names: the whole name, its last or first words, any of them.
-
-    What follows a preposition only describes: an "Artikelnummer im Shop" is no shop. So does what is said of tax.
-    """
-    words = _words(column)
-    bare = _without_tax(words)
-    head = _PREPOSITION.split(bare, maxsplit=1)[0]
-    best, unspaced = 0.0, words.replace(" ", "")
-    for place, alias in enumerate(aliases):
-        certain = len(alias) + (1 - place / 1_000)
-        described = " " in alias and _has_preposition(alias)
-        said = bare if described else head
-        if unspaced == alias.replace(" ", ""):
-            best = max(best, WHOLE + _WHOLE_NAMES_MAX - place)
-        elif not alias.isascii():
-            best = max(best, INSIDE + 10 * certain if alias in words else 0)
-        elif said == alias or (described and said.startswith(f"{alias} ")):
-            best = max(best, WHOLE - 50 + certain)
-        elif said.endswith(f" {alias}"):
-            best = max(best, PART + certain)
-        elif said.startswith(f"{alias} "):
-            best = max(best, PART - 50 + certain)
-        elif f" {alias} " in f" {said} ":
-            best = max(best, INSIDE + certain)
-    return best
 
 
 def by_names(sampled: Sample) -> dict[str, Any]:
@@ -522,12 +438,6 @@ def replaced(sampled: Sample, columns: list[str]) -> Row | None:
     return None
 
 
-def role_of(column: str) -> str:
-    """Return what a column holds by its name alone; an empty text where that says nothing."""
-    score, role = max((name_score(column, aliases), role) for role, aliases in role_names().items())
-    return role if score else ""
-
-
 def _no_items(sampled: Sample) -> str:
     """Say why a file has no items."""
     if not sampled.columns:
@@ -590,7 +500,7 @@ def _variants(sampled: Sample, roles: dict[str, list[str]]) -> list[str]:
 
 def _spec(sampled: Sample, column: str) -> dict[str, Any]:
     """Return the field of a column, with the texts that stand in it for no value."""
-    nothing = sorted(_NOTHING.intersection(sampled.values(column)))
+    nothing = sorted(NOTHING.intersection(sampled.values(column)))
     return {"column": column} | ({"null": nothing} if nothing else {})
 
 
@@ -624,13 +534,3 @@ def _are_flags(cells: list[str], further: frozenset[str] = frozenset()) -> bool:
 def _are_gtins(cells: list[str]) -> bool:
     """Return whether the check digits alone say so: of other numbers one in ten would fit."""
     return len(cells) >= 3 and share_of(cells, lambda text: len(bare_digits(text)) >= 12 and is_gtin(text)) >= MOSTLY
-
-
-def has_word(column: str, kind: str) -> bool:
-    """Return whether a column's name has a word of a kind, such as of `tax` or of `hundredths`."""
-    return not set(word_list(kind)).isdisjoint(plain(column).split())
-
-
-def is_exactly_price(column: str) -> bool:
-    """Return whether a column has the plainest name of a price, so that no other column is meant."""
-    return plain(column) in word_list("plain_price")

@@ -17,13 +17,22 @@ from shared.money import CODES, MARKS, minor_digits
 from shared.printable import many
 from workers.ingest.calendar_days import bounds, parsed, shown
 from workers.ingest.clean import quantity
+from workers.ingest.column_names import (
+    WHOLE,
+    has_word,
+    is_exactly_price,
+    name_score,
+    plain,
+    role_names,
+    role_of,
+    word_list,
+)
 from workers.ingest.column_roles import (
     COMMON,
     EITHER_ORDER,
     HABITS,
     HALF,
     MOSTLY,
-    WHOLE,
     bare_digits,
     by_names,
     commonest,
@@ -34,23 +43,17 @@ from workers.ingest.column_roles import (
     fill_down_of,
     fits_gtin,
     free_amounts,
-    has_word,
-    is_exactly_price,
     mark_of,
     may_be,
     meant_by,
     meant_together,
-    name_score,
     price_spec,
     read_numbers,
     replaced,
-    role_names,
-    role_of,
     share_of,
-    word_list,
 )
 from workers.ingest.forms import UNPACKED_BYTES_MAX
-from workers.ingest.sample import Sample, plain, sample
+from workers.ingest.sample import Sample, sample
 from workers.ingest.shapes import Shape, read_by, recognized
 
 _PATHS = (" > ", " › ", ">", " | ", "|", " » ", "::")

@@ -7,7 +7,6 @@ import csv
 import io
 import itertools
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -20,7 +19,7 @@ import pyarrow.parquet
 
 from shared.errors import LoadRefused
 from shared.printable import many
-from shared.text import ACCENT, WORD, unpointed
+from workers.ingest.column_names import plain, word_list
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.read_csv import Records
 from workers.ingest.read_json import Constant, json_rows, line_objects, list_path, member_paths, spread
@@ -41,6 +40,8 @@ _DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
 _ROWS_BELOW_MIN = 3
 _EXPLAINING_MAX = 10
 _EXPLAINED_MIN = 2
+# What programs write where a value is missing.
+NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-", "Does not apply"))
 _MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*(?:[\[#.].*)?")
 # The letters beyond ASCII of languages, by the encodings in which their files are: the bytes alone reveal no encoding.
 _WESTERN = ("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áéëïíóöü", "àáâãçéêíóôõúºª", "æøåéäö")
@@ -87,13 +88,6 @@ def sample(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max:
     if member:
         read.form["member"] = member
     return read
-
-
-def plain(name: str) -> str:
-    """Return a column's name as lower-case words without accents: `Variant SKU`, `variant_sku` and `variantSku`."""
-    apart = re.sub(r"(?<=[a-z])(?<!Mw)(?=[A-Z])", " ", re.sub("[#№]", " no ", name))  # "MwSt" is one word
-    letters = unicodedata.normalize("NFKD", apart.casefold().replace("ł", "l").replace("ß", "ss"))
-    return " ".join(WORD.findall(unpointed(unicodedata.normalize("NFKC", ACCENT.sub("", letters)))))
 
 
 def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
@@ -425,10 +419,16 @@ def _explaining(below: list[tuple[int, list[str]]]) -> int:
     lowest = _lowest_texts(below)
     for at in reversed(range(min(_EXPLAINING_MAX, len(below) - _EXPLAINED_MIN))):
         cells = below[at][1]
+        texts = [cells[place] for place, last in lowest.items() if last == at]
         has_value = any(cells[place] for place, last in lowest.items() if last < at and place < len(cells))
-        if not has_value and sum(last == at for last in lowest.values()) >= _EXPLAINED_MIN:
+        if not has_value and len(texts) >= _EXPLAINED_MIN and not any(map(_stands_for_none, texts)):
             return at + 1
     return 0
+
+
+def _stands_for_none(text: str) -> bool:
+    """Return whether a text is one in the place of a price or another number, such as "on request" or "n/a"."""
+    return text in NOTHING or plain(text) in word_list("price_depends")
 
 
 def _lowest_texts(below: list[tuple[int, list[str]]]) -> dict[int, int]:

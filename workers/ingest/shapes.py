@@ -2,10 +2,11 @@
 
 Each is one TOML file in deploy/mappings/shapes. `[[identified]]`: all of `all` (of a list within it one), and
 `at_least` of `any`. `[form]`, `[item]`, `[observation]`: the fields of a mapping, with names of columns as
-`sample.plain` writes them; a field whose columns a file lacks is left out. Besides the keys of a mapping a field may
-have `any` (the columns of these that the file has; the first that is not empty counts) and `first` (of several fields
-the first of whose columns the beginning of the file has cells; with `unique` in each row, and no two the same).
-`rows_with` of a form is the first of several columns that has cells. `[[doubts]]`: what a person should know.
+`column_names.plain` writes them; a field whose columns a file lacks is left out. Besides the keys of a mapping a
+field may have `any` (the columns of these that the file has; the first that is not empty counts) and `first` (of
+several fields the first of whose columns the beginning of the file has cells; with `unique` in each row, and no two
+the same). `rows_with` of a form is the first of several columns that has cells. `[[doubts]]`: what a person should
+know.
 """
 
 import re
@@ -20,9 +21,10 @@ import pyarrow as pa
 
 from shared.printable import many
 from workers.ingest.batches import Batch
+from workers.ingest.column_names import plain
 from workers.ingest.mapping import FillDown
 from workers.ingest.readers import reshaped
-from workers.ingest.sample import Sample, plain
+from workers.ingest.sample import Sample
 
 _PLACES = {"any", "first", "unique", "column", "columns", "within", "beside"}
 FOLDER = Path(__file__).parents[2] / "deploy/mappings/shapes"

@@ -384,6 +384,14 @@ def test_rows_with_one_stock_are_not_one_product(tmp_path: Path) -> None:
     assert 'fill_down = { within = "sku", columns = ["name"] }' in below.text
 
 
+def test_a_row_without_a_number_is_no_line_that_explains_the_columns(tmp_path: Path) -> None:
+    rows = "M,Mug,on request,n/a\nB,Board,34.99,2\nT,Tea,4.99,9\nC,Cup,3.50,1\n"
+    made = guess(put(tmp_path, f"sku,name,price,stock\n{rows}"))
+    assert "first_row" not in made.text and "guessed from the first 4 rows" in made.text
+    explained = guess(put(tmp_path, f"sku,name,price,stock\n{rows.replace('on request,n/a', 'At least 1,At most 99')}"))
+    assert "first_row = 3" in explained.text
+
+
 def test_a_formula_that_keeps_a_code_as_text_is_read(tmp_path: Path) -> None:
     rows = '="007",A,="4006381333931",="1.50",EUR\n8,B,,2.50,EUR\n'
     found = tried(put(tmp_path, f"sku,name,ean,price,currency\n{rows}"), tmp_path)

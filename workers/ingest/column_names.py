@@ -1,0 +1,115 @@
+"""What columns are called: the words of their names, and how well those fit what a column may hold. Pure."""
+
+import re
+import tomllib
+import unicodedata
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from shared.text import ACCENT, WORD, unpointed
+
+_LANGUAGE = re.compile(r"\([a-z]{2}(?:[-_][a-z]{2})?\)$", re.IGNORECASE)
+# "Bezeichnung 1" and "name1" are the first of several.
+_FIRST_OF_SEVERAL = re.compile(r"(?<=[^\W\d]) ?1$")
+_OF_HOLDER = re.compile(r"name|title|label|text|value|main|en|de|fr|es|it|nl|pl|pt|zh|ja")
+_PREPOSITION = re.compile(r" (?:in|im|of|for|per|de|du|des|del|della|di|do|da|en|van|za|w|pro|au) ")
+# How certain the name of a column is: all of it, its last words, or some of its words.
+WHOLE, PART, INSIDE = 300, 200, 100
+# Of several columns that are called by a role's names in full, the one with its most certain name is meant.
+_WHOLE_NAMES_MAX = 200
+
+
+def plain(name: str) -> str:
+    """Return a column's name as lower-case words without accents: `Variant SKU`, `variant_sku` and `variantSku`."""
+    apart = re.sub(r"(?<=[a-z])(?<!Mw)(?=[A-Z])", " ", re.sub("[#№]", " no ", name))  # "MwSt" is one word
+    letters = unicodedata.normalize("NFKD", apart.casefold().replace("ł", "l").replace("ß", "ss"))
+    return " ".join(WORD.findall(unpointed(unicodedata.normalize("NFKC", ACCENT.sub("", letters)))))
+
+
+@cache
+def _lists() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("column_names.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def role_names() -> dict[str, tuple[str, ...]]:
+    """Return what columns can hold, each with the names that such columns have."""
+    return {role: tuple(map(plain, names)) for role, names in _lists().items() if role != "words"}
+
+
+def word_list(kind: str) -> list[str]:
+    """Return the words of a kind that names of columns may have, such as those of a `month`."""
+    listed: list[str] = _lists()["words"][kind]
+    return listed
+
+
+@cache
+def _words(column: str) -> str:
+    """Return the words of a column's name; of a path such as `maker.name` or `title.en` the words before it."""
+    path = _LANGUAGE.sub("", re.sub(r"\.\d+(?=\.|$)", "", column))
+    holder, _, last = path.rpartition(".")
+    words = plain(holder.rpartition(".")[2])
+    if _OF_HOLDER.fullmatch(last) and any(words in aliases for aliases in role_names().values()):
+        return words
+    return _FIRST_OF_SEVERAL.sub("", plain(path))
+
+
+@cache
+def _has_preposition(alias: str) -> bool:
+    return _PREPOSITION.search(alias) is not None
+
+
+@cache
+def _without_tax(words: str) -> str:
+    """Return the words of a column's name without those at its end that say whether tax is in it."""
+    kept = words.split()
+    said = set(word_list("said_of_tax"))
+    while kept and (kept[-1] in said or kept[-1].isdecimal()):
+        kept.pop()
+    dropped = words.split()[len(kept) :]
+    return " ".join(kept) if kept and not set(word_list("tax")).isdisjoint(dropped) else words
+
+
+def name_score(column: str, aliases: tuple[str, ...]) -> float:
+    """Return how well a column's name fits one of a role's names: the whole name, its last or first words, any of them.
+
+    What follows a preposition only describes: an "Artikelnummer im Shop" is no shop. So does what is said of tax.
+    """
+    words = _words(column)
+    bare = _without_tax(words)
+    head = _PREPOSITION.split(bare, maxsplit=1)[0]
+    best, unspaced = 0.0, words.replace(" ", "")
+    for place, alias in enumerate(aliases):
+        certain = len(alias) + (1 - place / 1_000)
+        described = " " in alias and _has_preposition(alias)
+        said = bare if described else head
+        if unspaced == alias.replace(" ", ""):
+            best = max(best, WHOLE + _WHOLE_NAMES_MAX - place)
+        elif not alias.isascii():
+            best = max(best, INSIDE + 10 * certain if alias in words else 0)
+        elif said == alias or (described and said.startswith(f"{alias} ")):
+            best = max(best, WHOLE - 50 + certain)
+        elif said.endswith(f" {alias}"):
+            best = max(best, PART + certain)
+        elif said.startswith(f"{alias} "):
+            best = max(best, PART - 50 + certain)
+        elif f" {alias} " in f" {said} ":
+            best = max(best, INSIDE + certain)
+    return best
+
+
+def role_of(column: str) -> str:
+    """Return what a column holds by its name alone; an empty text where that says nothing."""
+    score, role = max((name_score(column, aliases), role) for role, aliases in role_names().items())
+    return role if score else ""
+
+
+def has_word(column: str, kind: str) -> bool:
+    """Return whether a column's name has a word of a kind, such as of `tax` or of `hundredths`."""
+    return not set(word_list(kind)).isdisjoint(plain(column).split())
+
+
+def is_exactly_price(column: str) -> bool:
+    """Return whether a column has the plainest name of a price, so that no other column is meant."""
+    return plain(column) in word_list("plain_price")
