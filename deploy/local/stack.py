@@ -145,7 +145,7 @@ class Stack:
         end_left_behind(self.paths)
         self.paths.state.unlink(missing_ok=True)
         if self.paths.run.parent != self.paths.root:
-            shutil.rmtree(self.paths.run, ignore_errors=True)  # outside of the data directory nobody else would
+            shutil.rmtree(self.paths.run, ignore_errors=True)  # it is not removed with the data directory
 
     def write_state(self, *, ready: bool = True) -> None:
         """Write down what runs, for `status`, `down` and `doctor`."""

@@ -18,7 +18,7 @@ from edge.http.json import unstored_json
 from edge.http.lists import CursorSigner
 from edge.http.parameters import PATH, QUERY
 from edge.http.prefer import wait_seconds
-from edge.http.problems import Fault, Problem, detail_of, invalid_parameters, unknown
+from edge.http.problems import Fault, Problem, invalid_parameters, unknown
 from edge.http.representation import cacheable
 from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule, operation
 from edge.http.stream import ResultBody
@@ -215,18 +215,14 @@ class ReportService:
             return
         row = await unknown_names(self._database, brands, categories, channels)
         if slug in row["brands"]:
-            raise _not_found("brand-not-found", unknown("slug", "brand", slug))
+            raise Problem("brand-not-found", faults=[unknown("slug", "brand", slug)])
         if code in row["categories"]:
-            raise _not_found("category-not-found", unknown("code", "category", code))
+            raise Problem("category-not-found", faults=[unknown("code", "category", code)])
         faults = [unknown("brand", "brand", one) for one in row["brands"]]
         faults += [unknown("parent" if one == parent else "category", "category", one) for one in row["categories"]]
         faults += [unknown("channel", "channel", one) for one in row["channels"]]
         if faults:
             raise invalid_parameters(faults)
-
-
-def _not_found(slug: str, fault: Fault) -> Problem:
-    return Problem(slug, detail_of([fault]), faults=[fault])
 
 
 async def unknown_names(

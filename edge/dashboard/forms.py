@@ -201,9 +201,8 @@ class Form:
 def _sentence(fault: Fault, one: "Field | None") -> str:
     """Return what a fault says under its field, which suggests the brands, categories and channels that there are."""
     text = fault.detail
-    if one is not None and isinstance(one.declared, fields.List):
-        whole = fault._replace(listed_at="").sentence  # which says of which value it is
-        text = whole.removeprefix(f"`{fault.parameter}`").removeprefix(":").strip()
+    if one is not None and isinstance(one.declared, fields.List):  # of several values it is said which one is meant
+        text = fault._replace(listed_at="").of_value
     if not fault.listed_at:
         return text
     item = fault.listed_at == LISTS["item"]

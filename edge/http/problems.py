@@ -101,10 +101,16 @@ class Fault(NamedTuple):
     @property
     def sentence(self) -> str:
         """The fault in words: "`brand`: `nosuch` is not a known brand; see /v1/index/brands"."""
-        value, detail, continues = quoted(self.value), self._advised, self.detail.startswith(_VERBS)
+        named = quoted(self.value) is None and self.detail.startswith(_VERBS)
+        return f"`{self.parameter}`{'' if named else ':'} {self.of_value}"
+
+    @property
+    def of_value(self) -> str:
+        """The fault without the parameter's name: "`nosuch` is not a known brand; see /v1/index/brands"."""
+        value, continues = quoted(self.value), self.detail.startswith(_VERBS)
         if value is None:
-            return f"`{self.parameter}`{'' if continues else ':'} {detail}"
-        return f"`{self.parameter}`: `{value}` {detail if continues else f'is not valid; {detail}'}"
+            return self._advised
+        return f"`{value}` {self._advised if continues else f'is not valid; {self._advised}'}"
 
     @property
     def entry(self) -> dict[str, str]:
@@ -193,13 +199,13 @@ class Problem(Exception):
     """An answer that is not the one asked for. `extra` are the members that the slug adds, `fields` more headers.
 
     `cause` is the sentence for everyone, `advice` one more for programs: the call that helps; pages leave it out.
-    `faults` are the parameters that are wrong; they are listed in `errors`.
+    `faults` are the parameters that are wrong; they are listed in `errors`, and are the cause where none is given.
     """
 
     def __init__(
         self,
         slug: str,
-        cause: str,
+        cause: str = "",
         *,
         advice: str = "",
         extra: Mapping[str, Any] | None = None,
@@ -208,9 +214,9 @@ class Problem(Exception):
     ) -> None:
         super().__init__(slug)
         self.type = CATALOGUE[slug]
-        self.cause = cause
-        self.detail = f"{cause} {advice}" if advice else cause
         self.faults = tuple(faults)
+        self.cause = cause or detail_of(self.faults)
+        self.detail = f"{self.cause} {advice}" if advice else self.cause
         listed = {"errors": [fault.entry for fault in self.faults]} if self.faults else {}
         self.extra = {**listed, **(extra or {})}
         self.fields = dict(fields or {})
@@ -237,21 +243,19 @@ def unavailable(error: StoreUnavailable) -> Problem:
 
 def invalid_parameters(faults: Iterable[Fault]) -> Problem:
     """Return the problem that names every invalid parameter, its value and what is allowed."""
-    listed = list(faults)
-    return Problem("invalid-parameter", detail_of(listed), faults=listed)
+    return Problem("invalid-parameter", faults=faults)
 
 
 def missing_parameters(faults: Iterable[Fault]) -> Problem:
     """Return the problem that names every missing parameter."""
-    listed = list(faults)
-    return Problem("missing-parameter", detail_of(listed), faults=listed)
+    return Problem("missing-parameter", faults=faults)
 
 
 def _wrong_identifier(error: WrongIdentifier) -> Problem:
     details = {"expected_check_digit": error.expected, "suggestion": error.suggestion}
     meant = f"; did you mean `{error.suggestion}`?" if error.suggestion else ""
     fault = Fault(error.parameter, f"{error.detail}{meant}", error.value)
-    return Problem("invalid-identifier", detail_of([fault]), faults=[fault], extra=details)
+    return Problem("invalid-identifier", faults=[fault], extra=details)
 
 
 def problem_of(error: Exception) -> Problem | None:

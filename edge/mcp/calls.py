@@ -13,7 +13,7 @@ from yarl import URL
 from edge.auth.middleware import Authentication
 from edge.http.context import CONTEXT
 from edge.http.parameters import PARSER, PATH, QUERY, REQUIRED, load, shown_name
-from edge.http.problems import Fault, Problem, detail_of, invalid_parameters, missing_parameters, problem_of
+from edge.http.problems import Fault, Problem, invalid_parameters, missing_parameters, problem_of
 from edge.http.routing import Route
 from edge.http.stream import Stream
 from edge.mcp import views
@@ -124,7 +124,7 @@ def named_as_arguments(problem: Problem, arguments: Mapping[str, str]) -> Proble
         return problem
     faults = [_named_as_argument(fault, arguments) for fault in problem.faults]
     extra = {name: value for name, value in problem.extra.items() if name != "errors"}
-    return Problem(problem.type.slug, detail_of(faults), extra=extra, fields=problem.fields, faults=faults)
+    return Problem(problem.type.slug, extra=extra, fields=problem.fields, faults=faults)
 
 
 def _named_as_argument(fault: Fault, arguments: Mapping[str, str]) -> Fault:

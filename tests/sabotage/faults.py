@@ -682,7 +682,7 @@ _WRITER = "workers/ingest/guess.py"
 
 GUESS_FAULTS = (
     fault(
-        "variants that share a name are told apart by nothing",
+        "variants that share a name all keep it unchanged",
         "workers/ingest/column_roles.py",
         "    if variants := _variants(sampled, roles):\n",
         "    if variants := []:\n",
@@ -691,8 +691,8 @@ GUESS_FAULTS = (
     fault(
         "equal stocks make two rows one product",
         "workers/ingest/column_roles.py",
-        "if role_of(column) in _KEYS_OF_PRODUCTS]",
-        "]",
+        " and role_of(within) in _KEYS_OF_PRODUCTS:",
+        ":",
         f"{_GUESS}::test_rows_with_one_stock_are_not_one_product",
     ),
     fault(

@@ -113,3 +113,8 @@ def has_word(column: str, kind: str) -> bool:
 def is_exactly_price(column: str) -> bool:
     """Return whether a column has the plainest name of a price, so that no other column is meant."""
     return plain(column) in word_list("plain_price")
+
+
+def is_price_on_request(text: str) -> bool:
+    """Return whether a cell says in the place of a price that it depends, such as "on request"."""
+    return plain(text) in word_list("price_depends")

@@ -16,7 +16,16 @@ from shared.money import CODES, MARKS
 from workers.ingest import clean
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import parsed, today
-from workers.ingest.column_names import PART, WHOLE, name_score, plain, role_names, role_of, word_list
+from workers.ingest.column_names import (
+    PART,
+    WHOLE,
+    is_price_on_request,
+    name_score,
+    plain,
+    role_names,
+    role_of,
+    word_list,
+)
 from workers.ingest.fields import Field
 from workers.ingest.sample import NOTHING, Row, Sample
 
@@ -193,8 +202,6 @@ def commonest(currencies: Iterable[str]) -> list[str]:
 
 def currencies_named(column: str) -> set[str]:
     """Return the currencies that a column's name states, by a code or else by a sign of one alone."""
-    if stated := re.search(r"\bCurrency=([A-Z]{3})\b", column):  # as in the first column of a file for eBay
-        return {stated[1]} & CODES
     codes = {word.upper() for word in re.findall(r"[A-Za-z]+", column) if _is_code(word, column)}
     signs = (
         code
@@ -406,10 +413,10 @@ def fill_down_of(sampled: Sample, item: dict[str, Any]) -> dict[str, Any] | None
     name, others = item["name"], [item.get("brand"), *item.get("category", [])]
     if not isinstance(name, dict) or "column" not in name or len(sampled.values(name["column"])) == len(sampled.rows):
         return None
-    # Equal stocks or prices in two rows do not make them one product.
-    keys = [column for column in sampled.columns if role_of(column) in _KEYS_OF_PRODUCTS]
-    for within in keys:
-        if within != name["column"] and len(sampled.values(within)) == len(sampled.rows):
+    whole = [column for column in sampled.columns if len(sampled.values(column)) == len(sampled.rows)]
+    for within in whole:
+        # Equal stocks or prices in two rows do not make them one product.
+        if within != name["column"] and role_of(within) in _KEYS_OF_PRODUCTS:
             groups = [list(rows) for _, rows in groupby(sampled.rows, key=itemgetter(within))]
             if all(_cells(rows, name["column"]) == {rows[0].get(name["column"])} for rows in groups):
                 columns = [spec["column"] for spec in others if spec is not None]
@@ -507,7 +514,7 @@ def _spec(sampled: Sample, column: str) -> dict[str, Any]:
 def price_spec(sampled: Sample, column: str) -> dict[str, Any]:
     """Return the field of a column of prices, with what stands in it for a price that depends, as "on request" does."""
     cells = sampled.values(column)
-    depends = {text for text in cells if plain(text) in word_list("price_depends")}
+    depends = set(filter(is_price_on_request, cells))
     spec = _spec(sampled, column)
     if not depends or share_of(cells, has_figure) < HALF:
         return spec

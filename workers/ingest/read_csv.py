@@ -277,7 +277,8 @@ def _skipped(piece: bytes, line: int, last: int, *, final: bool) -> tuple[bytes,
     """Skip the lines up to the last one that is not read; return what is left of a piece, and its line."""
     while line <= last and (ended := _line_end(piece, 0, final=final)):
         piece, line = piece[ended:], line + 1
-    return (piece, line) if line > last else (piece[-1:], line)  # of a line that goes on, its end is all that counts
+    # Of a skipped line that goes on only the last byte is kept: it may be the first half of the end of the line.
+    return (piece, line) if line > last else (piece[-1:], line)
 
 
 def _line_end(piece: bytes, start: int, *, final: bool) -> int:

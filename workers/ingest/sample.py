@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 from shared.errors import LoadRefused
 from shared.printable import many
-from workers.ingest.column_names import plain, word_list
+from workers.ingest.column_names import is_price_on_request
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.read_csv import Records
 from workers.ingest.read_json import Constant, json_rows, line_objects, list_path, member_paths, spread
@@ -421,14 +421,14 @@ def _explaining(below: list[tuple[int, list[str]]]) -> int:
         cells = below[at][1]
         texts = [cells[place] for place, last in lowest.items() if last == at]
         has_value = any(cells[place] for place, last in lowest.items() if last < at and place < len(cells))
-        if not has_value and len(texts) >= _EXPLAINED_MIN and not any(map(_stands_for_none, texts)):
+        if (
+            not has_value
+            and len(texts) >= _EXPLAINED_MIN
+            and NOTHING.isdisjoint(texts)
+            and not any(map(is_price_on_request, texts))
+        ):
             return at + 1
     return 0
-
-
-def _stands_for_none(text: str) -> bool:
-    """Return whether a text is one in the place of a price or another number, such as "on request" or "n/a"."""
-    return text in NOTHING or plain(text) in word_list("price_depends")
 
 
 def _lowest_texts(below: list[tuple[int, list[str]]]) -> dict[int, int]:
