@@ -205,7 +205,7 @@ class Problem(Exception):
     def __init__(
         self,
         slug: str,
-        cause: str = "",
+        cause: str | None = None,
         *,
         advice: str = "",
         extra: Mapping[str, Any] | None = None,
@@ -215,7 +215,7 @@ class Problem(Exception):
         super().__init__(slug)
         self.type = CATALOGUE[slug]
         self.faults = tuple(faults)
-        self.cause = cause or detail_of(self.faults)
+        self.cause = detail_of(self.faults) if cause is None else cause
         self.detail = f"{self.cause} {advice}" if advice else self.cause
         listed = {"errors": [fault.entry for fault in self.faults]} if self.faults else {}
         self.extra = {**listed, **(extra or {})}
