@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -254,39 +254,61 @@ def differ(one: str, other: str) -> bool:
 
 
 _RATES = re.compile(r"[0-9]{0,6}\s*[A-Z]{3}", re.ASCII)
-_NO_SECOND_MEANING = frozenset(("name", "channel", "units", "size", "colour", "weight", "brand", "currency", "url"))
-# Below which score a column that is the same in each row is not the one.
-_OF_SEVERAL = frozenset(("category", "price", "variant"))
-_NOT_OF_ALL = {"id": WHOLE - 50, "name": PART}
 _LEVELS_MAX = 8
 _KEYS_OF_PRODUCTS = frozenset(("", "id", "mpn", "url"))
 _FIRST_CELLS = 10
 
 
+class _Rule(NamedTuple):
+    """When a column whose name fits a role has that role."""
+
+    fits: Callable[[list[str]], bool] = bool
+    """Whether its cells can be that, where it has any."""
+    least: float = 0
+    """The score that its name needs; the other one counts where all rows have the same cell."""
+    least_of_one_value: float = 0
+    is_not: str = ""
+    """A role that its name must not fit."""
+    is_several: bool = False
+    may_be_empty: bool = False
+
+
+def _are_amounts(cells: list[str]) -> bool:
+    return share_of(cells, has_figure) >= HALF
+
+
+def _are_texts(cells: list[str]) -> bool:
+    return share_of(cells, is_text) >= HALF and not _are_flags(cells, _SHORT_FLAGS)
+
+
+_RULES = {
+    "id": _Rule(lambda cells: not any(map(is_shortened, cells)), least_of_one_value=WHOLE - 50),  # no country's code
+    "name": _Rule(_are_texts, least_of_one_value=PART),  # no unit of an item's weight
+    "description": _Rule(_are_texts),
+    "brand": _Rule(lambda cells: share_of(cells, is_address) < HALF),
+    "category": _Rule(lambda cells: not _are_flags(cells), is_several=True),
+    "variant": _Rule(least=WHOLE - 50, is_several=True),  # "Variant SKU" is an id
+    "gtin": _Rule(lambda cells: share_of(cells, lambda text: fits_gtin(text) or is_shortened(text)) >= HALF),
+    "isbn": _Rule(lambda cells: share_of(cells, _is_isbn) >= HALF),
+    "url": _Rule(lambda cells: share_of(cells, is_address) >= HALF),
+    "price": _Rule(_are_amounts, is_several=True),
+    "sale_price": _Rule(_are_amounts, may_be_empty=True),  # a row behind the sample may have one
+    "list_price": _Rule(_are_amounts),
+    "currency": _Rule(lambda cells: share_of(cells, lambda text: text.upper() in MARKS or text in MARKS) >= MOSTLY),
+    "day": _Rule(lambda cells: bool(day_formats(cells, HALF))),
+    "channel": _Rule(lambda cells: not _are_flags(cells), is_not="no_stock"),  # the stock of an outlet
+    "weight": _Rule(_are_amounts),
+}
+
+
 def by_names(sampled: Sample) -> dict[str, Any]:
     """Return the fields of a mapping with the columns whose names and cells say what they hold."""
-    checks: dict[str, Callable[[list[str]], bool]] = {
-        **dict.fromkeys(
-            ("price", "sale_price", "list_price", "weight"), lambda cells: share_of(cells, has_figure) >= HALF
-        ),
-        "day": lambda cells: bool(day_formats(cells, HALF)),
-        "currency": lambda cells: share_of(cells, lambda text: text.upper() in MARKS or text in MARKS) >= MOSTLY,
-        "gtin": lambda cells: share_of(cells, lambda text: fits_gtin(text) or is_shortened(text)) >= HALF,
-        "url": lambda cells: share_of(cells, is_address) >= HALF,
-        "isbn": lambda cells: share_of(cells, _is_isbn) >= HALF,
-        **dict.fromkeys(
-            ("name", "description"),
-            lambda cells: share_of(cells, is_text) >= HALF and not _are_flags(cells, _SHORT_FLAGS),
-        ),
-        "brand": lambda cells: share_of(cells, is_address) < HALF,
-        "id": lambda cells: not any(map(is_shortened, cells)),
-        **dict.fromkeys(("channel", "category"), lambda cells: not _are_flags(cells)),
-    }
-    names = role_names().items()
-    scored = sorted(
-        ((score, -place, role, column) for place, column in enumerate(sampled.columns) for role, aliases in names
-         if (score := name_score(column, aliases))), reverse=True,
-    )  # fmt: skip
+    named = (
+        (name_score(column, aliases), -place, role, column)
+        for role, aliases in role_names().items()
+        for place, column in enumerate(sampled.columns)
+    )
+    scored = sorted((one for one in named if one[0]), reverse=True)
     in_full: dict[str, str] = {}
     for score, _, role, column in scored:
         if score >= WHOLE - 50:
@@ -294,21 +316,18 @@ def by_names(sampled: Sample) -> dict[str, Any]:
     taken: dict[str, str] = {}
     roles: dict[str, list[str]] = {}
     for score, _, role, column in scored:
+        rule = _RULES.get(role, _Rule(is_several=role.startswith("no_")))
+        if column in taken or (role in roles and not rule.is_several):
+            continue
+        if in_full.get(column, role) != role:  # a "seller SKU" is no seller, also where another column is the id
+            continue
+        if rule.is_not and name_score(column, role_names()[rule.is_not]):
+            continue
         cells = sampled.values(column)
-        # A "seller SKU" is no seller, also where another column is the id.
-        if role in _NO_SECOND_MEANING and in_full.get(column, role) != role:
+        is_one_value = len(cells) > 1 and len(set(cells)) == 1
+        if score < max(rule.least, is_one_value and rule.least_of_one_value):
             continue
-        # A country's code, or an item's unit of weight: the same in each row.
-        if score < _NOT_OF_ALL.get(role, 0) and len(cells) > 1 and len(set(cells)) == 1:
-            continue
-        if column in taken or (role in roles and role not in _OF_SEVERAL and not role.startswith("no_")):
-            continue
-        if role == "variant" and score < WHOLE - 50:  # "Variant SKU" is an id
-            continue
-        if role == "channel" and name_score(column, role_names()["no_stock"]):  # the stock of an outlet
-            continue
-        # A sale price that no row of the sample has may stand in a later one.
-        if checks[role](cells) if cells and role in checks else bool(cells) or role == "sale_price":
+        if rule.fits(cells) if cells else rule.may_be_empty:
             taken[column] = role
             roles.setdefault(role, []).append(column)
     described = roles.pop("description", None)

@@ -598,8 +598,12 @@ def test_prices_with_and_without_tax_are_a_question(tmp_path: Path) -> None:
          {"day": {"load_day": True}}),
         ("sku,name,price,date", ("7,Mug,9.90,2026-10-01 08:22:14.123 UTC",),
          {"day": {"column": "date", "format": "%Y-%m-%d %H:%M:%S.%f UTC"}}),
+        ("sku,name,price,inventory_main_outlet", ("7,Mug,9.90,4", "8,Cup,5.00,0"), {"channel": {"constant": "SHOP"}}),
+        ("sku,name,brand,manufacturer,price", ("7,Mug,https://maker.example/brand,Acme,9.90",), {"brand": "manufacturer"}),
+        ("sku,item code,name,price", ("8.93E+12,A7,Mug,9.90", "9.12E+12,A8,Cup,5.00"), {"id": "item code"}),
     ],
-    ids=["flags", "a country", "one item", "a token", "a unit", "a supplier", "a carton", "an ISBN", "a discount", "numbers", "UTC"],
+    ids=["flags", "a country", "one item", "a token", "a unit", "a supplier", "a carton", "an ISBN", "a discount", "numbers", "UTC",
+         "a stock", "an address", "cut numbers"],
 )  # fmt: skip
 def test_the_cells_of_a_column_say_what_it_is_not(
     tmp_path: Path, header: str, rows: tuple[str, ...], chosen: dict[str, Any]
