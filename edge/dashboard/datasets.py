@@ -8,8 +8,7 @@ from aiohttp import web
 
 from edge.bulk.delta_sharing import profile_of
 from edge.bulk.release_repository import LATEST, dataset_of
-from edge.composition import Services
-from edge.dashboard.acting import PageBilling
+from edge.dashboard.pages import Pages
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
 from edge.http.routing import API_PATH
 from shared.bulk.schema import RELEASED
@@ -26,14 +25,7 @@ def connections(base_url: str) -> list[dict[str, str]]:
     return [{**tool, "code": tool["code"].strip()} for tool in tomllib.loads(text).values()]
 
 
-class DatasetPages:
-    def __init__(self, services: Services, billing: PageBilling) -> None:
-        self._repository = services.releases
-        self._downloads = services.downloads
-        self._credentials = services.resources.credentials
-        self._billing = billing
-        self._base_url = services.settings.base_url
-
+class DatasetPages(Pages):
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """All datasets, each with its newest release; and the profile file."""
         return render(
@@ -41,8 +33,8 @@ class DatasetPages:
             "datasets.html",
             visitor,
             datasets=RELEASED,
-            newest=await self._repository.newest(),
-            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
+            newest=await self._services.releases.newest(),
+            allowed=await self._includes(visitor, INSTITUTIONAL),
         )
 
     async def connect(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -54,16 +46,16 @@ class DatasetPages:
             tools=connections(self._base_url),
             base_url=self._base_url,
             origin=self._base_url.removesuffix(API_PATH),
-            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
+            allowed=await self._includes(visitor, INSTITUTIONAL),
         )
 
     async def one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One dataset: its columns, its releases, and the files of one of them."""
         dataset = dataset_of(request.match_info["name"])
-        releases, _ = await self._repository.listed(dataset, _LISTED, None)
+        releases, _ = await self._services.releases.listed(dataset, _LISTED, None)
         chosen = request.query.get("release", LATEST)
-        release = await self._repository.release(dataset.name, chosen) if releases else None
-        files = await self._repository.files(dataset.name, release.data_version) if release else []
+        release = await self._services.releases.release(dataset.name, chosen) if releases else None
+        files = await self._services.releases.files(dataset.name, release.data_version) if release else []
         return render(
             request,
             "dataset.html",
@@ -73,19 +65,19 @@ class DatasetPages:
             release=release,
             files=files,
             base_url=self._base_url,
-            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
+            allowed=await self._includes(visitor, INSTITUTIONAL),
         )
 
     async def file(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
-        principal = await self._billing.principal(visitor, INSTITUTIONAL)
+        principal = await self._principal(visitor, INSTITUTIONAL)
         path = request.match_info
-        file = await self._repository.file(path["name"], path["release"], path["file"])
-        return await self._downloads.respond(request, file, principal.organization_id)
+        file = await self._services.releases.file(path["name"], path["release"], path["file"])
+        return await self._services.downloads.respond(request, file, principal.organization_id)
 
     async def profile(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The profile file around a key that the visitor brings: we keep no key that we could put in."""
-        principal = await self._billing.principal(visitor, INSTITUTIONAL)
+        principal = await self._principal(visitor, INSTITUTIONAL)
         key = (await form_of(request)).get("key", "").strip()
         holder = await self._credentials.resolve("api-key", key) if len(key) <= _KEY_CHARACTERS_MAX else None
         if holder is None or not hmac.compare_digest(holder.organization_id or "", principal.organization_id or "-"):

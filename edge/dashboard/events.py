@@ -7,18 +7,16 @@ from uuid import UUID
 from aiohttp import web
 
 from edge.analytics.report_declarations import REPORTS_BY_KIND
-from edge.composition import Services
-from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import Choice, Form, FormPages
+from edge.dashboard.pages import Pages
 from edge.dashboard.reports import names_in
-from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.tables import named
-from edge.events.feed import EventFeed
 from edge.events.schemas import MEMBERS, NewWatch, NewWebhook, Replay
-from edge.events.watches import WatchService, rendered
+from edge.events.watches import rendered
 from edge.http.parameters import load, whole_number
 from edge.http.problems import Problem
-from edge.storage.database import Database, Transaction
+from edge.storage.database import Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, KEPT_DAYS, NEW_LOW_DAYS, TARGETS, TYPES, Condition
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX
 from shared.organizations.accounts import BRAND, Principal
@@ -78,25 +76,17 @@ class WatchPages(FormPages):
     path, title, button, chooses, choices = _PAGE, "New watch", "Create watch", "condition", FORMS
     crumb, previews = "Watches", False
 
-    def __init__(self, database: Database, watches: WatchService, once: OneTimeSecrets, billing: PageBilling) -> None:
-        super().__init__(billing)
-        self._database = database
-        self._watches = watches
-        self._once = once
-
     async def _act(
         self, request: web.Request, visitor: SignedIn, principal: Principal, form: Form
     ) -> web.StreamResponse:
-        wanted = form.load()
-
-        async def make(transaction: Transaction) -> None:
-            await self._watches.within(transaction).add(visitor.acting, wanted)
-
-        return await self._once.once(request, visitor, _PAGE, make)
+        wanted, watches = form.load(), self._services.watches
+        return await self._once(
+            request, visitor, _PAGE, lambda transaction: watches.within(transaction).add(visitor.acting, wanted)
+        )
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's watches, the newest first, a page at a time."""
-        rows, total = await self._watches.page(visitor.acting, _LISTED, id_in(request, "after"))
+        rows, total = await self._services.watches.page(visitor.acting, _LISTED, id_in(request, "after"))
         watches = [rendered(row) for row in rows[:_LISTED]]
         subjects = [("iid" if watch.target == "article" else watch.target, watch.code) for watch in watches]
         names = await names_in(self._database, [dict([subject]) for subject in subjects])
@@ -108,20 +98,20 @@ class WatchPages(FormPages):
             noun=noun,
             total=total,
             next=rows[_LISTED - 1]["id"] if len(rows) > _LISTED else None,
-            refusal=await self._billing.refusal(visitor, BRAND),
+            refusal=await self._refusal(visitor, BRAND),
         )
 
     async def pause(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Pause a watch, or have it evaluated again."""
-        await self._billing.principal(visitor, BRAND)
+        await self._principal(visitor, BRAND)
         paused = (await form_of(request)).get("paused") == "true"
-        await self._watches.pause(visitor.acting, request.match_info["id"], paused=paused)
+        await self._services.watches.pause(visitor.acting, request.match_info["id"], paused=paused)
         return see(_PAGE)
 
     async def delete(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Delete a watch; its events stay in the log for their time."""
-        await self._billing.principal(visitor, BRAND)
-        await self._watches.delete(visitor.acting, request.match_info["id"])
+        await self._principal(visitor, BRAND)
+        await self._services.watches.delete(visitor.acting, request.match_info["id"])
         return see(_PAGE)
 
 
@@ -150,14 +140,8 @@ _TO = {"label": "Up to cursor", "sentence": f"{REPLAYED_MAX:,} events at most; t
 REDELIVERY = Form.over(Replay(), ("after", "to"), {"after": _AFTER, "to": _TO})
 
 
-class WebhookPages:
+class WebhookPages(Pages):
     """The handlers. Every member reads; owners and admins change, where the plan includes webhooks."""
-
-    def __init__(self, services: Services, secret: OneTimeSecrets, billing: PageBilling) -> None:
-        self._webhooks = services.webhooks
-        self._feed = services.events
-        self._secret = secret
-        self._billing = billing
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's webhooks and the form of a new one; its secret is shown once."""
@@ -165,16 +149,18 @@ class WebhookPages:
 
     async def create(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Make a webhook; the next page shows its secret, once. A form that is not valid is shown again."""
-        await self._billing.principal(visitor, BRAND, _RIGHT)
+        await self._principal(visitor, BRAND, _RIGHT)
         form = NEW_WEBHOOK.sent(await form_of(request))
         try:
             wanted = form.load()
 
             async def make(transaction: Transaction) -> str:
-                made = await self._webhooks.within(transaction).add(visitor.acting, wanted["url"], wanted["types"])
+                made = await self._services.webhooks.within(transaction).add(
+                    visitor.acting, wanted["url"], wanted["types"]
+                )
                 return str(made.secret)
 
-            return await self._secret.once(request, visitor, _WEBHOOKS, make)
+            return await self._once(request, visitor, _WEBHOOKS, make)
         except Problem as problem:
             return await self._list(request, visitor, form.refused(problem))
 
@@ -184,53 +170,55 @@ class WebhookPages:
 
     async def rotate(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Replace the secret; the next page shows the new one, once."""
-        await self._billing.principal(visitor, BRAND, _RIGHT)
+        await self._principal(visitor, BRAND, _RIGHT)
         endpoint = request.match_info["id"]
 
         async def make(transaction: Transaction) -> str:
-            return str((await self._webhooks.within(transaction).rotate(visitor.acting, endpoint)).secret)
+            return str((await self._services.webhooks.within(transaction).rotate(visitor.acting, endpoint)).secret)
 
-        return await self._secret.once(request, visitor, f"{_WEBHOOKS}/{endpoint}", make)
+        return await self._once(request, visitor, f"{_WEBHOOKS}/{endpoint}", make)
 
     async def enable(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Send to it again, at once."""
-        await self._billing.principal(visitor, BRAND, _RIGHT)
-        await self._webhooks.enable(visitor.acting, request.match_info["id"])
+        await self._principal(visitor, BRAND, _RIGHT)
+        await self._services.webhooks.enable(visitor.acting, request.match_info["id"])
         return see(f"{_WEBHOOKS}/{request.match_info['id']}")
 
     async def disable(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Send nothing to it for now; events wait."""
-        await self._billing.principal(visitor, BRAND, _RIGHT)
-        await self._webhooks.disable(visitor.acting, request.match_info["id"])
+        await self._principal(visitor, BRAND, _RIGHT)
+        await self._services.webhooks.disable(visitor.acting, request.match_info["id"])
         return see(f"{_WEBHOOKS}/{request.match_info['id']}")
 
     async def replay(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Have one event sent again, or those after a cursor."""
-        await self._billing.principal(visitor, BRAND, _RIGHT)
+        await self._principal(visitor, BRAND, _RIGHT)
         given, endpoint = await form_of(request), request.match_info["id"]
         form = REDELIVERY.sent(given)
         try:
             wanted = load(form.schema, {"event": given["event"]}) if "event" in given else form.load()
         except Problem as problem:
             return await self._one(request, visitor, form.refused(problem))
-        count = await self._webhooks.replay(visitor.acting, endpoint, wanted["event"], wanted["after"], wanted["to"])
+        count = await self._services.webhooks.replay(
+            visitor.acting, endpoint, wanted["event"], wanted["after"], wanted["to"]
+        )
         return see(f"{_WEBHOOKS}/{endpoint}?replayed={count}")
 
     async def test(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Have the newest event of its types sent again: a receiver is tried with what it will really get."""
-        await self._billing.principal(visitor, BRAND, _RIGHT)
+        await self._principal(visitor, BRAND, _RIGHT)
         acting, endpoint = visitor.acting, request.match_info["id"]
-        webhook = await self._webhooks.one(acting, endpoint)
-        newest = await self._feed.newest(acting.organization, None, 1, webhook.types)
+        webhook = await self._services.webhooks.one(acting, endpoint)
+        newest = await self._services.events.newest(acting.organization, None, 1, webhook.types)
         if not newest:
             raise PageError(409, "There are no events of its types yet. Rotating the API key creates one.")
-        count = await self._webhooks.replay(acting, endpoint, UUID(newest[0].id), None, None)
+        count = await self._services.webhooks.replay(acting, endpoint, UUID(newest[0].id), None, None)
         return see(f"{_WEBHOOKS}/{endpoint}?replayed={count}")
 
     async def delete(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Delete it with its attempts."""
-        await self._billing.principal(visitor, BRAND, _RIGHT)
-        await self._webhooks.delete(visitor.acting, request.match_info["id"])
+        await self._principal(visitor, BRAND, _RIGHT)
+        await self._services.webhooks.delete(visitor.acting, request.match_info["id"])
         return see(_WEBHOOKS)
 
     async def _list(self, request: web.Request, visitor: SignedIn, form: Form) -> web.StreamResponse:
@@ -239,16 +227,16 @@ class WebhookPages:
             "webhooks.html",
             visitor,
             400 if form.faults else 200,
-            webhooks=await self._webhooks.listed(visitor.acting),
-            new_secret=None if form.faults else await self._secret.take(visitor, _WEBHOOKS),
+            webhooks=await self._services.webhooks.listed(visitor.acting),
+            new_secret=None if form.faults else await self._secret(visitor, _WEBHOOKS),
             form=form,
             most=ENDPOINTS_MAX,
-            refusal=await self._billing.refusal(visitor, BRAND, _RIGHT),
+            refusal=await self._refusal(visitor, BRAND, _RIGHT),
         )
 
     async def _one(self, request: web.Request, visitor: SignedIn, form: Form) -> web.StreamResponse:
         acting, endpoint = visitor.acting, request.match_info["id"]
-        webhook = await self._webhooks.one(acting, endpoint)
+        webhook = await self._services.webhooks.one(acting, endpoint)
         replayed = request.query.get("replayed", "")
         return render(
             request,
@@ -256,11 +244,11 @@ class WebhookPages:
             visitor,
             400 if form.faults else 200,
             webhook=webhook,
-            new_secret=None if form.faults else await self._secret.take(visitor, f"{_WEBHOOKS}/{endpoint}"),
-            attempts=await self._webhooks.attempts(acting, endpoint, _ATTEMPTS),
+            new_secret=None if form.faults else await self._secret(visitor, f"{_WEBHOOKS}/{endpoint}"),
+            attempts=await self._services.webhooks.attempts(acting, endpoint, _ATTEMPTS),
             replayed=whole_number(replayed, 8),
             form=form,
-            refusal=await self._billing.refusal(visitor, BRAND, _RIGHT),
+            refusal=await self._refusal(visitor, BRAND, _RIGHT),
         )
 
 
@@ -323,11 +311,8 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 _EVENTS_LISTED = 50
 
 
-class EventPages:
+class EventPages(Pages):
     """The handler. Every member reads."""
-
-    def __init__(self, feed: EventFeed) -> None:
-        self._feed = feed
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One page of events, of one type where the address names one."""
@@ -336,7 +321,7 @@ class EventPages:
             raise PageError(400, "There is no such event type.")
         organization = visitor.acting.organization
         types = [chosen] if chosen else None
-        events = await self._feed.newest(organization, _cursor(request), _EVENTS_LISTED + 1, types)
+        events = await self._services.events.newest(organization, _cursor(request), _EVENTS_LISTED + 1, types)
         listed = [(event, words_of(event.type, event.data)) for event in events[:_EVENTS_LISTED]]
         older = events[_EVENTS_LISTED - 1].cursor if len(events) > _EVENTS_LISTED else None
         values: dict[str, Any] = {"events": listed, "older": older, "types": TYPES, "chosen": chosen, "days": KEPT_DAYS}

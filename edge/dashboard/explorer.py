@@ -11,14 +11,12 @@ from aiohttp import web
 
 from edge.analytics.envelope import in_thread_if_large
 from edge.analytics.light_reads import MovedToSurvivor
-from edge.composition import Services
 from edge.dashboard import charts as item_charts
-from edge.dashboard.acting import PageBilling
+from edge.dashboard.pages import Pages
 from edge.dashboard.session_guard import PageError, SignedIn, is_part, moved, render
 from edge.http.context import CONTEXT
 from edge.index import lists
 from edge.rules import LIGHT_UNITS
-from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidCursor, ItemMerged
 from shared.index.identifiers import beginning_of_slug
@@ -38,11 +36,8 @@ class Option(NamedTuple):
     name: str
 
 
-class CompletionPages:
+class CompletionPages(Pages):
     """The handler. Lists of the index are free for signed-in visitors."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def show(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The options for what is typed: the last of several values is completed, those before it are kept."""
@@ -79,24 +74,14 @@ _CURSOR = "dashboard-explorer"
 _QUERY_MAX = 200
 
 
-class ExplorerPages:
-    def __init__(self, services: Services, billing: PageBilling) -> None:
-        self._limits = services.person_limits
-        self._cursors = services.cursors
-        self._engine = services.search
-        self._records = services.resources.records
-        self._prices = services.price_history
-        self._footprint = services.sustainability
-        self._billing = billing
-        self._base_url = services.settings.base_url
-
+class ExplorerPages(Pages):
     async def explorer(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The page with the search field, and one page of what `q` in the address finds; works without scripts."""
         q = _words(request)
         if not q:
             return render(request, "explorer.html", visitor, q="", results=None)
         query = SearchQuery(q=q, limit=_HITS, after=self._position(q, request.query.get("after")))
-        charge = await self._billing.charge(request, await self._billing.principal(visitor), 1)
+        charge = await self._charge(request, await self._principal(visitor), 1)
         return await charge.settle(self._results(request, visitor, query))
 
     async def suggestions(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -104,19 +89,19 @@ class ExplorerPages:
         q, results = _words(request), None
         if q:
             context = request[CONTEXT]
-            await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
-            results = await self._engine.find(SearchQuery(q=q, limit=_SUGGESTIONS))
+            await self._services.person_limits.consume_call(visitor.person.id, context.network, context.charge_id)
+            results = await self._services.search.find(SearchQuery(q=q, limit=_SUGGESTIONS))
         return render(request, "suggestions.html", visitor, q=q, results=results)
 
     async def record(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A record as a page."""
         iid = _iid(request)
-        charge = await self._billing.charge(request, await self._billing.principal(visitor), 1)
+        charge = await self._charge(request, await self._principal(visitor), 1)
         return await charge.settle(self._record(request, visitor, iid))
 
     async def _record(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
         try:
-            stored = (await self._records.find(iid)).or_raise()
+            stored = (await self._services.resources.records.find(iid)).or_raise()
         except ItemMerged as merged:
             return moved(request, f"/dashboard/explorer/{merged.survivor}")
         record = msgspec.json.decode(stored.body)
@@ -126,22 +111,22 @@ class ExplorerPages:
             visitor,
             record=record,
             base_url=self._base_url,
-            more=await self._billing.includes(visitor, BRAND),
+            more=await self._includes(visitor, BRAND),
             history_units=_HISTORY_UNITS,
         )
 
     async def history(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
         iid = _iid(request)
-        principal = await self._billing.principal(visitor, BRAND)
-        charge = await self._billing.charge(request, principal, _HISTORY_UNITS)
+        principal = await self._principal(visitor, BRAND)
+        charge = await self._charge(request, principal, _HISTORY_UNITS)
         return await charge.settle(self._history(request, visitor, iid))
 
     async def _history(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
         try:
-            history = await self._prices.read(iid, None, None, [], None)
-            figures, _ = await self._footprint.figures(iid, None, None, [])
-            stored = (await self._records.find(iid)).or_raise()
+            history = await self._services.price_history.read(iid, None, None, [], None)
+            figures, _ = await self._services.sustainability.figures(iid, None, None, [])
+            stored = (await self._services.resources.records.find(iid)).or_raise()
         except (MovedToSurvivor, ItemMerged) as merged:
             return moved(request, f"/dashboard/explorer/{merged.survivor}/history")
         rows = [row for row in figures.to_pylist() if {row["per_unit"], row["cumulative"]} != {None}]
@@ -162,7 +147,7 @@ class ExplorerPages:
         )
 
     async def _results(self, request: web.Request, visitor: SignedIn, query: SearchQuery) -> web.StreamResponse:
-        results = await self._engine.find(query)
+        results = await self._services.search.find(query)
         return render(
             request,
             "explorer.html",
@@ -177,13 +162,13 @@ class ExplorerPages:
 
     def _next(self, q: str, page: Page) -> str | None:
         """Return the cursor of the next page: sealed, because any visitor can change the address of a page."""
-        return self._cursors.seal(_CURSOR, {"q": q}, msgspec.to_builtins(page.next)) if page.next else None
+        return self._services.cursors.seal(_CURSOR, {"q": q}, msgspec.to_builtins(page.next)) if page.next else None
 
     def _position(self, q: str, cursor: str | None) -> Position | None:
         if cursor is None:
             return None
         try:
-            return msgspec.convert(self._cursors.open(_CURSOR, {"q": q}, cursor), Position)
+            return msgspec.convert(self._services.cursors.open(_CURSOR, {"q": q}, cursor), Position)
         except (InvalidCursor, msgspec.ValidationError):
             raise PageError(400, "This page of results does not exist. Search again.") from None
 

@@ -9,11 +9,10 @@ from aiohttp import web
 
 from edge.bulk import schemas
 from edge.bulk.exports import ExportRequest
-from edge.composition import Services
-from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import Choice, Form, FormPages, Offer
+from edge.dashboard.pages import form_id_in
 from edge.dashboard.reports import LISTED, names_in, parameters_of, show_orders
-from edge.dashboard.session_guard import SignedIn, form_id_in, render, see
+from edge.dashboard.session_guard import SignedIn, render, see
 from edge.dashboard.tables import called
 from edge.http.context import CONTEXT
 from edge.http.parameters import fields_by_name
@@ -58,18 +57,11 @@ class ExportPages(FormPages):
     path, title, button, chooses, choices = "/dashboard/exports", "New export", "Create export", "dataset", FORMS
     crumb = "Exports"
 
-    def __init__(self, services: Services, billing: PageBilling) -> None:
-        super().__init__(billing)
-        self._database = services.resources.database
-        self._exports = services.exports
-        self._serializer = services.export_serializer
-        self._base_url = services.settings.base_url
-
     async def _offer(self, request: web.Request, principal: Principal, form: Form) -> Offer:
         body = form.body()
-        await self._billing.count(request, principal)
-        order = await self._exports.prepare(principal, form.load(), None)
-        estimate = await self._exports.estimate(order, with_rows=True)
+        await self._count(request, principal)
+        order = await self._services.exports.prepare(principal, form.load(), None)
+        estimate = await self._services.exports.estimate(order, with_rows=True)
         sent = f' -H "Content-Type: application/json" -d {shlex.quote(json.dumps(body, ensure_ascii=False))}'
         return Offer(estimate["cost_units"], f"{self._base_url}/index/exports", sent=sent, estimate=estimate)
 
@@ -78,16 +70,16 @@ class ExportPages(FormPages):
     ) -> web.StreamResponse:
         """Order the export. The form's id makes a second click the same order."""
         key = f"dashboard-{form_id_in(form.given)}"
-        order = await self._exports.prepare(principal, form.load(), key)
+        order = await self._services.exports.prepare(principal, form.load(), key)
         if order.replayed:
             return see(f"/dashboard/exports/{order.replayed}")
-        charge = await self._billing.charge(request, principal, EXPORT.units)
+        charge = await self._charge(request, principal, EXPORT.units)
         return await charge.settle(self._submit(request, principal, order, charge))
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
-        listed = await self._exports.listed(visitor.acting.organization, None, LISTED, None)
-        allowed = await self._billing.includes(visitor, INSTITUTIONAL)
+        listed = await self._services.exports.listed(visitor.acting.organization, None, LISTED, None)
+        allowed = await self._includes(visitor, INSTITUTIONAL)
         return await show_orders(request, visitor, self._database, *listed, allowed=allowed)
 
     async def show(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -96,7 +88,7 @@ class ExportPages(FormPages):
 
     async def state(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The progress of an export, asked for again and again; once it has ended, its whole part of the page."""
-        order = await self._exports.find(visitor.acting.organization, request.match_info["id"])
+        order = await self._services.exports.find(visitor.acting.organization, request.match_info["id"])
         if not order.ended:
             return render(request, "progress.html", visitor, order=order)
         response = await self._shown(request, visitor, "export_state.html")
@@ -105,19 +97,19 @@ class ExportPages(FormPages):
 
     async def end(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Cancel it, or delete its files."""
-        await self._billing.principal(visitor, INSTITUTIONAL)
-        await self._exports.end(visitor.acting.organization, request.match_info["id"])
+        await self._principal(visitor, INSTITUTIONAL)
+        await self._services.exports.end(visitor.acting.organization, request.match_info["id"])
         return see(f"/dashboard/exports/{request.match_info['id']}")
 
     async def file(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
-        await self._billing.principal(visitor, INSTITUTIONAL)
+        await self._principal(visitor, INSTITUTIONAL)
         path = request.match_info
-        return await self._exports.send(request, visitor.acting.organization, path["id"], path["file"])
+        return await self._services.exports.send(request, visitor.acting.organization, path["id"], path["file"])
 
     async def _shown(self, request: web.Request, visitor: SignedIn, template: str) -> web.StreamResponse:
         organization = visitor.acting.organization
-        order = await self._exports.find(organization, request.match_info["id"])
+        order = await self._services.exports.find(organization, request.match_info["id"])
         asked = parameters_of(order)
         names = await names_in(self._database, [asked])
         return render(
@@ -126,13 +118,13 @@ class ExportPages(FormPages):
             visitor,
             order=order,
             failure=failure(order),
-            export=self._serializer.render(order, organization),
+            export=self._services.export_serializer.render(order, organization),
             narrowed={field: called(field, value, names) for field, value in (asked.get("filter") or {}).items()},
-            allowed=await self._billing.includes(visitor, INSTITUTIONAL),
+            allowed=await self._includes(visitor, INSTITUTIONAL),
         )
 
     async def _submit(
         self, request: web.Request, principal: Principal, order: ExportRequest, charge: Charge
     ) -> web.StreamResponse:
-        submitting = self._exports.submit(principal, order, charge, request[CONTEXT].span.traceparent)
+        submitting = self._services.exports.submit(principal, order, charge, request[CONTEXT].span.traceparent)
         return see(f"/dashboard/exports/{(await charge.pay_for(submitting)).order_id}")

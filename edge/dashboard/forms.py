@@ -13,7 +13,7 @@ from marshmallow import Schema, fields, validate
 from multidict import MultiDict, MultiMapping
 
 from edge.analytics.envelope import Day
-from edge.dashboard.acting import PageBilling
+from edge.dashboard.pages import Pages
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
 from edge.http.parameters import CurrencyCode, JsonInteger, JsonNumber, WholeNumber, fields_by_name, load
 from edge.http.problems import LISTS, Fault, Problem, invalid_parameters, problem_of, quoted
@@ -258,7 +258,7 @@ class Offer(NamedTuple):
     estimate: Mapping[str, Any] | None = None
 
 
-class FormPages(ABC):
+class FormPages(Pages, ABC):
     """The pages of a form for several choices: new, previewed, and shown again with its faults until it is ordered.
 
     The hidden field `chooses` holds the choice. `crumb` is the title of the list at `path`; without it, the form is
@@ -272,9 +272,6 @@ class FormPages(ABC):
     choices: ClassVar[Mapping[str, Choice]]
     crumb: ClassVar[str] = ""
     previews: ClassVar[bool] = True
-
-    def __init__(self, billing: PageBilling) -> None:
-        self._billing = billing
 
     @abstractmethod
     async def _act(
@@ -295,7 +292,7 @@ class FormPages(ABC):
     async def preview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """What the filled-in form costs, or the fault of each field beside it; charges nothing."""
         choice, form, offer = *self._sent(request.query), None
-        principal = await self._billing.principal(visitor, self.choices[choice].rank_min)
+        principal = await self._principal(visitor, self.choices[choice].rank_min)
         try:
             offer = await self._offer(request, principal, form)
         except (Problem, ItemIndexError) as error:
@@ -305,10 +302,10 @@ class FormPages(ABC):
     async def submit(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Order what the form asks. A form that is not valid, or not allowed, is shown again as it was filled in."""
         choice, form = self._sent(await form_of(request))
-        if await self._billing.refusal(visitor, self.choices[choice].rank_min):
+        if await self._refusal(visitor, self.choices[choice].rank_min):
             return await self._show(request, visitor, choice, form, 403)
         try:
-            return await self._act(request, visitor, await self._billing.principal(visitor), form)
+            return await self._act(request, visitor, await self._principal(visitor), form)
         except (Problem, ItemIndexError) as error:
             return await self._show(request, visitor, choice, form.refused(error), 400)
 
@@ -321,7 +318,7 @@ class FormPages(ABC):
     async def _show(
         self, request: web.Request, visitor: SignedIn, choice: str, form: Form, status: int = 200
     ) -> web.StreamResponse:
-        plan = await self._billing.plan(visitor)
-        refusal = await self._billing.refusal(visitor, self.choices[choice].rank_min)
+        plan = await self._plan(visitor)
+        refusal = await self._refusal(visitor, self.choices[choice].rank_min)
         values = {"page": self, "chosen": choice, "form": form, "plan": plan, "refusal": refusal}
         return render(request, "form.html", visitor, status, **values)

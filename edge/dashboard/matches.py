@@ -11,9 +11,10 @@ from urllib.parse import urlencode
 import msgspec
 from aiohttp import web
 
-from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render
+from edge.dashboard.pages import Pages
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render
 from edge.http.parameters import whole_number
-from edge.storage.database import Database, Transaction
+from edge.storage.database import Transaction
 from shared.articles import SQL, Filters
 from shared.index.iid import canonical_iid, require_uuid
 from shared.text import fold
@@ -76,15 +77,11 @@ _RECENT = 10
 _NO_SAMPLE = PageError(400, "This sample or decision does not exist. Go back and try again.")
 
 
-class MatchPages:
+class MatchPages(Pages):
     """The handlers; for operators alone.
 
     A decision that was noted twice would have to be undone twice.
     """
-
-    def __init__(self, database: Database, secret: OneTimeSecrets) -> None:
-        self._database = database
-        self._once = secret.once
 
     async def review(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Show the most probable pair that waits, after those that were skipped, and the last decisions.

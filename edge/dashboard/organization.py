@@ -8,10 +8,9 @@ from aiohttp import web
 from multidict import MultiDict
 
 from edge.auth.actor import Actor
-from edge.composition import Services
 from edge.dashboard.forms import Form
-from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
-from edge.dashboard.sessions import Sessions
+from edge.dashboard.pages import Pages
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.usage import plot_by_day
 from edge.http.problems import Problem
 from edge.organizations.handlers import invitation_link
@@ -46,16 +45,7 @@ class Step(NamedTuple):
     act: str
 
 
-class OrganizationPages:
-    def __init__(self, services: Services, secret: OneTimeSecrets) -> None:
-        self._acts = services.organizations
-        self._secret = secret
-        self._credentials = services.resources.credentials
-        self._limiter = services.resources.limiter
-        self._notices = services.resources.plan_notices
-        self._origin = services.origin
-        self._base_url = services.settings.base_url
-
+class OrganizationPages(Pages):
     async def overview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Plan, remaining units of today, calls of the last 30 days."""
         if visitor.membership is None:
@@ -63,7 +53,7 @@ class OrganizationPages:
             return render(request, "welcome.html", visitor, token=await self._acts.token(visitor.person), free=free)
         membership, actor = visitor.member, visitor.acting
         plan = await self._credentials.plan(membership.plan)
-        decision = await self._limiter.usage(f"org:{membership.organization_id}", plan)
+        decision = await self._services.resources.limiter.usage(f"org:{membership.organization_id}", plan)
         first, last = usage_range(None, None)
         rows = await self._acts.usage(actor, first, last)
         keys = await self._acts.keys(actor)
@@ -92,7 +82,7 @@ class OrganizationPages:
     async def request_plan(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Request another plan; the overview says that it is awaiting approval."""
         await self._acts.request_plan(visitor.acting, (await form_of(request)).get("plan", ""))
-        self._notices.wake()
+        self._services.resources.plan_notices.wake()
         return see(HOME_PAGE)
 
     async def _requested_plan(self, actor: Actor) -> Plan | None:
@@ -107,7 +97,7 @@ class OrganizationPages:
             "key.html",
             visitor,
             keys=await self._acts.keys(actor),
-            new_key=await self._secret.take(visitor, _KEY_PAGE),
+            new_key=await self._secret(visitor, _KEY_PAGE),
             prefix=KEY_PREFIX,
             base_url=self._base_url,
             graces=GRACE_SECONDS,
@@ -117,22 +107,21 @@ class OrganizationPages:
 
     async def issue_key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Issue a key; the next page shows it, once."""
-
-        async def issue(transaction: Transaction) -> str:
-            return await self._acts.within(transaction).issue_key(visitor.acting)
-
-        return await self._secret.once(request, visitor, _KEY_PAGE, issue)
+        return await self._once(
+            request, visitor, _KEY_PAGE, lambda transaction: self._acts.within(transaction).issue_key(visitor.acting)
+        )
 
     async def rotate_key(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Replace the key; the next page shows the new one, once."""
         grace = (await form_of(request)).get("grace", "")
         if grace not in GRACE_SECONDS:
             raise PageError(400, "Choose how long the old key keeps working.")
-
-        async def rotate(transaction: Transaction) -> str:
-            return await self._acts.within(transaction).rotate_key(visitor.acting, grace)
-
-        return await self._secret.once(request, visitor, _KEY_PAGE, rotate)
+        return await self._once(
+            request,
+            visitor,
+            _KEY_PAGE,
+            lambda transaction: self._acts.within(transaction).rotate_key(visitor.acting, grace),
+        )
 
     async def revoke_keys(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Revoke every key that works."""
@@ -142,7 +131,7 @@ class OrganizationPages:
     async def members(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The people, and open invitations; the link of a new one is shown once."""
         return await self._members(
-            request, visitor, await self._secret.take(visitor, _MEMBERS_PAGE), INVITATION.sent(MultiDict(role="member"))
+            request, visitor, await self._secret(visitor, _MEMBERS_PAGE), INVITATION.sent(MultiDict(role="member"))
         )
 
     async def _members(
@@ -172,9 +161,9 @@ class OrganizationPages:
 
             async def invite(transaction: Transaction) -> str:
                 secret, _ = await self._acts.within(transaction).invite(visitor.acting, wanted["email"], wanted["role"])
-                return invitation_link(self._origin, secret)
+                return invitation_link(self._services.origin, secret)
 
-            return await self._secret.once(request, visitor, _MEMBERS_PAGE, invite)
+            return await self._once(request, visitor, _MEMBERS_PAGE, invite)
         except Problem as problem:
             return await self._members(request, visitor, None, form.refused(problem))
 
@@ -237,15 +226,7 @@ def _first_steps(key: bool, called: bool, alone: bool) -> list[Step]:
 _TOKEN_PAGE = "/dashboard/token"  # noqa: S105 - an address
 
 
-class PersonPages:
-    def __init__(self, services: Services, secret: OneTimeSecrets, sessions: Sessions) -> None:
-        self._acts = services.organizations
-        self._secret = secret
-        self._credentials = services.resources.credentials
-        self._sessions = sessions
-        self._notices = services.resources.plan_notices
-        self._base_url = services.settings.base_url
-
+class PersonPages(Pages):
     async def token(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Show the person's public token and its use; a new one is shown once."""
         token = await self._acts.token(visitor.person)
@@ -256,7 +237,7 @@ class PersonPages:
             "token.html",
             visitor,
             token=token,
-            new_token=await self._secret.take(visitor, _TOKEN_PAGE),
+            new_token=await self._secret(visitor, _TOKEN_PAGE),
             base_url=self._base_url,
             free=await self._credentials.plan("free"),
             plot=plot_by_day(rows, first, last),
@@ -264,11 +245,12 @@ class PersonPages:
 
     async def issue_token(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Issue a token; the next page shows it, once."""
-
-        async def issue(transaction: Transaction) -> str:
-            return await self._acts.within(transaction).issue_token(visitor.person)
-
-        return await self._secret.once(request, visitor, _TOKEN_PAGE, issue)
+        return await self._once(
+            request,
+            visitor,
+            _TOKEN_PAGE,
+            lambda transaction: self._acts.within(transaction).issue_token(visitor.person),
+        )
 
     async def revoke_token(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Revoke the token."""
@@ -296,10 +278,10 @@ class PersonPages:
                 await self._sessions.choose(visitor.cookie, visitor.session, made.id)
 
             page = _KEY_PAGE if self._acts.plans_at_once or wanted["plan"] == "free" else HOME_PAGE
-            response = await self._secret.once(request, visitor, page, make)
+            response = await self._once(request, visitor, page, make)
         except Problem as problem:
             return await self._form(request, visitor, form.refused(problem))
-        self._notices.wake()
+        self._services.resources.plan_notices.wake()
         return response
 
     async def choose_organization(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -326,4 +308,4 @@ class PersonPages:
             joined = await self._acts.within(transaction).accept_invitation(visitor.person, secret)
             await self._sessions.choose(visitor.cookie, visitor.session, joined)
 
-        return await self._secret.once(request, visitor, HOME_PAGE, join)
+        return await self._once(request, visitor, HOME_PAGE, join)

@@ -13,9 +13,7 @@ from edge.analytics.envelope import in_thread_if_large
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Picture, Report
 from edge.analytics.report_schemas import question_names, question_of
 from edge.analytics.reports import SQL, Quote
-from edge.composition import Services
 from edge.dashboard import charts
-from edge.dashboard.acting import PageBilling
 from edge.dashboard.answers import answer_of
 from edge.dashboard.forms import Choice, Form, FormPages, Offer
 from edge.dashboard.session_guard import SUSPENDED, PageError, SignedIn, render, see
@@ -97,14 +95,6 @@ def asked_report(form: Form, base_url: str) -> AskedReport:
 class ReportPages(FormPages):
     path, title, button, chooses, choices = "/dashboard/reports", "New report", "Run report", "kind", FORMS
 
-    def __init__(self, services: Services, billing: PageBilling) -> None:
-        super().__init__(billing)
-        self._database = services.resources.database
-        self._reports = services.reports
-        self._orders = services.orders
-        self._store = services.resources.results
-        self._base_url = services.settings.base_url
-
     async def _offer(self, request: web.Request, principal: Principal, form: Form) -> Offer:
         asked = asked_report(form, self._base_url)
         priced = await self._quote(principal, asked)
@@ -116,13 +106,13 @@ class ReportPages(FormPages):
         asked = asked_report(form, self._base_url)
         while True:
             priced = await self._quote(principal, asked)
-            charge = await self._billing.charge(request, principal, priced.units)
+            charge = await self._charge(request, principal, priced.units)
             with suppress(JoinedOrderEnded):
                 return await charge.settle(self._submit(request, principal, priced, charge))
 
     async def jobs(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's jobs, the newest first."""
-        listed = await self._orders.list(visitor.acting.organization, None, None, LISTED, None)
+        listed = await self._services.orders.list(visitor.acting.organization, None, None, LISTED, None)
         return await show_orders(request, visitor, self._database, *listed, allowed=None)
 
     async def job(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -185,8 +175,8 @@ class ReportPages(FormPages):
     async def cancel(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Cancel a job; it costs nothing then."""
         organization = visitor.acting.organization
-        await self._billing.principal(visitor, BRAND)
-        await self._orders.cancel(organization, request.match_info["id"])
+        await self._principal(visitor, BRAND)
+        await self._services.orders.cancel(organization, request.match_info["id"])
         return see(f"/dashboard/jobs/{request.match_info['id']}")
 
     async def result(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -194,21 +184,23 @@ class ReportPages(FormPages):
         manifest = (await self._order(request, visitor)).manifest
         if manifest is None:
             raise PageError(409, "This job has no result. Run the report again.")
-        return stream.answer(request, manifest, await ResultBody.open(self._store, manifest))
+        return stream.answer(request, manifest, await ResultBody.open(self._services.resources.results, manifest))
 
     async def _order(self, request: web.Request, visitor: SignedIn) -> Order:
         organization = visitor.acting.organization
         if visitor.suspended:  # as the API refuses its key
             raise PageError(403, SUSPENDED)
-        return await self._orders.find(organization, request.match_info["id"])
+        return await self._services.orders.find(organization, request.match_info["id"])
 
     async def _quote(self, principal: Principal, asked: AskedReport) -> Quote:
-        return await self._reports.quote(principal.organization_id, asked.report.kind, asked.parameters, asked.format)
+        return await self._services.reports.quote(
+            principal.organization_id, asked.report.kind, asked.parameters, asked.format
+        )
 
     async def _submit(
         self, request: web.Request, principal: Principal, quote: Quote, charge: Charge
     ) -> web.StreamResponse:
-        submitted = await self._reports.submit(request, principal, quote, charge)
+        submitted = await self._services.reports.submit(request, principal, quote, charge)
         return see(f"/dashboard/jobs/{submitted.order_id}")
 
     async def _shown(self, order: Order, columns: list[str]) -> dict[str, Any]:
@@ -241,7 +233,7 @@ class ReportPages(FormPages):
         manifest = order.manifest
         if manifest is None or manifest.format != "json" or manifest.bytes > _SHOWN_BYTES_MAX:
             return [], {}
-        body = await ResultBody.open(self._store, manifest)
+        body = await ResultBody.open(self._services.resources.results, manifest)
         try:
             text = b""
             while len(text) < manifest.bytes and (more := await body.read(len(text), manifest.bytes - len(text))):

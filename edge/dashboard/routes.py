@@ -1,7 +1,6 @@
 """The dashboard's part of the map: its pages and forms, each open or guarded by the session."""
 
 from edge.composition import Services
-from edge.dashboard.acting import PageBilling
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.events import EventPages, WatchPages, WebhookPages
 from edge.dashboard.explorer import CompletionPages, ExplorerPages
@@ -9,7 +8,7 @@ from edge.dashboard.exports import ExportPages
 from edge.dashboard.matches import MatchPages
 from edge.dashboard.organization import OrganizationPages, PersonPages
 from edge.dashboard.reports import ReportPages
-from edge.dashboard.session_guard import OneTimeSecrets, SessionGuard, unknown_page
+from edge.dashboard.session_guard import SessionGuard, unknown_page
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages, SignOutPages
 from edge.dashboard.uploads import UploadPages
@@ -19,24 +18,18 @@ from edge.http.routing import Handler, Route, Rule
 
 def routes(services: Services) -> tuple[Route, ...]:
     """Return every page and form below /dashboard."""
-    settings, resources = services.settings, services.resources
+    settings = services.settings
     cookies = Cookies(secure=services.origin.startswith("https://"))
     sessions = Sessions(
-        resources.state, idle_seconds=settings.session_idle_seconds, seconds_max=settings.session_seconds_max
+        services.resources.state, idle_seconds=settings.session_idle_seconds, seconds_max=settings.session_seconds_max
     )
-    guard = SessionGuard(services, sessions, cookies)
-    sign_in, sign_out = SignInPages(services, sessions, cookies), SignOutPages(services, sessions, cookies)
-    secret = OneTimeSecrets(services.idempotent_acts, sessions)
-    billing = PageBilling(resources.credentials, services.billing)
-    org, person = OrganizationPages(services, secret), PersonPages(services, secret, sessions)
-    usage = UsagePages(services.organizations, resources.request_log)
-    explorer, reports = ExplorerPages(services, billing), ReportPages(services, billing)
-    completions = CompletionPages(resources.database)
-    datasets, exports = DatasetPages(services, billing), ExportPages(services, billing)
-    watches = WatchPages(resources.database, services.watches, secret, billing)
-    webhooks = WebhookPages(services, secret, billing)
-    events, matches = EventPages(services.events), MatchPages(resources.database, secret)
-    uploads = UploadPages(resources.database, resources.results, settings.upload_bytes_max)
+    guard, shared = SessionGuard(services, sessions, cookies), (services, sessions, cookies)
+    sign_in, sign_out = SignInPages(*shared), SignOutPages(*shared)
+    org, person, usage = OrganizationPages(*shared), PersonPages(*shared), UsagePages(*shared)
+    explorer, completions, reports = ExplorerPages(*shared), CompletionPages(*shared), ReportPages(*shared)
+    datasets, exports = DatasetPages(*shared), ExportPages(*shared)
+    events, watches, webhooks = EventPages(*shared), WatchPages(*shared), WebhookPages(*shared)
+    matches, uploads = MatchPages(*shared), UploadPages(*shared)
     searches = "dashboard-explorer"
     return (
         _get("", guard.page(org.overview)),

@@ -1,10 +1,9 @@
 """The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures."""
 
-import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,6 @@ from edge.dashboard.tables import amount, estimate, figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
-from edge.storage.database import Scope, Transaction
-from edge.storage.idempotency import IdempotentActs, Outcome
 from shared.errors import ItemIndexError, RollupsOutdated, StoreUnavailable
 from shared.index.iid import require_uuid
 from shared.organizations.accounts import Membership, Person, Session, may
@@ -396,52 +393,3 @@ def _title(status: int) -> str:
     if status >= 500:
         return "Something went wrong"
     return _TITLES.get(status, "This request can't be completed")
-
-
-Make = Callable[[Transaction], Awaitable[str | None]]
-_FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
-
-
-def form_id_in(form: Mapping[str, str]) -> str:
-    """Return the id that a form got with its page. Raises PageError where it has none."""
-    form_id = form.get("once", "")
-    if not _FORM_ID.fullmatch(form_id):
-        raise PageError(400, "This form has expired. Open its page again.")
-    return form_id
-
-
-class OneTimeSecrets:
-    """Makes secrets once for each form, and keeps each until the session's next page takes it."""
-
-    def __init__(self, idempotent: IdempotentActs, sessions: Sessions) -> None:
-        self._idempotent = idempotent
-        self._sessions = sessions
-
-    async def once(self, request: web.Request, visitor: SignedIn, page: str, make: Make) -> web.Response:
-        """Run what a form orders, unless the form was sent before, and redirect to the page (303).
-
-        The page shows the text that `make` returns, once; None is no text.
-        """
-        key = f"form {form_id_in(await form_of(request))}"
-
-        async def act(transaction: Transaction) -> Outcome:
-            text = await make(transaction)
-            if text is not None:
-                # Kept before the act commits: a second sending waits for that, and its page must find the secret.
-                await self._sessions.put_flash(visitor.cookie, page, f"{key}\n{text}")
-            return Outcome(200)
-
-        sent = sorted(f"{name}={value!s}" for name, value in (await request.post()).items() if name != "csrf")
-        digest = hashlib.sha256("\0".join((request.path, *sent)).encode()).digest()
-        try:
-            await self._idempotent.once(Scope(person=visitor.person.id), key, digest, act, wait=True)
-        except Problem as problem:
-            if problem.type.slug == "idempotency-key-reused":
-                raise PageError(409, "This form was already submitted. Open its page again.") from None
-            raise
-        return see(page)
-
-    async def take(self, visitor: SignedIn, page: str) -> str | None:
-        """Return the secret that waits for this page, once; none where PostgreSQL was lost before its act committed."""
-        key, _, text = (await self._sessions.take_flash(visitor.cookie, page) or "").partition("\n")
-        return text if key and await self._idempotent.is_done(Scope(person=visitor.person.id), key) else None

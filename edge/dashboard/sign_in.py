@@ -16,9 +16,9 @@ from aiohttp import web
 
 from edge.auth.id_token import LOGOUT_LIFETIME_SECONDS_MAX, TOKEN_BYTES_MAX, InvalidToken, LogoutNotice
 from edge.auth.oidc_provider import OidcProvider
-from edge.composition import Services
+from edge.dashboard.pages import Pages
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
-from edge.dashboard.sessions import Cookies, IdToken, Sessions, SignIn, digest_of
+from edge.dashboard.sessions import IdToken, SignIn, digest_of
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from shared.clock import utc_now
@@ -27,6 +27,7 @@ from shared.organizations.accounts import ListedSession
 from shared.printable import base64url
 
 HOME = "/dashboard"
+_CALLBACK = f"{HOME}/sign-in/callback"
 _DESTINATION = re.compile(
     r"/dashboard(?:/[A-Za-z0-9_-]{1,80}){0,3}(?:\?[A-Za-z0-9_.~%&=+,:;@/?*!'()$-]{0,2000})?", re.ASCII
 )
@@ -36,22 +37,13 @@ _SIGN_INS_MAX = 5
 _AGAIN = "Sign-in failed. Try again."
 
 
-class SignInPages:
+class SignInPages(Pages):
     """The handlers of the way to the provider and back."""
-
-    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
-        self._users = services.resources.users
-        self._limits = services.person_limits
-        self._sessions = sessions
-        self._cookies = cookies
-        self._settings = services.settings
-        self._redirect_uri = f"{services.origin}{HOME}/sign-in/callback"
-        self._log = services.resources.log
 
     async def begin(self, request: web.Request) -> web.StreamResponse:
         """Send the visitor to the provider."""
         provider, context = self._provider(), request[CONTEXT]
-        await self._limits.consume_sign_in(context.network, context.charge_id)
+        await self._services.person_limits.consume_sign_in(context.network, context.charge_id)
         endpoints = await provider.endpoints()
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         destination = destination_of(request.query.get("next"))
@@ -59,7 +51,7 @@ class SignInPages:
         requested = {
             "response_type": "code",
             "client_id": self._settings.oidc_client_id,
-            "redirect_uri": self._redirect_uri,
+            "redirect_uri": f"{self._services.origin}{_CALLBACK}",
             "scope": "openid profile email",
             "state": state,
             "nonce": nonce,
@@ -99,7 +91,7 @@ class SignInPages:
         except InvalidToken:
             raise self._refused("the ID token is not valid") from None
         person = await self._users.get_or_create(identity)
-        await self._limits.consume_call(person.id, request[CONTEXT].network, request[CONTEXT].charge_id)
+        await self._services.person_limits.consume_call(person.id, request[CONTEXT].network, request[CONTEXT].charge_id)
         old = request.cookies.get(self._cookies.session)
         if old:
             await self._sessions.end(old)
@@ -116,7 +108,7 @@ class SignInPages:
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": self._redirect_uri,
+            "redirect_uri": f"{self._services.origin}{_CALLBACK}",
             "code_verifier": sign_in.verifier,
             "client_id": self._settings.oidc_client_id,
         }
@@ -192,16 +184,8 @@ _LAST_PAGE = "/dashboard/signed-out"
 _SESSIONS_PAGE = "/dashboard/sessions"
 
 
-class SignOutPages:
+class SignOutPages(Pages):
     """Ends sessions: one's own here and at the provider, others of the person, and those that the provider ends."""
-
-    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
-        self._users = services.resources.users
-        self._sessions = sessions
-        self._cookies = cookies
-        self._client_id = services.settings.oidc_client_id
-        self._origin = services.origin
-        self._log = services.resources.log
 
     async def sign_out(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """End the session; the last page links to the provider's sign-out, if it has one."""
@@ -292,7 +276,10 @@ class SignOutPages:
             endpoint = (await self._users.provider.endpoints()).end_session
         if endpoint is None:
             return None
-        requested = {"client_id": self._client_id, "post_logout_redirect_uri": f"{self._origin}{_LAST_PAGE}"}
+        requested = {
+            "client_id": self._settings.oidc_client_id,
+            "post_logout_redirect_uri": f"{self._services.origin}{_LAST_PAGE}",
+        }
         hint = self._sessions.id_token_of(visitor.cookie, visitor.session)
         joint = "&" if "?" in endpoint else "?"
         return f"{endpoint}{joint}{urlencode({**requested, **({'id_token_hint': hint} if hint else {})})}"

@@ -13,12 +13,13 @@ import msgspec
 from aiohttp import BodyPartReader, MultipartReader, web
 
 from edge.dashboard.doubts import decided, doubts_of
+from edge.dashboard.pages import Pages
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.http.context import uuid7
-from edge.storage.database import Database, Scope
+from edge.storage.database import Scope
 from shared.db.queries import load_queries
 from shared.index.iid import require_uuid
-from shared.objects.directory import FILES_KEPT_DAYS, ResultStore, upload_key
+from shared.objects.directory import FILES_KEPT_DAYS, upload_key
 from shared.printable import file_name
 
 SQL = load_queries(__file__, "uploads.sql")
@@ -31,13 +32,8 @@ _MAPPING_CHARACTERS_MAX = 60_000
 _WORKING = ("waiting", "running")
 
 
-class UploadPages:
+class UploadPages(Pages):
     """The handlers; for operators alone, each of whom sees the files that they uploaded."""
-
-    def __init__(self, database: Database, store: ResultStore, bytes_max: int) -> None:
-        self._database = database
-        self._store = store
-        self._bytes_max = bytes_max
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Show the form for a file, the person's files, and all feeds."""
@@ -48,7 +44,7 @@ class UploadPages:
             visitor,
             uploads=await self._database.fetch(SQL.listed, _LISTED, scope=scope),
             feeds=await self._database.fetch(SQL.feeds),
-            bytes_max=self._bytes_max,
+            bytes_max=self._settings.upload_bytes_max,
             kept_days=FILES_KEPT_DAYS,
         )
 
@@ -58,7 +54,7 @@ class UploadPages:
         length = request.content_length
         if length is None:
             raise PageError(411, "Send the file with its length, as a browser does.")
-        if length > self._bytes_max + _FRAME_BYTES_MAX:
+        if length > self._settings.upload_bytes_max + _FRAME_BYTES_MAX:
             raise self._too_large()
         part = await form.next()
         if not isinstance(part, BodyPartReader) or part.name != "file" or not part.filename:
@@ -128,11 +124,11 @@ class UploadPages:
         """Write a part of a form to the store as it arrives, and return its length; nothing is kept of half a file."""
         size = 0
         with ExitStack() as opened:
-            spool = await asyncio.to_thread(opened.enter_context, self._store.spool())
+            spool = await asyncio.to_thread(opened.enter_context, self._services.resources.results.spool())
             try:
                 while block := await part.read_chunk(_BLOCK_BYTES):
                     size += len(block)
-                    if size > self._bytes_max:
+                    if size > self._settings.upload_bytes_max:
                         raise self._too_large()
                     await asyncio.to_thread(spool.file.write, block)
             except (ValueError, AssertionError, ConnectionError, web.RequestPayloadError):
@@ -143,9 +139,8 @@ class UploadPages:
         return size
 
     def _too_large(self) -> PageError:
-        return PageError(
-            413, f"A file has {self._bytes_max:,} bytes at most here (UPLOAD_BYTES_MAX). Load it by `itemindex ingest`."
-        )
+        most = f"{self._settings.upload_bytes_max:,} bytes at most here (UPLOAD_BYTES_MAX)"
+        return PageError(413, f"A file has {most}. Load it by `itemindex ingest`.")
 
 
 def _operator(visitor: SignedIn) -> Scope:

@@ -9,9 +9,10 @@ from aiohttp import web
 from asyncpg import Record
 
 from edge.auth.actor import Actor
+from edge.dashboard.pages import Pages
 from edge.dashboard.session_guard import SignedIn, render
-from edge.organizations.service import OrganizationService, usage_csv, usage_range
-from edge.quota.usage import KEPT_DAYS, LoggedCall, RequestLog
+from edge.organizations.service import usage_csv, usage_range
+from edge.quota.usage import KEPT_DAYS, LoggedCall
 from shared.clock import utc_now
 from shared.errors import InvalidParameter, StoreUnavailable
 
@@ -22,11 +23,7 @@ FILTERS = ("status", "caller", "endpoint", "request_id")
 _FILTER_MAX = 100
 
 
-class UsagePages:
-    def __init__(self, acts: OrganizationService, log: RequestLog) -> None:
-        self._acts = acts
-        self._log = log
-
+class UsagePages(Pages):
     async def usage(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Calls by day, endpoint, caller and outcome."""
         days, (first, last) = _days(request)
@@ -59,7 +56,7 @@ class UsagePages:
         entries: list[dict[str, Any]] | None = None
         try:
             names = await self._names(visitor.acting)
-            calls = await self._log.read(visitor.acting.organization)
+            calls = await self._services.resources.request_log.read(visitor.acting.organization)
             entries = [_entry(call, names) for call in calls]
         except StoreUnavailable:  # the page says so: an empty list would be wrong
             pass
@@ -77,7 +74,7 @@ class UsagePages:
             total=len(everything),
             given=given,
             choices=choices,
-            kept=self._log.calls_max,
+            kept=self._services.resources.request_log.calls_max,
             days=KEPT_DAYS,
         )
 

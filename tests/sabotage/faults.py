@@ -1013,7 +1013,7 @@ INGEST_FAULTS = (
     fault(
         "an upload is stored whatever its size",
         "edge/dashboard/uploads.py",
-        "                    if size > self._bytes_max:\n",
+        "                    if size > self._settings.upload_bytes_max:\n",
         "                    if False:\n",
         "tests/service/dashboard/test_uploads.py::test_a_file_of_any_size_up_to_the_bound_is_stored_and_no_larger_one",
     ),
