@@ -74,7 +74,7 @@ def orgs() -> None:
 
 @orgs.command(epilog="Example: itemindex orgs create 'Acme Ltd' --plan brand")
 @click.argument("name")
-@click.option("--plan", default="brand", show_default=True, help="Name of a plan; see `itemindex plans list`.")
+@click.option("--plan", default="brand", help="Name of a plan; see `itemindex plans list`.")
 @stored
 def create(name: str, plan: str) -> None:
     """Create an organization and print its id. People join it with `itemindex people role`."""
@@ -228,7 +228,7 @@ _NAMES = tuple(name for name, _, _ in identity.PEOPLE)
 
 
 @people.command(epilog='Example: curl -H "Authorization: Bearer $(itemindex people token)" …/v1/org')
-@click.option("--person", type=click.Choice(_NAMES), default=_NAMES[0], show_default=True, help="Person of the token.")
+@click.option("--person", type=click.Choice(_NAMES), default=_NAMES[0], help="Person of the token.")
 @stored
 def token(person: str) -> None:
     """Print an ID token, valid for one hour, as the local provider would issue it after a sign-in."""
@@ -364,11 +364,7 @@ def issue(organization: str) -> None:
 @keys.command(epilog="Example: itemindex keys rotate 01a1… --grace 1h")
 @click.argument("organization")
 @click.option(
-    "--grace",
-    type=click.Choice(list(GRACE_SECONDS)),
-    default="none",
-    show_default=True,
-    help="How long the old key remains valid.",
+    "--grace", type=click.Choice(list(GRACE_SECONDS)), default="none", help="How long the old key remains valid."
 )
 @stored
 def rotate(organization: str, grace: str) -> None:

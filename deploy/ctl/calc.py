@@ -118,7 +118,7 @@ def _known_currency(context: click.Context, parameter: click.Parameter, value: s
 
 @calc.command(epilog="Example: itemindex calc outliers prices.csv.gz --json")
 @FILE
-@click.option("--currency", default="HKD", show_default=True, callback=_known_currency, help="Currency of all prices.")
+@click.option("--currency", default="HKD", callback=_known_currency, help="Currency of all prices.")
 @COLUMN
 @json_option
 def outliers(file: Path, currency: str, columns: tuple[str, ...]) -> None:
@@ -225,22 +225,20 @@ _HELP = {
 @click.option("--method", required=True, help=_HELP["method"])
 @click.option("--output", type=click.Choice([*_OUTPUTS], case_sensitive=False), help=_HELP["output"])
 @click.option("--window", type=click.IntRange(2), help=_HELP["window"])
-@click.option("--splice", default="mean", show_default=True, help=_HELP["splice"])
-@click.option("--chain-method", default="previous", show_default=True, help=_HELP["chain_method"])
+@click.option("--splice", default="mean", help=_HELP["splice"])
+@click.option("--chain-method", default="previous", help=_HELP["chain_method"])
 @click.option("--base", "--base-period", help=_HELP["base"])
 @click.option("--basket", "--basket-period", help=_HELP["basket"])
-@click.option("--sigma", type=FiniteRange(), default=0.0, show_default=True, help=_HELP["sigma"])
+@click.option("--sigma", type=FiniteRange(), default=0.0, help=_HELP["sigma"])
 @click.option("--weights", type=click.Choice(["unit", "average", "shares"]), help=_HELP["weights"])
-@click.option("--bias-adjust/--no-bias-adjust", help=_HELP["bias_adjust"])
-@click.option(
-    "--kind", type=click.Choice(["price", "quantity"]), default="price", show_default=True, help=_HELP["kind"]
-)
-@click.option("--impute", type=click.Choice(["none", "carry"]), default="none", show_default=True, help=_HELP["impute"])
-@click.option("--sample", type=click.Choice(["all", "matched"]), default="all", show_default=True, help=_HELP["sample"])
+@click.option("--bias-adjust/--no-bias-adjust", show_default=False, help=_HELP["bias_adjust"])
+@click.option("--kind", type=click.Choice(["price", "quantity"]), default="price", help=_HELP["kind"])
+@click.option("--impute", type=click.Choice(["none", "carry"]), default="none", help=_HELP["impute"])
+@click.option("--sample", type=click.Choice(["all", "matched"]), default="all", help=_HELP["sample"])
 @click.option("--granularity", type=click.Choice([*GRANULARITIES]), help="Combine days into longer periods.")
-@click.option("--first", type=FiniteRange(), default=100.0, show_default=True, help=_HELP["first"])
+@click.option("--first", type=FiniteRange(), default=100.0, help=_HELP["first"])
 @click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
 @COLUMN
 @json_option
 def index_numbers(file: Path, columns: tuple[str, ...], **given: Any) -> None:

@@ -74,6 +74,7 @@ data_dir_option = click.option(
     "--data-dir",
     type=click.Path(path_type=Path),
     default=default_data_dir,
+    show_default=False,
     envvar="ITEMINDEX_DATA_DIR",
     callback=_keep,
     expose_value=False,
@@ -104,7 +105,7 @@ def data_dir() -> Path:
 def limit_option(default: int, most: int = 10_000) -> Callable[[Function], Function]:
     """Return the option of a list that is read from its newest entry."""
     kind = click.IntRange(1, most)
-    return click.option("--limit", default=default, show_default=True, type=kind, help="Maximum number of entries.")
+    return click.option("--limit", default=default, type=kind, help="Maximum number of entries.")
 
 
 def table(

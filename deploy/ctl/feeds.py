@@ -42,7 +42,7 @@ def feeds() -> None:
     "--directory", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Directory to read files from."
 )
 @click.option("--mapping", "mapping_path", required=True, help="A mapping file, or the name of a shipped one.")
-@click.option("--every", type=_Every(), default="1h", show_default=True, help="Interval between reads: 15m, 1h, 1d.")
+@click.option("--every", type=_Every(), default="1h", help="Interval between reads: 15m, 1h, 1d.")
 @click.option("--name", help="Name of the feed; default: the mapping's source.")
 @click.option("--file-name", help="Name under which a fetched file is loaded, if its address has none: prices.ndjson")
 @stored

@@ -132,9 +132,7 @@ def ingest() -> None:
     help="Show the rows that would be loaded, with changes, rejects and links; without FILES, check the mapping alone. "
     "Nothing is loaded.",
 )
-@click.option(
-    "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Rows to show with --dry-run."
-)
+@click.option("--rows", default=10, type=click.IntRange(1, 1_000), help="Rows to show with --dry-run.")
 @click.option(
     "--allow-merges", is_flag=True, help="Load even if the load merges more than a tenth of the index with other items."
 )
@@ -196,8 +194,8 @@ def demo_() -> None:
 
 @ingest.command("guess", epilog="Example: itemindex ingest guess prices.csv > mine.toml")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--member", default="", help="File to read in a ZIP or tar archive.")
-@click.option("--sheet", default="", help="Sheet to read in a spreadsheet.")
+@click.option("--member", default="", show_default=False, help="File to read in a ZIP or tar archive.")
+@click.option("--sheet", default="", show_default=False, help="Sheet to read in a spreadsheet.")
 def guess_mapping(file: Path, member: str, sheet: str) -> None:
     """Write a first mapping for FILE. Each line states its evidence; open questions begin with # CHECK.
 

@@ -126,7 +126,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
 @click.argument("iid", required=False, type=Iid())
 @click.argument("other", required=False, type=Iid())
-@click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="State of the pairs.")
+@click.option("--state", type=click.Choice(STATES), default=STATES[0], help="State of the pairs.")
 @limit_option(20, 100_000)
 @filter_options
 @click.option("--counts", is_flag=True, help="Count all links and decisions instead.")
@@ -185,13 +185,7 @@ def _show_pair(named: tuple[str, str]) -> None:
 @click.argument("decision", type=click.Choice(("same", "different", "undo")))
 @click.argument("pair", metavar="[IID OTHER]", nargs=-1, type=Iid())
 @filter_options
-@click.option(
-    "--sample",
-    default=50,
-    show_default=True,
-    type=click.IntRange(0, 1_000),
-    help="Number of pairs to decide one by one.",
-)
+@click.option("--sample", default=50, type=click.IntRange(0, 1_000), help="Number of pairs to decide one by one.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation before deciding all others.")
 @reason_option
 @stored

@@ -39,14 +39,7 @@ from shared.processes import is_alive
 @click.command(epilog="Example: itemindex logs edge-a -f")
 @click.argument("name", required=False)
 @click.option("-f", "--follow", is_flag=True, help="Keep showing new lines.")
-@click.option(
-    "-n",
-    "--lines",
-    default=30,
-    show_default=True,
-    type=click.IntRange(0, 100_000),
-    help="Number of lines to start with.",
-)
+@click.option("-n", "--lines", default=30, type=click.IntRange(0, 100_000), help="Number of lines to start with.")
 @data_dir_option
 def logs(name: str | None, follow: bool, lines: int) -> None:
     """Show the log of one part, or the end of every log."""
@@ -86,23 +79,13 @@ _READY_SECONDS = 30.0
 
 @click.command(epilog="Example: itemindex up --port 8081 --data-dir ~/item-index")
 @click.option(
-    "--port",
-    default=8080,
-    show_default=True,
-    type=click.IntRange(1, 65_535),
-    envvar="ITEMINDEX_PORT",
-    help="Port of nginx, on loopback.",
+    "--port", default=8080, type=click.IntRange(1, 65_535), envvar="ITEMINDEX_PORT", help="Port of nginx, on loopback."
 )
 @data_dir_option
 @click.option(
-    "--edges",
-    "edge_workers",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1, 64),
-    help="Worker processes of each of the two edges.",
+    "--edges", "edge_workers", default=1, type=click.IntRange(1, 64), help="Worker processes of each of the two edges."
 )
-@click.option("--demo/--no-demo", default=True, show_default=True, help="Load the demo data on the first start.")
+@click.option("--demo/--no-demo", default=True, help="Load the demo data on the first start.")
 @click.option(
     "--tls",
     "local_tls",

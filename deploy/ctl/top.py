@@ -283,7 +283,7 @@ def _time(seconds: float | None) -> str:
 
 @click.command(epilog="Example: itemindex top --url http://edge-7:9101/metrics")
 @click.option("--url", help="Address of the metrics; default: those of the stack on the data directory.")
-@click.option("--interval", default=1.0, show_default=True, type=FiniteRange(0.05, 60), help="Seconds between frames.")
+@click.option("--interval", default=1.0, type=FiniteRange(0.05, 60), help="Seconds between frames.")
 @click.option("--once", is_flag=True, help="Print one frame and exit.")
 @data_dir_option
 def top(url: str | None, interval: float, once: bool) -> None:

@@ -131,7 +131,11 @@ def rotate(webhook: UUID) -> None:
 @click.option("--event", type=click.UUID, help="One event, by its id.")
 @click.option("--after", type=click.IntRange(0, CURSOR_MAX), help="Events later than this cursor.")
 @click.option(
-    "--to", type=click.IntRange(0, CURSOR_MAX), default=CURSOR_MAX, help="Up to this cursor; default: the newest."
+    "--to",
+    type=click.IntRange(0, CURSOR_MAX),
+    default=CURSOR_MAX,
+    show_default=False,
+    help="Up to this cursor; default: the newest.",
 )
 @stored
 def replay(webhook: UUID, event: UUID | None, after: int | None, to: int) -> None:
@@ -150,9 +154,7 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int) -> Non
 @webhooks.command(epilog="Example: itemindex webhooks state 01a1… disabled --reason 'requested by its owner'")
 @click.argument("webhook", type=click.UUID)
 @click.argument("state", type=click.Choice(("enabled", "disabled", "deleted")))
-@click.option(
-    "--reason", default="Disabled by an operator.", show_default=True, help="Reason shown to its organization."
-)
+@click.option("--reason", default="Disabled by an operator.", help="Reason shown to its organization.")
 @stored
 def state(webhook: UUID, state: str, reason: str) -> None:
     """Disable, enable or delete a webhook. If one that is waiting for its next attempt is enabled, it is tried

@@ -25,11 +25,10 @@ _WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
 
 
 @click.command(epilog="Example: itemindex edge --bind unix:/run/itemindex/edge-a.sock --processes 2")
-@click.option("--bind", default="127.0.0.1:8000", show_default=True, envvar="EDGE_BIND", help="Address, or unix:PATH.")
+@click.option("--bind", default="127.0.0.1:8000", envvar="EDGE_BIND", help="Address, or unix:PATH.")
 @click.option(
     "--processes",
     default=1,
-    show_default=True,
     envvar="EDGE_WORKERS",
     type=click.IntRange(1, 256),
     help="Processes that share the address.",
@@ -45,8 +44,8 @@ def edge(bind: str, processes: int) -> None:
 
 
 @click.command(epilog="Example: itemindex worker --queues reports --concurrency 4")
-@click.option("--queues", default=",".join(QUEUES), show_default=True, callback=_queues, help="Queues to consume.")
-@click.option("--concurrency", default=2, show_default=True, type=click.IntRange(1, 256), help="Concurrent jobs.")
+@click.option("--queues", default=",".join(QUEUES), callback=_queues, help="Queues to consume.")
+@click.option("--concurrency", default=2, type=click.IntRange(1, 256), help="Concurrent jobs.")
 @data_dir_option
 def worker(queues: str, concurrency: int) -> None:
     """Run a worker until it is stopped; on SIGTERM it finishes its current job.
