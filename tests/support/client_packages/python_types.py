@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from edge.docs.files import snake
-from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of, whole
+from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of
 
 _HEAD = '''"""Types of what the client takes and returns, made by `make clients`; answers may have more members."""
 
@@ -48,17 +48,11 @@ def types(document: dict[str, Any], used: set[str]) -> str:
     wanted, waiting = set[str](), used & schemas.keys()
     while waiting:
         wanted |= waiting
-        waiting = {name for one in waiting for name in _references(_shape(one, schemas))} - wanted
-    chosen = {name: _shape(name, schemas) for name in sorted(wanted)}
+        waiting = {name for one in waiting for name in _references(schemas[one])} - wanted
+    chosen = {name: schemas[name] for name in sorted(wanted)}
     listed = [f"{name} = {_type(one)}" for name, one in chosen.items() if "properties" not in one]
     made = [_typed(name, one) for name, one in chosen.items() if "properties" in one]
     return "\n".join([_HEAD, *listed, *made, *_queries(document, used)])
-
-
-def _shape(name: str, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without its groups: their members are among its own."""
-    schema = schemas[name]
-    return {**whole(schema, schemas), "allOf": []} if "properties" in schema else schema
 
 
 def _references(node: Any) -> Iterator[str]:
@@ -163,7 +157,7 @@ def _allowed(schema: dict[str, Any], inner: dict[str, Any]) -> Iterator[str]:
 
 def _typed(name: str, schema: dict[str, Any]) -> str:
     members = {
-        member: inner if member in schema["required"] else f"NotRequired[{inner}]"
+        member: inner if member in schema.get("required", ()) else f"NotRequired[{inner}]"
         for member, inner in ((one, _type(value)) for one, value in schema["properties"].items())
     }
     if all(member.isidentifier() and not keyword.iskeyword(member) for member in members):
