@@ -14,8 +14,10 @@ _HEAD = '''"""Types of what the client takes and returns, made by `make clients`
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
 
+T = TypeVar("T")
+Several: TypeAlias = T | Sequence[T]
 DecimalText = Annotated[str, "decimal"]
 DateText = Annotated[str, "date"]
 TimeText = Annotated[str, "date-time"]
@@ -113,13 +115,18 @@ def _row(operation: Operation, schemas: dict[str, Any]) -> str:
 
 
 def _queries(document: dict[str, Any], used: set[str]) -> Iterator[str]:
-    """Return a TypedDict for each query that `used` names; what is required is an argument of its own."""
+    """Return a TypedDict for each query that `used` names, or another name for that of an equal one.
+
+    What is required is an argument of its own.
+    """
+    schemas, made = document["components"]["schemas"], dict[str, str]()
     for operation in sorted(operations(document), key=lambda one: one.query_name):
         offered = [one for one in operation.query if not one.get("required")]
-        if operation.query_name in used and offered:
-            schemas = document["components"]["schemas"]
+        name = operation.query_name
+        if name in used and offered:
             lines = "".join(f"    {_argument(one['name'])}: {_parameter(one, schemas)}\n" for one in offered)
-            yield f"\nclass {operation.query_name}(TypedDict, total=False):\n{lines}"
+            equal = made.setdefault(lines, name)
+            yield f"\nclass {name}(TypedDict, total=False):\n{lines}" if equal == name else f"\n{name} = {equal}\n"
 
 
 def _argument(name: str) -> str:
@@ -137,7 +144,7 @@ def _parameter(parameter: dict[str, Any], schemas: dict[str, Any]) -> str:
     if inner.get("maximum", 0) > _EXACT_MAX:
         kind = "int | str"
     if "items" in schema:
-        kind = f"{kind} | Sequence[{kind}]"
+        kind = f"Several[{kind}]"
     said = "; ".join([parameter["description"], *_allowed(schema, inner)])
     if "default" in schema and "default:" not in said:
         said += f"; default: {str(schema['default']).lower()}"
