@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,10 +11,23 @@ import msgspec
 import psycopg
 from psycopg import sql
 
-from deploy.ctl.console import OPERATOR, errors, limit_option, report, reveal, rows_of, settings, show, stored, table
+from deploy.ctl.console import (
+    OPERATOR,
+    data_dir,
+    database,
+    errors,
+    limit_option,
+    report,
+    reveal,
+    rows_of,
+    settings,
+    show,
+    stored,
+    table,
+)
 from deploy.local import identity
 from deploy.local.paths import Paths
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, StoreUnavailable
 from shared.organizations.accounts import GRACE_SECONDS, ROLES, SESSION_ID_CHARACTERS, SQL, SessionBeginning
@@ -23,7 +35,6 @@ from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash
 from shared.printable import printable
 from shared.redis import keys as redis_keys
 from shared.redis.connect import STORE_ERRORS, connect_store
-from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 ACCOUNTS = load_queries(__file__, "accounts.sql")
@@ -63,17 +74,17 @@ def orgs() -> None:
 
 @orgs.command(epilog="Example: itemindex orgs create 'Acme Ltd' --plan brand")
 @click.argument("name")
-@click.option("--plan", default="brand", show_default=True, help="Name of a plan; see `itemindex plans list`.")
+@click.option("--plan", default="brand", help="Name of a plan; see `itemindex plans list`.")
 @stored
-def create(name: str, plan: str, data_dir: Path, as_json: bool) -> None:
+def create(name: str, plan: str) -> None:
     """Create an organization and print its id. People join it with `itemindex people role`."""
     if not 1 <= len(name) <= 200 or not name.isprintable():
         raise ItemIndexError("the name must have 1 to 200 printable characters")
-    with connect(settings(data_dir).database_url, application="orgs") as connection:
+    with database("orgs") as connection:
         row = connection.execute(SQL.create_organization_as_operator, (name, plan, OPERATOR)).fetchone()
     if row is None:
         raise ItemIndexError("there is no plan of this name for organizations; see `itemindex plans list`")
-    reveal(row[0], as_json=as_json, id=row[0], name=name, plan=plan)
+    reveal(row[0], id=row[0], name=name, plan=plan)
 
 
 @orgs.command("list", epilog="Example: itemindex orgs list --requests")
@@ -81,11 +92,11 @@ def create(name: str, plan: str, data_dir: Path, as_json: bool) -> None:
     "--requests", is_flag=True, help="Only organizations that have requested another plan, oldest request first."
 )
 @stored
-def list_(requests: bool, data_dir: Path, as_json: bool) -> None:
+def list_(requests: bool) -> None:
     """List the organizations."""
-    with connect(settings(data_dir).database_url, application="orgs") as connection:
+    with database("orgs") as connection:
         rows = rows_of(connection, SQL.plan_requests if requests else ACCOUNTS.organizations)
-    show(rows, as_json=as_json, title="requested plans" if requests else "organizations")
+    show(rows, title="requested plans" if requests else "organizations")
 
 
 _DECISIONS = {"approve": "approved", "decline": "declined"}
@@ -105,9 +116,7 @@ _DECISIONS = {"approve": "approved", "decline": "declined"}
     help="Decide on the plan that it has requested; --plan assigns another one. After `decline` it can request again.",
 )
 @stored
-def set_organization(
-    organization: str, plan: str | None, state: str | None, request: str | None, data_dir: Path, as_json: bool
-) -> None:
+def set_organization(organization: str, plan: str | None, state: str | None, request: str | None) -> None:
     """Change an organization's plan or state, or decide on the plan that it has requested.
 
     It takes effect on every edge within a second.
@@ -116,7 +125,7 @@ def set_organization(
         raise click.UsageError("name what to change: --plan, --state or --request")
     if plan and request == "decline":
         raise click.UsageError("--plan names the plan to assign; none is with `--request decline`")
-    with connect(settings(data_dir).database_url, application="orgs") as connection:
+    with database("orgs") as connection:
         named = organization_of(connection, organization)
         changed: list[Any] = []
         try:
@@ -131,7 +140,7 @@ def set_organization(
             raise ItemIndexError("there is no such plan; see `itemindex plans list`") from None
         if None in changed:
             raise ItemIndexError("there is nothing to change; see `itemindex orgs list`")
-    report("changed", as_json=as_json, organization=named, changed=True)
+    report("changed", organization=named, changed=True)
 
 
 @orgs.command(epilog="Example: itemindex orgs audit 01a1… --json; itemindex orgs audit --verify")
@@ -139,29 +148,29 @@ def set_organization(
 @limit_option(50)
 @click.option("--verify", is_flag=True, help="Verify the chain of rows; of all organizations if none is given.")
 @stored
-def audit(organization: str | None, limit: int, verify: bool, data_dir: Path, as_json: bool) -> None:
+def audit(organization: str | None, limit: int, verify: bool) -> None:
     """Show an organization's audit log, newest first; or check that no row was changed or removed.
 
     --verify also prints each organization's last row and its hash. Keep them elsewhere: another hash under the same
     number in a later --verify means that the whole chain was rewritten. Exit code 1 if the chain is broken.
     """
     if verify:
-        _verify(data_dir, organization, as_json)
+        _verify(organization)
         return
     if organization is None:
         raise ItemIndexError("name the organization; see `itemindex orgs list`")
-    with connect(settings(data_dir).database_url, application="orgs") as connection:
+    with database("orgs") as connection:
         rows = rows_of(connection, SQL.audit, organization_of(connection, organization), None, limit, None, None, None)
     listed = ({name: row[name] for name in ("at", "actor", "act", "subject")} for row in rows)
-    show(listed, as_json=as_json, title="audit")
+    show(listed, title="audit")
 
 
-def _verify(data_dir: Path, organization: str | None, as_json: bool) -> None:
-    with connect(settings(data_dir).database_url, application="orgs") as connection:
+def _verify(organization: str | None) -> None:
+    with database("orgs") as connection:
         organization_id = organization_of(connection, organization) if organization else None
         faults = rows_of(connection, SQL.audit_faults, organization_id)
         heads = rows_of(connection, SQL.audit_heads, organization_id)
-    show(faults or heads, as_json=as_json, title="faults" if faults else "unbroken")
+    show(faults or heads, title="faults" if faults else "unbroken")
     if faults:
         sys.exit(1)
 
@@ -177,14 +186,14 @@ def people() -> None:
 @people.command("list", epilog="Example: itemindex people list 'Acme Ltd'")
 @click.argument("organization", required=False)
 @stored
-def list_people(organization: str | None, data_dir: Path, as_json: bool) -> None:
+def list_people(organization: str | None) -> None:
     """List the members of an organization; or all who have signed in."""
-    with connect(settings(data_dir).database_url, application="people") as connection:
+    with database("people") as connection:
         if organization is None:
             rows = rows_of(connection, ACCOUNTS.people)
         else:
             rows = rows_of(connection, SQL.members, organization_of(connection, organization))
-    show(rows, as_json=as_json, title="members" if organization else "people")
+    show(rows, title="members" if organization else "people")
 
 
 @people.command(epilog="Example: itemindex people role 'Acme Ltd' ada@example.org owner")
@@ -192,12 +201,12 @@ def list_people(organization: str | None, data_dir: Path, as_json: bool) -> None
 @click.argument("person")
 @click.argument("role", type=click.Choice((*ROLES, "none")))
 @stored
-def role(organization: str, person: str, role: str, data_dir: Path, as_json: bool) -> None:
+def role(organization: str, person: str, role: str) -> None:
     """Add a person to an organization, change a member's role, or remove one.
 
     A PERSON (id or e-mail address) must have signed in before. Role `none` removes a member; the last owner remains.
     """
-    with connect(settings(data_dir).database_url, application="people") as connection:
+    with database("people") as connection:
         organization_id, person_id = organization_of(connection, organization), person_of(connection, person)
         named = (organization_id, person_id)
         old = next((str(row[3]) for row in connection.execute(SQL.members, named[:1]) if row[0] == person_id), "none")
@@ -212,21 +221,22 @@ def role(organization: str, person: str, role: str, data_dir: Path, as_json: boo
             changed = connection.execute(SQL.change_role, (*named, role, old, None, OPERATOR)).fetchone()
         if changed is None:
             raise ItemIndexError("this is the last owner; make another member an owner first")
-    report("{person}: {role}", as_json=as_json, organization=organization, person=person, role=role)
+    report("{person}: {role}", organization=organization, person=person, role=role)
 
 
 _NAMES = tuple(name for name, _, _ in identity.PEOPLE)
 
 
 @people.command(epilog='Example: curl -H "Authorization: Bearer $(itemindex people token)" …/v1/org')
-@click.option("--person", type=click.Choice(_NAMES), default=_NAMES[0], show_default=True, help="Person of the token.")
+@click.option("--person", type=click.Choice(_NAMES), default=_NAMES[0], help="Person of the token.")
 @stored
-def token(person: str, data_dir: Path, as_json: bool) -> None:
+def token(person: str) -> None:
     """Print an ID token, valid for one hour, as the local provider would issue it after a sign-in."""
-    if not (data_dir.expanduser() / "identity.json").exists():
+    paths = Paths.at(data_dir())
+    if not (paths.root / "identity.json").exists():
         raise ItemIndexError("no local identity provider here: `make up` makes one unless OIDC_ISSUER names another")
-    signed = printable(identity.id_token(identity.prepared(Paths.at(data_dir)), person))
-    reveal(signed, as_json=as_json, person=person, id_token=signed)
+    signed = printable(identity.id_token(identity.prepared(paths), person))
+    reveal(signed, person=person, id_token=signed)
 
 
 _DEADLINE_SECONDS = 5.0
@@ -237,12 +247,11 @@ _DEADLINE_SECONDS = 5.0
 @click.option("--end", metavar="ID", help="End this session; its next request is refused.")
 @click.option("--end-all", is_flag=True, help="End every session.")
 @stored
-def sessions(person: str, end: str | None, end_all: bool, data_dir: Path, as_json: bool) -> None:
+def sessions(person: str, end: str | None, end_all: bool) -> None:
     """List the dashboard sessions of a PERSON (id or e-mail address), or end them."""
-    chosen = settings(data_dir)
-    with connect(chosen.database_url, application="sessions") as connection:
+    with database("sessions") as connection:
         person_id = person_of(connection, person)
-    with _state_store(chosen) as store:
+    with _state_store() as store:
         opened = _sessions(store, person_id)
         if end is None and not end_all:
             rows = (
@@ -254,7 +263,7 @@ def sessions(person: str, end: str | None, end_all: bool, data_dir: Path, as_jso
                 }
                 for digest, beginning in opened.items()
             )
-            show(rows, as_json=as_json, title="sessions")
+            show(rows, title="sessions")
             return
         ended = [digest for digest in opened if end_all or digest[:SESSION_ID_CHARACTERS] == end]
         if not (ended or end_all):
@@ -263,14 +272,14 @@ def sessions(person: str, end: str | None, end_all: bool, data_dir: Path, as_jso
             store.delete(redis_keys.session(digest))
             store.hdel(redis_keys.sessions_of(person_id), digest)
     Log("ctl", stream=sys.stderr).info("sessions-ended", person=person_id, sessions=len(ended), by=OPERATOR)
-    report("ended {count}", as_json=as_json, person=person_id, count=len(ended))
+    report("ended {count}", person=person_id, count=len(ended))
 
 
 @contextmanager
-def _state_store(chosen: Settings) -> Iterator[Any]:
+def _state_store() -> Iterator[Any]:
     """Connect to the state store for as long as the block lasts. Raises StoreUnavailable, also from within."""
     try:
-        with connect_store(chosen.state_url, deadline_seconds=_DEADLINE_SECONDS) as store:
+        with connect_store(settings().state_url, deadline_seconds=_DEADLINE_SECONDS) as store:
             yield store
     except STORE_ERRORS as error:
         raise StoreUnavailable("state") from error
@@ -315,7 +324,7 @@ table(
     "--self-service/--no-self-service", default=None, help="Whether people may choose the plan without approval."
 )
 @stored
-def set_(name: str, data_dir: Path, as_json: bool, **given: object) -> None:
+def set_(name: str, **given: object) -> None:
     """Change limits of a plan; all others stay as they are."""
     changes = {column: value for column, value in given.items() if value is not None}
     if not changes:
@@ -325,10 +334,10 @@ def set_(name: str, data_dir: Path, as_json: bool, **given: object) -> None:
     query = sql.SQL("UPDATE plans SET {} WHERE name = {} RETURNING 1").format(
         sql.SQL(", ").join(parts), sql.Literal(name)
     )
-    with connect(settings(data_dir).database_url, application="plans") as connection:
+    with database("plans") as connection:
         if connection.execute(query).fetchone() is None:
             raise ItemIndexError("there is no such plan; see `itemindex plans list`")
-    report("changed", as_json=as_json, plan=name, **changes)
+    report("changed", plan=name, **changes)
 
 
 # `itemindex keys` and `itemindex tokens`: the API keys of organizations, one each, and public tokens.
@@ -342,36 +351,30 @@ def keys() -> None:
 @keys.command(epilog="Example: itemindex keys issue $(itemindex orgs create 'Acme Ltd')")
 @click.argument("organization")
 @stored
-def issue(organization: str, data_dir: Path, as_json: bool) -> None:
+def issue(organization: str) -> None:
     """Issue an organization's key and print it. It is shown only once: only a keyed hash is stored."""
-    chosen = settings(data_dir)
-    key, key_id, digest = _mint(KEY_PREFIX, chosen.token_pepper)
-    with connect(chosen.database_url, application="keys") as connection:
+    key, key_id, digest = _mint(KEY_PREFIX)
+    with database("keys") as connection:
         values = (organization_of(connection, organization), key_id, digest, None, OPERATOR)
         if connection.execute(SQL.issue_key, values).fetchone() is None:
             raise ItemIndexError("there is no such active organization, or it has a key: `itemindex keys rotate` it")
-    reveal(key, as_json=as_json, key=key, id=key_id)
+    reveal(key, key=key, id=key_id)
 
 
 @keys.command(epilog="Example: itemindex keys rotate 01a1… --grace 1h")
 @click.argument("organization")
 @click.option(
-    "--grace",
-    type=click.Choice(list(GRACE_SECONDS)),
-    default="none",
-    show_default=True,
-    help="How long the old key remains valid.",
+    "--grace", type=click.Choice(list(GRACE_SECONDS)), default="none", help="How long the old key remains valid."
 )
 @stored
-def rotate(organization: str, grace: str, data_dir: Path, as_json: bool) -> None:
+def rotate(organization: str, grace: str) -> None:
     """Replace an organization's key and print the new one. It is shown only once.
 
     At most two keys work at a time: if an older key is still in its grace period, that period remains, and the replaced
     key ends immediately.
     """
-    chosen = settings(data_dir)
-    key, key_id, digest = _mint(KEY_PREFIX, chosen.token_pepper)
-    with connect(chosen.database_url, application="keys") as connection:
+    key, key_id, digest = _mint(KEY_PREFIX)
+    with database("keys") as connection:
         owner = organization_of(connection, organization)
         values = (owner, key_id, digest, GRACE_SECONDS[grace], None, OPERATOR)
         before = rows_of(connection, SQL.keys, owner)
@@ -380,19 +383,19 @@ def rotate(organization: str, grace: str, data_dir: Path, as_json: bool) -> None
     older = next((key["key_id"] for key in before if key["expires_at"]), None)
     if older and grace != "none":
         errors.say("no grace for the replaced key, which ended now: key {older} is still in its own", older=older)
-    reveal(key, as_json=as_json, key=key, id=key_id)
+    reveal(key, key=key, id=key_id)
 
 
 @keys.command(epilog="Example: itemindex keys revoke 01a1…")
 @click.argument("organization")
 @stored
-def revoke(organization: str, data_dir: Path, as_json: bool) -> None:
+def revoke(organization: str) -> None:
     """Revoke an organization's keys, including one in its grace period; every edge refuses them within a second."""
-    with connect(settings(data_dir).database_url, application="keys") as connection:
+    with database("keys") as connection:
         values = (organization_of(connection, organization), None, OPERATOR)
         if connection.execute(SQL.revoke_keys, values).fetchone() is None:
             raise ItemIndexError("the organization has no valid key")
-    report("revoked", as_json=as_json, organization=organization, revoked=True)
+    report("revoked", organization=organization, revoked=True)
 
 
 @keys.command("list", epilog="Example: itemindex keys list 01a1…")
@@ -404,20 +407,21 @@ def revoke(organization: str, data_dir: Path, as_json: bool) -> None:
     "TOKEN_PEPPER_PREVIOUS, and must be rotated.",
 )
 @stored
-def list_keys(organization: str | None, unused_since: datetime | None, data_dir: Path, as_json: bool) -> None:
+def list_keys(organization: str | None, unused_since: datetime | None) -> None:
     """List the valid keys, with when and from where each was last used."""
     if (organization is None) == (unused_since is None):
         raise click.UsageError("name either an organization or --unused-since")
-    with connect(settings(data_dir).database_url, application="keys") as connection:
+    with database("keys") as connection:
         if organization is None:
             rows = rows_of(connection, ACCOUNTS.keys_not_used_since, unused_since)
         else:
             listed = rows_of(connection, SQL.keys, organization_of(connection, organization))
             rows = [{"id": row.pop("key_id"), **row} for row in listed]
-    show(rows, as_json=as_json, title="keys under the old pepper" if organization is None else "keys")
+    show(rows, title="keys under the old pepper" if organization is None else "keys")
 
 
-def _mint(prefix: str, pepper: str) -> tuple[str, str, bytes]:
+def _mint(prefix: str) -> tuple[str, str, bytes]:
+    pepper = settings().token_pepper
     if not pepper:
         raise ItemIndexError("TOKEN_PEPPER must be set, to the same value as the edges have")
     key = mint(prefix)
@@ -436,22 +440,21 @@ def tokens() -> None:
 
 @tokens.command(epilog='Example: curl -H "X-Service-Public-Token: $(itemindex tokens anonymous)" …')
 @stored
-def anonymous(data_dir: Path, as_json: bool) -> None:
+def anonymous() -> None:
     """Print the anonymous token. It is a constant, not a secret."""
-    token = settings(data_dir).anonymous_token
-    reveal(token, as_json=as_json, token=token)
+    token = settings().anonymous_token
+    reveal(token, token=token)
 
 
 @tokens.command("issue", epilog="Example: itemindex tokens issue --label 'Ada, trial'")
 @click.option("--label", help="Label of the token, shown by `itemindex tokens list`.")
 @stored
-def issue_token(label: str | None, data_dir: Path, as_json: bool) -> None:
+def issue_token(label: str | None) -> None:
     """Issue a token of the free plan and print it. It is shown only once: only a keyed hash is stored."""
-    chosen = settings(data_dir)
-    token, token_id, digest = _mint(FREE_PREFIX, chosen.token_pepper)
-    with connect(chosen.database_url, application="tokens") as connection:
+    token, token_id, digest = _mint(FREE_PREFIX)
+    with database("tokens") as connection:
         connection.execute(ACCOUNTS.issue_token, (token_id, digest, label))
-    reveal(token, as_json=as_json, token=token, id=token_id)
+    reveal(token, token=token, id=token_id)
 
 
 table(
@@ -467,9 +470,9 @@ table(
 @tokens.command("revoke", epilog="Example: itemindex tokens revoke 7Hq0ZpXw2a")
 @click.argument("token_id")
 @stored
-def revoke_token(token_id: str, data_dir: Path, as_json: bool) -> None:
+def revoke_token(token_id: str) -> None:
     """Revoke a token; every edge refuses it within a second."""
-    with connect(settings(data_dir).database_url, application="tokens") as connection:
+    with database("tokens") as connection:
         if connection.execute(ACCOUNTS.revoke_token, (token_id,)).fetchone() is None:
             raise ItemIndexError("there is no valid token of this id; see `itemindex tokens list`")
-    report("revoked", as_json=as_json, id=token_id, revoked=True)
+    report("revoked", id=token_id, revoked=True)

@@ -144,16 +144,16 @@ def _tried(root: Path) -> float:
 
 @backup.command("take", epilog="Example: itemindex backup take")
 @json_option
-def take(as_json: bool) -> None:
+def take() -> None:
     """Take a base backup now; a restore replays the log from the newest base backup before its target time."""
     settings = Settings.from_environment()
     base = Source(settings.backup_database_url, settings.backup_dir).take()
-    report("took {path}", as_json=as_json, path=str(base.path), moment=base.moment.isoformat())
+    report("took {path}", path=str(base.path), moment=base.moment.isoformat())
 
 
 @backup.command("list", epilog="Example: itemindex backup list --json")
 @json_option
-def list_(as_json: bool) -> None:
+def list_() -> None:
     """List the base backups, and the latest moment to which each can be restored."""
     rows = []
     for timeline in timelines(Settings.from_environment().backup_dir):
@@ -161,16 +161,16 @@ def list_(as_json: bool) -> None:
         for base in timeline.bases():
             until = max(received or base.moment, base.moment)
             rows.append({"from": base.moment.isoformat(), "to": until.isoformat(), "path": str(base.path)})
-    show(rows, as_json=as_json, title="backups")
+    show(rows, title="backups")
 
 
 @backup.command("verify", epilog="Example: itemindex backup verify")
 @json_option
-def verify(as_json: bool) -> None:
+def verify() -> None:
     """Test the newest backup: check its files against their manifest, restore it to a temporary directory, and read
     it."""
     found = verified(Settings.from_environment())
-    report("restored data_version {data_version} of {moment}", as_json=as_json, **found)
+    report("restored data_version {data_version} of {moment}", **found)
 
 
 def verified(settings: Settings) -> dict[str, object]:
@@ -223,7 +223,7 @@ def _verified(settings: Settings, root: Path) -> dict[str, object]:
     help="PostgreSQL's data directory; it must be absent or empty, and the server stopped.",
 )
 @json_option
-def restore(to: datetime.datetime | None, into: Path, as_json: bool) -> None:
+def restore(to: datetime.datetime | None, into: Path) -> None:
     """Restore PostgreSQL to a moment: the newest base backup before it, and the log up to it.
 
     Run it as the user that PostgreSQL runs as, with the service stopped. Then start PostgreSQL and the service: caches
@@ -236,7 +236,6 @@ def restore(to: datetime.datetime | None, into: Path, as_json: bool) -> None:
         base = restored(root, into, to)
     report(
         "restored {into} to {to}, from {path}, in {seconds} s; start PostgreSQL, then restart `itemindex backup run`",
-        as_json=as_json,
         into=str(into),
         to=to.isoformat() if to else "the last commit that was received",
         path=str(base.path),

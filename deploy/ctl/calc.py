@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from deploy.ctl.console import FiniteRange, errors, json_option, show
+from deploy.ctl.console import FiniteRange, errors, for_programs, json_option, show
 from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
 from shared.money import CODES
@@ -118,10 +118,10 @@ def _known_currency(context: click.Context, parameter: click.Parameter, value: s
 
 @calc.command(epilog="Example: itemindex calc outliers prices.csv.gz --json")
 @FILE
-@click.option("--currency", default="HKD", show_default=True, callback=_known_currency, help="Currency of all prices.")
+@click.option("--currency", default="HKD", callback=_known_currency, help="Currency of all prices.")
 @COLUMN
 @json_option
-def outliers(file: Path, currency: str, columns: tuple[str, ...], as_json: bool) -> None:
+def outliers(file: Path, currency: str, columns: tuple[str, ...]) -> None:
     """List the observations that statistics would exclude as outliers, each with its likely cause.
 
     FILE is CSV with the columns item, channel, day and price. Loads apply the same method.
@@ -135,7 +135,7 @@ def outliers(file: Path, currency: str, columns: tuple[str, ...], as_json: bool)
         {"row": int(position) + 1, "cause": CAUSES[letters[position].decode()], **row}
         for position, row in zip(positions, rows, strict=True)
     ]
-    show(flagged, as_json=as_json, title="outliers")
+    show(flagged, title="outliers")
 
 
 # `itemindex calc prior-price`: which price a reduction must be compared with, from a file of daily prices.
@@ -161,7 +161,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     "--first-offered", type=_DAY, help="Day of the first offer; default with --new-arrivals: the file's first day."
 )
 @json_option
-def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) -> None:
+def prior_price(file: Path, channel: str | None, **given: Any) -> None:
     """Evaluate the current reduction of each channel under Directive 98/6/EC, Article 6a.
 
     FILE has the columns day, price, and optionally channel, time (HH:MM), status (offered, not offered, no observation)
@@ -175,8 +175,8 @@ def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) ->
     rows = []
     for name in [channel] if channel is not None else sorted(histories):
         judged = reference(histories[name], asked_on, _options(histories[name], given))
-        rows.append({"channel": name or None, **_shown(judged, as_json)})
-    show(rows, as_json=as_json, title="prior prices")
+        rows.append({"channel": name or None, **_shown(judged)})
+    show(rows, title="prior prices")
 
 
 def _options(moments: list[Moment], given: dict[str, Any]) -> Options:
@@ -187,10 +187,10 @@ def _options(moments: list[Moment], given: dict[str, Any]) -> Options:
     return Options(progressive, given["progressive_days"], given["new_arrivals"], first)
 
 
-def _shown(judged: Reference, as_json: bool) -> dict[str, Any]:
+def _shown(judged: Reference) -> dict[str, Any]:
     """Return a reference's fields; a table for people has no room for the evidence."""
     fields = as_fields(judged)
-    if not as_json:
+    if not for_programs():
         fields = {name: value for name, value in fields.items() if name not in ("evidence", "lowest_on")}
     return fields
 
@@ -225,25 +225,23 @@ _HELP = {
 @click.option("--method", required=True, help=_HELP["method"])
 @click.option("--output", type=click.Choice([*_OUTPUTS], case_sensitive=False), help=_HELP["output"])
 @click.option("--window", type=click.IntRange(2), help=_HELP["window"])
-@click.option("--splice", default="mean", show_default=True, help=_HELP["splice"])
-@click.option("--chain-method", default="previous", show_default=True, help=_HELP["chain_method"])
+@click.option("--splice", default="mean", help=_HELP["splice"])
+@click.option("--chain-method", default="previous", help=_HELP["chain_method"])
 @click.option("--base", "--base-period", help=_HELP["base"])
 @click.option("--basket", "--basket-period", help=_HELP["basket"])
-@click.option("--sigma", type=FiniteRange(), default=0.0, show_default=True, help=_HELP["sigma"])
+@click.option("--sigma", type=FiniteRange(), default=0.0, help=_HELP["sigma"])
 @click.option("--weights", type=click.Choice(["unit", "average", "shares"]), help=_HELP["weights"])
-@click.option("--bias-adjust/--no-bias-adjust", help=_HELP["bias_adjust"])
-@click.option(
-    "--kind", type=click.Choice(["price", "quantity"]), default="price", show_default=True, help=_HELP["kind"]
-)
-@click.option("--impute", type=click.Choice(["none", "carry"]), default="none", show_default=True, help=_HELP["impute"])
-@click.option("--sample", type=click.Choice(["all", "matched"]), default="all", show_default=True, help=_HELP["sample"])
+@click.option("--bias-adjust/--no-bias-adjust", show_default=False, help=_HELP["bias_adjust"])
+@click.option("--kind", type=click.Choice(["price", "quantity"]), default="price", help=_HELP["kind"])
+@click.option("--impute", type=click.Choice(["none", "carry"]), default="none", help=_HELP["impute"])
+@click.option("--sample", type=click.Choice(["all", "matched"]), default="all", help=_HELP["sample"])
 @click.option("--granularity", type=click.Choice([*GRANULARITIES]), help="Combine days into longer periods.")
-@click.option("--first", type=FiniteRange(), default=100.0, show_default=True, help=_HELP["first"])
+@click.option("--first", type=FiniteRange(), default=100.0, help=_HELP["first"])
 @click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
 @COLUMN
 @json_option
-def index_numbers(file: Path, columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
+def index_numbers(file: Path, columns: tuple[str, ...], **given: Any) -> None:
     """Compute a price index from the columns period, item, price and (for weighted methods) quantity of a CSV FILE.
 
     Only items in both periods are compared. Several rows of an item in a period are combined: into their unit value, or
@@ -257,7 +255,7 @@ def index_numbers(file: Path, columns: tuple[str, ...], as_json: bool, **given: 
     resampling = Resampling(given["bootstrap"], given["seed"]) if given["bootstrap"] else None
     rows = index_rows(table.periods, panel, _question(table.periods, given), given["first"], resampling)
     _warn(rows)
-    show([asdict(row) if as_json else _rounded(row) for row in rows], as_json=as_json, title=f"{given['kind']} index")
+    show([asdict(row) if for_programs() else _rounded(row) for row in rows], title=f"{given['kind']} index")
 
 
 def _question(periods: list[str], given: dict[str, Any]) -> Question:

@@ -64,15 +64,24 @@ OPERATOR = "an operator"
 console = Terminal(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 200)
 errors = Terminal(stderr=True, highlight=False, emoji=False)
 
+
+def _keep(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    """Keep an option's value for where it is needed, instead of passing it through every command."""
+    ctx.meta[str(option.name)] = value
+
+
 data_dir_option = click.option(
     "--data-dir",
     type=click.Path(path_type=Path),
     default=default_data_dir,
+    show_default=False,
     envvar="ITEMINDEX_DATA_DIR",
+    callback=_keep,
+    expose_value=False,
     help="Data directory of the embedded stack; default: ITEMINDEX_DATA_DIR, or `var` in the project.",
 )
 reason_option = click.option("--reason", help="Reason, stored with the event.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+json_option = click.option("--json", is_flag=True, callback=_keep, expose_value=False, help="Print JSON, for programs.")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -81,10 +90,22 @@ def stored(function: Function) -> Function:
     return data_dir_option(json_option(function))
 
 
+def for_programs() -> bool:
+    """Return whether the command that runs was called with --json."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get("json"))
+
+
+def data_dir() -> Path:
+    """Return the data directory that was named to the command that runs."""
+    named: Path = click.get_current_context().meta["data_dir"]
+    return named
+
+
 def limit_option(default: int, most: int = 10_000) -> Callable[[Function], Function]:
     """Return the option of a list that is read from its newest entry."""
     kind = click.IntRange(1, most)
-    return click.option("--limit", default=default, show_default=True, type=kind, help="Maximum number of entries.")
+    return click.option("--limit", default=default, type=kind, help="Maximum number of entries.")
 
 
 def table(
@@ -105,11 +126,11 @@ def table(
     `one` is an argument that names one entry, and the statement that reads everything about it.
     """
 
-    def list_rows(data_dir: Path, as_json: bool, named: object = None, **given: Any) -> None:
-        with connect(settings(data_dir).database_url, application=str(group.name)) as connection:
+    def list_rows(named: object = None, **given: Any) -> None:
+        with database(str(group.name)) as connection:
             if one is None or named is None:
                 rows = rows_of(connection, query, *values(connection, **given))
-                if brief and not as_json:
+                if brief and not for_programs():
                     rows = [{column: row[column] for column in brief} for row in rows]
             else:
                 rows = rows_of(connection, one[2], named)
@@ -117,9 +138,9 @@ def table(
                     raise ItemIndexError(
                         f"there is no such {one[0].lower()}; `itemindex {group.name} {name}` shows all"
                     )
-                if not as_json:
+                if not for_programs():
                     rows = [{"what": column, "value": value} for column, value in rows[0].items()]
-        show(rows, as_json=as_json, title=title)
+        show(rows, title=title)
 
     command = stored(list_rows)
     if one is not None:
@@ -134,11 +155,16 @@ def rows_of(connection: Connection, query: str, *values: Any) -> list[dict[str, 
     return connection.cursor(row_factory=dict_row).execute(query, values or None).fetchall()
 
 
-def settings(data_dir: Path) -> Settings:
+def settings() -> Settings:
     """Return the settings from the environment where it names a database, else those of the stack that runs here."""
     if any(os.environ.get(f"{role}DATABASE_URL") for role in ("", "EDGE_", "WORKER_")):
         return Settings.from_environment()
-    return settings_of(Paths.at(data_dir))
+    return settings_of(Paths.at(data_dir()))
+
+
+def database(application: str, *, autocommit: bool = False) -> Connection:
+    """Connect to the database of these settings, as its owner."""
+    return connect(settings().database_url, application=application, autocommit=autocommit)
 
 
 def metrics_environment(chosen: Settings) -> dict[str, str]:
@@ -157,10 +183,10 @@ def count_in_directory(chosen: Settings) -> None:
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **variables})
 
 
-def show(rows: Iterable[dict[str, Any]], *, as_json: bool, title: str = "") -> None:
+def show(rows: Iterable[dict[str, Any]], title: str = "") -> None:
     """Print rows as a table for people, or as JSON for programs."""
     listed = list(rows)
-    if as_json:
+    if for_programs():
         print_json(listed)
         return
     if not listed:
@@ -177,17 +203,17 @@ def show(rows: Iterable[dict[str, Any]], *, as_json: bool, title: str = "") -> N
     console.print(table)
 
 
-def report(sentence: str, *, as_json: bool, **values: Any) -> None:
+def report(sentence: str, **values: Any) -> None:
     """Print what a command did: a sentence for people with the values in it, or the values as JSON for programs."""
-    if as_json:
+    if for_programs():
         print_json(values)
     else:
         console.say(sentence, **values)
 
 
-def reveal(text: str, *, as_json: bool, **values: Any) -> None:
+def reveal(text: str, **values: Any) -> None:
     """Print one value as it is, for `$(…)`; or all values as JSON."""
-    if as_json:
+    if for_programs():
         print_json(values)
     else:
         click.echo(text)

@@ -15,7 +15,7 @@ import click
 import psycopg
 import redis
 
-from deploy.ctl.console import console, stored
+from deploy.ctl.console import console, data_dir, for_programs, print_json, stored
 from deploy.local import nginx, postgres, tls, valkey
 from deploy.local.paths import Paths
 from deploy.local.process import read_state
@@ -109,11 +109,11 @@ _DISK_BYTES_MIN = 2 * 1024**3
 
 @click.command(epilog="Example: itemindex doctor || itemindex logs")
 @stored
-def doctor(data_dir: Path, as_json: bool) -> None:
+def doctor() -> None:
     """Check every part of the service on this data directory. Exit code 1 if something is wrong."""
-    findings = list(_examine(Paths.at(data_dir)))
-    if as_json:
-        click.echo(json.dumps([finding._asdict() for finding in findings], indent=1))
+    findings = list(_examine(Paths.at(data_dir())))
+    if for_programs():
+        print_json([finding._asdict() for finding in findings])
     else:
         for finding in findings:
             if finding.ok:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import count_in_directory, data_dir_option, report, settings, stored, table
-from shared.db.connect import connect
+from deploy.ctl.console import count_in_directory, data_dir_option, database, report, settings, stored, table
 from shared.errors import ItemIndexError
 from shared.telemetry.http_server import serve_metrics
 from shared.telemetry.log import Log
@@ -40,24 +39,15 @@ def feeds() -> None:
 )
 @click.option("--url", help="Address of the file, http or https.")
 @click.option(
-    "--directory",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Directory to read files from.",
+    "--directory", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Directory to read files from."
 )
 @click.option("--mapping", "mapping_path", required=True, help="A mapping file, or the name of a shipped one.")
-@click.option("--every", type=_Every(), default="1h", show_default=True, help="Interval between reads: 15m, 1h, 1d.")
+@click.option("--every", type=_Every(), default="1h", help="Interval between reads: 15m, 1h, 1d.")
 @click.option("--name", help="Name of the feed; default: the mapping's source.")
 @click.option("--file-name", help="Name under which a fetched file is loaded, if its address has none: prices.ndjson")
 @stored
 def add(
-    url: str | None,
-    directory: Path | None,
-    mapping_path: str,
-    every: int,
-    name: str | None,
-    file_name: str | None,
-    data_dir: Path,
-    as_json: bool,
+    url: str | None, directory: Path | None, mapping_path: str, every: int, name: str | None, file_name: str | None
 ) -> None:
     """Register a feed: a file at an address or a directory of files that is loaded regularly.
 
@@ -70,8 +60,8 @@ def add(
     from deploy.ctl.ingest import find_mapping
     from workers.ingest.mapping import read
 
-    mapping, chosen = read(find_mapping(mapping_path)), settings(data_dir)
-    with connect(chosen.database_url, application="feeds", autocommit=True) as connection:
+    mapping, chosen = read(find_mapping(mapping_path)), settings()
+    with database("feeds", autocommit=True) as connection:
         kept = register(
             chosen,
             connection,
@@ -82,7 +72,7 @@ def add(
             directory=directory,
             file_name=file_name,
         )
-    report("feed {feed} is registered; `itemindex feeds list` shows what becomes of it", as_json=as_json, feed=kept)
+    report("feed {feed} is registered; `itemindex feeds list` shows what becomes of it", feed=kept)
 
 
 table(
@@ -104,27 +94,27 @@ _CHANGES: dict[str, tuple[str, tuple[bool, ...]]] = {
 @click.argument("name")
 @click.argument("state", type=click.Choice(list(_CHANGES)))
 @stored
-def state(name: str, state: str, data_dir: Path, as_json: bool) -> None:
+def state(name: str, state: str) -> None:
     """Pause, resume or remove a feed. The data that it has loaded stays.
 
     `active` retries a failing one immediately.
     """
     statement, values = _CHANGES[state]
-    with connect(settings(data_dir).database_url, application="feeds", autocommit=True) as connection:
+    with database("feeds", autocommit=True) as connection:
         if not connection.execute(statement, (name, *values)).rowcount:
             raise ItemIndexError(f"there is no feed {name}; `itemindex feeds list` lists them")
-    report("feed {feed} is {state}", as_json=as_json, feed=name, state=state)
+    report("feed {feed} is {state}", feed=name, state=state)
 
 
 @feeds.command("run", epilog="Example: itemindex feeds run")
 @data_dir_option
-def run_feeds(data_dir: Path) -> None:
+def run_feeds() -> None:
     """Serve the feeds until stopped, as the owner of the schema, who alone may load.
 
     It answers health checks at METRICS_LISTEN, and exits with an error if the database is unavailable, so that the
     supervisor restarts it. One process is enough; a second one waits until the first has exited.
     """
-    chosen = settings(data_dir)
+    chosen = settings()
     count_in_directory(chosen)
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -9,15 +9,7 @@ from typing import Any
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from deploy.ctl.console import (
-    console,
-    data_dir_option,
-    print_json,
-    report,
-    settings,
-    show,
-    stored,
-)
+from deploy.ctl.console import console, data_dir_option, for_programs, print_json, report, settings, show, stored
 from deploy.ctl.demo import load_demo
 from deploy.ctl.jobs import follow
 from deploy.terminal import safe
@@ -47,22 +39,10 @@ def find_mapping(text: str) -> Path:
     raise LoadRefused(f"there is no mapping {text}; shipped are {shipped}")
 
 
-def load_with_bar(
-    chosen: Settings,
-    mapping: mappings.Mapping,
-    files: list[Path],
-    *,
-    quiet: bool = False,
-    **options: Any,
-) -> Summary:
+def load_with_bar(chosen: Settings, mapping: mappings.Mapping, files: list[Path], **options: Any) -> Summary:
     """Load files and show how far it is; `options` are those of `load`."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=quiet) as progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=for_programs()) as progress:
         task = progress.add_task(safe(mapping.source), total=sum(path.stat().st_size for path in files))
 
         def report_progress(done: int) -> None:
@@ -71,9 +51,9 @@ def load_with_bar(
         return load(chosen, mapping, files, report_progress, **options)
 
 
-def wait_for_index(chosen: Settings, job_id: str) -> None:
+def wait_for_index(job_id: str) -> None:
     """Follow the job that builds the search index of the new data_version."""
-    job = follow(chosen, job_id, "search index", seconds=_INDEX_WAIT_SECONDS)
+    job = follow(job_id, "search index", seconds=_INDEX_WAIT_SECONDS)
     if job["state"] != "succeeded":
         console.say(
             "[yellow]the search index is not built: its job is {state}; see `itemindex jobs list {job}`[/]",
@@ -96,10 +76,10 @@ def document(summary: Summary) -> dict[str, object]:
     }
 
 
-def show_summary(summary: Summary, *, as_json: bool, dry_run: bool = False) -> None:
+def show_summary(summary: Summary, *, dry_run: bool = False) -> None:
     """Print what a load came to: for each kind what became of all that was read, and then in words."""
-    if as_json:
-        show([document(summary)], as_json=True)
+    if for_programs():
+        print_json([document(summary)])
         return
     title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
     show_accounts(summary.counts, "this is what a load would do; nothing was loaded" if dry_run else title)
@@ -111,7 +91,7 @@ def show_accounts(counts: Mapping[str, int], title: str) -> None:
     """Print the accounts of a load as a table."""
     names = {"superseded": "replaced within the files", "absent": "without one"}
     rows = [{names.get(part, part): count for part, count in asdict(account).items()} for account in accounts(counts)]
-    show(rows, as_json=False, title=title)
+    show(rows, title=title)
 
 
 # `itemindex ingest`: files through a mapping into the index.
@@ -152,13 +132,9 @@ def ingest() -> None:
     help="Show the rows that would be loaded, with changes, rejects and links; without FILES, check the mapping alone. "
     "Nothing is loaded.",
 )
+@click.option("--rows", default=10, type=click.IntRange(1, 1_000), help="Rows to show with --dry-run.")
 @click.option(
-    "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Rows to show with --dry-run."
-)
-@click.option(
-    "--allow-merges",
-    is_flag=True,
-    help="Load even if the load merges more than a tenth of the index with other items.",
+    "--allow-merges", is_flag=True, help="Load even if the load merges more than a tenth of the index with other items."
 )
 @click.option(
     "--member", help="File in a ZIP or tar archive that contains the rows, instead of the mapping's `member`."
@@ -176,8 +152,6 @@ def run(
     member: str | None,
     strict: bool,
     files: tuple[Path, ...],
-    data_dir: Path,
-    as_json: bool,
 ) -> None:
     """Load FILES; `itemindex ingest` without another command does the same.
 
@@ -195,18 +169,16 @@ def run(
         if not dry_run:
             raise click.UsageError("name the files to load; with --dry-run and none, the mapping alone is checked")
         columns = ", ".join(mapping.columns)
-        report(
-            "can be used: source {source}, columns {columns}", as_json=as_json, source=mapping.source, columns=columns
-        )
+        report("can be used: source {source}, columns {columns}", source=mapping.source, columns=columns)
         return
     if dry_run:
-        rejected = show_preview(mapping, list(files), data_dir, rows=rows, as_json=as_json, allow_merges=allow_merges)
+        rejected = show_preview(mapping, list(files), rows=rows, allow_merges=allow_merges)
     else:
-        chosen = settings(data_dir)
-        summary = load_with_bar(chosen, mapping, list(files), quiet=as_json, merges_allowed=allow_merges)
-        if summary.job_id is not None and not as_json:
-            wait_for_index(chosen, summary.job_id)
-        show_summary(summary, as_json=as_json)
+        chosen = settings()
+        summary = load_with_bar(chosen, mapping, list(files), merges_allowed=allow_merges)
+        if summary.job_id is not None and not for_programs():
+            wait_for_index(summary.job_id)
+        show_summary(summary)
         rejected = bool(summary.rejects or summary.field_rejects)
     if strict and rejected:
         ctx.exit(WITH_REJECTS)
@@ -214,16 +186,16 @@ def run(
 
 @ingest.command("demo", epilog="Example: itemindex ingest demo")
 @data_dir_option
-def demo_(data_dir: Path) -> None:
+def demo_() -> None:
     """Load the demo data, unless the index has data already."""
-    if not load_demo(settings(data_dir), console):
+    if not load_demo(settings(), console):
         console.say("the index has, or had, data already: the demo data was not loaded")
 
 
 @ingest.command("guess", epilog="Example: itemindex ingest guess prices.csv > mine.toml")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--member", default="", help="File to read in a ZIP or tar archive.")
-@click.option("--sheet", default="", help="Sheet to read in a spreadsheet.")
+@click.option("--member", default="", show_default=False, help="File to read in a ZIP or tar archive.")
+@click.option("--sheet", default="", show_default=False, help="Sheet to read in a spreadsheet.")
 def guess_mapping(file: Path, member: str, sheet: str) -> None:
     """Write a first mapping for FILE. Each line states its evidence; open questions begin with # CHECK.
 
@@ -232,15 +204,13 @@ def guess_mapping(file: Path, member: str, sheet: str) -> None:
     click.echo(printable_lines(guess(file, member=member, sheet=sheet).text), nl=False)
 
 
-def show_preview(
-    mapping: mappings.Mapping, files: list[Path], data_dir: Path, *, rows: int, as_json: bool, allow_merges: bool
-) -> bool:
+def show_preview(mapping: mappings.Mapping, files: list[Path], *, rows: int, allow_merges: bool) -> bool:
     """Print the first rows of files, and what a load of them would come to; return whether it would have rejects.
 
     The load is made and rolled back. Where no index runs, the files are all that is read. Raises LoadRefused as the
     load would, after the rows are printed.
     """
-    chosen, previewer = _index_of(data_dir), Previewer(mapping, shown=rows)
+    chosen, previewer = _index_of(), Previewer(mapping, shown=rows)
     summary = refusal = None
     if mapping.factors:
         previewer.of_factors(files)
@@ -253,11 +223,11 @@ def show_preview(
     else:
         try:
             options: dict[str, Any] = {"merges_allowed": allow_merges, "dry_run": True, "see": previewer.see}
-            summary = load_with_bar(chosen, mapping, files, quiet=as_json, **options)
+            summary = load_with_bar(chosen, mapping, files, **options)
         except LoadRefused as error:
             refusal = error
     preview = previewer.preview()
-    if as_json:
+    if for_programs():
         rest = {"load": None if summary is None else document(summary), "refused": refusal and str(refusal)}
         print_json({**preview.document(), **rest})
     else:
@@ -265,17 +235,17 @@ def show_preview(
     if refusal is not None:
         raise refusal
     if summary is None:
-        if not as_json:
+        if not for_programs():
             _show_counts(preview)
         return bool(preview.reasons)
-    if not as_json:
-        show_summary(summary, as_json=False, dry_run=True)
+    if not for_programs():
+        show_summary(summary, dry_run=True)
     return bool(summary.rejects or summary.field_rejects)
 
 
-def _index_of(data_dir: Path) -> Settings | None:
+def _index_of() -> Settings | None:
     try:
-        return settings(data_dir)
+        return settings()
     except ConfigurationError:
         return None
 
@@ -284,17 +254,17 @@ def _show_rows(preview: Preview, rows: int) -> None:
     for kind in ("items", "observations", "impacts", "factors"):
         listed = getattr(preview, kind)[:rows]
         if listed:
-            show(listed, as_json=False, title=f"{kind}: the first {len(listed)}")
+            show(listed, title=f"{kind}: the first {len(listed)}")
     rejected = ({name: row[name] for name in ("file", "line", "column", "value", "reason")} for row in preview.rejects)
-    show(rejected, as_json=False, title="rejects: the first" if preview.rejects else "rejects")
+    show(rejected, title="rejects: the first" if preview.rejects else "rejects")
 
 
 def _show_counts(preview: Preview) -> None:
     counted = {name.replace("_", " "): count for name, count in preview.counts.items()}
-    show([counted], as_json=False, title="in all of the files")
+    show([counted], title="in all of the files")
     if preview.reasons:
         reasons = ({"reason": reason, "rejects": count} for reason, count in preview.reasons.most_common())
-        show(reasons, as_json=False, title="why")
+        show(reasons, title="why")
     console.say(
         "No index runs here, so it is not known what would change or be joined: start one with `itemindex up`, or set "
         "DATABASE_URL, and try again."

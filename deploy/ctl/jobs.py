@@ -2,18 +2,15 @@
 
 import time
 from math import inf
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.progress import Progress
 
-from deploy.ctl.console import console, limit_option, report, rows_of, settings, stored, table
+from deploy.ctl.console import console, database, for_programs, limit_option, report, rows_of, stored, table
 from deploy.terminal import safe
-from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.jobs.contract import ENDED, SQL, STATES
-from shared.settings.settings import Settings
 
 _LOOK_SECONDS = 0.1
 
@@ -41,39 +38,30 @@ table(
 @jobs.command(epilog="Example: itemindex jobs cancel 01a1…")
 @click.argument("job_id", type=click.UUID)
 @stored
-def cancel(job_id: str, data_dir: Path, as_json: bool) -> None:
+def cancel(job_id: str) -> None:
     """Cancel a job that has not ended."""
-    _change(SQL.cancel, job_id, data_dir, as_json, "there is no job of this id that is queued or running")
+    _change(SQL.cancel, job_id, "there is no job of this id that is queued or running")
 
 
 @jobs.command(epilog="Example: itemindex jobs retry 01a1…")
 @click.argument("job_id", type=click.UUID)
 @stored
-def retry(job_id: str, data_dir: Path, as_json: bool) -> None:
+def retry(job_id: str) -> None:
     """Queue a failed or cancelled job again."""
-    _change(
-        SQL.retry,
-        job_id,
-        data_dir,
-        as_json,
-        "there is no failed or cancelled job of this id, or an equal one is under way",
-    )
+    _change(SQL.retry, job_id, "there is no failed or cancelled job of this id, or an equal one is under way")
 
 
-def _change(query: str, job_id: str, data_dir: Path, as_json: bool, otherwise: str) -> None:
-    with connect(settings(data_dir).database_url, application="jobs") as connection:
+def _change(query: str, job_id: str, otherwise: str) -> None:
+    with database("jobs") as connection:
         if connection.execute(query, (job_id,)).fetchone() is None:
             raise ItemIndexError(otherwise)
-    report("done", as_json=as_json, job=str(job_id))
+    report("done", job=str(job_id))
 
 
-def follow(chosen: Settings, job_id: str, title: str, *, quiet: bool = False, seconds: float = inf) -> dict[str, Any]:
+def follow(job_id: str, title: str, *, seconds: float = inf) -> dict[str, Any]:
     """Show a job's progress until it ends, or the time is over; return the job."""
     ends = time.monotonic() + seconds
-    with (
-        connect(chosen.database_url, application="jobs", autocommit=True) as connection,
-        Progress(console=console, disable=quiet) as progress,
-    ):
+    with database("jobs", autocommit=True) as connection, Progress(console=console, disable=for_programs()) as progress:
         task = progress.add_task(safe(title), total=1.0)
         while True:
             [job] = rows_of(connection, SQL.show, job_id)

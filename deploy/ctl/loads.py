@@ -11,6 +11,8 @@ import click
 from deploy.ctl.console import (
     Iid,
     console,
+    database,
+    for_programs,
     limit_option,
     print_json,
     reason_option,
@@ -21,7 +23,7 @@ from deploy.ctl.console import (
     stored,
     table,
 )
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, LoadRefused
 from workers.ingest.rates import SQL as RATES
@@ -52,9 +54,7 @@ def rates() -> None:
 @click.option("--url", help="Address of the publication; default: the European Central Bank's page.")
 @click.option("--license", "license_", help="Terms of use; default: those of the European Central Bank.")
 @stored
-def load_rates(
-    file: Path, name: str, title: str | None, url: str | None, license_: str | None, data_dir: Path, as_json: bool
-) -> None:
+def load_rates(file: Path, name: str, title: str | None, url: str | None, license_: str | None) -> None:
     """Load FILE in a format of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, or the XML of either.
 
     A load is an event with a number: `itemindex loads undo` restores the previous rates.
@@ -62,13 +62,13 @@ def load_rates(
     terms = Terms(_checked(name))
     given = {"title": title, "url": url, "license": license_}
     terms = replace(terms, **{field: text for field, text in given.items() if text})
-    loaded = load_rate_file(settings(data_dir), terms, file)
+    loaded = load_rate_file(settings(), terms, file)
     row = asdict(loaded)
-    if as_json:
-        show([row], as_json=True)
+    if for_programs():
+        print_json([row])
         return
     del row["reasons"]
-    show([row], as_json=False, title="rates" if loaded.changed else "rates: all of them were in force already")
+    show([row], title="rates" if loaded.changed else "rates: all of them were in force already")
     for line in loaded.reasons:
         console.say("refused: {line}", line=line, soft_wrap=True)
     if loaded.reasons:
@@ -103,18 +103,18 @@ def items() -> None:
 @click.argument("iid", type=Iid())
 @reason_option
 @stored
-def withdraw(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+def withdraw(iid: str, reason: str | None) -> None:
     """Withdraw an item: its IID returns 410, and reports, searches and exports no longer contain it."""
-    _act(data_dir, as_json, lambda connection: item_acts.withdraw(connection, iid, events.actor(), reason))
+    _act(lambda connection: item_acts.withdraw(connection, iid, events.actor(), reason))
 
 
 @items.command(epilog="Example: itemindex items restore IID-99D2F-46WJ3-4S6N3")
 @click.argument("iid", type=Iid())
 @reason_option
 @stored
-def restore(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+def restore(iid: str, reason: str | None) -> None:
     """Undo the withdrawal or the merge of an item; this restores its record, and its survivor's."""
-    _act(data_dir, as_json, lambda connection: item_acts.restore(connection, iid, events.actor(), reason))
+    _act(lambda connection: item_acts.restore(connection, iid, events.actor(), reason))
 
 
 @items.command(epilog="Example: itemindex items merge IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
@@ -122,16 +122,16 @@ def restore(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None
 @click.argument("survivor", type=Iid())
 @reason_option
 @stored
-def merge(iid: str, survivor: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+def merge(iid: str, survivor: str, reason: str | None) -> None:
     """Merge an item into the SURVIVOR, which takes over its observations, identifiers, channels and figures."""
-    _act(data_dir, as_json, lambda connection: item_acts.merge(connection, iid, survivor, events.actor(), reason))
+    _act(lambda connection: item_acts.merge(connection, iid, survivor, events.actor(), reason))
 
 
-def _act(data_dir: Path, as_json: bool, act: Callable[[Connection], int]) -> None:
-    with connect(settings(data_dir).database_url, application="items") as connection:
+def _act(act: Callable[[Connection], int]) -> None:
+    with database("items") as connection:
         standing.lock(connection)
         version = act(connection)
-    report("done, data_version {data_version}", as_json=as_json, data_version=version)
+    report("done, data_version {data_version}", data_version=version)
 
 
 # `itemindex observations`: deleting observations that should not be there.
@@ -153,23 +153,16 @@ def observations() -> None:
 @reason_option
 @stored
 def delete_observations(
-    source: str | None,
-    iid: str | None,
-    first: str | None,
-    last: str | None,
-    dry_run: bool,
-    reason: str | None,
-    data_dir: Path,
-    as_json: bool,
+    source: str | None, iid: str | None, first: str | None, last: str | None, dry_run: bool, reason: str | None
 ) -> None:
     """Delete the observations that match all given options."""
     chosen = Chosen(source, iid, _day(first), _day(last))
-    with connect(settings(data_dir).database_url, application="delete") as connection:
+    with database("delete") as connection:
         if not dry_run:
             standing.lock(connection)
         deleted = delete(connection, chosen, events.actor(), reason, dry_run=dry_run)
     title = "would be deleted" if dry_run else f"deleted: load {deleted.no}, data_version {deleted.data_version}"
-    show([asdict(month) for month in deleted.months], as_json=as_json, title=title)
+    show([asdict(month) for month in deleted.months], title=title)
 
 
 def _day(text: str | None) -> date | None:
@@ -205,41 +198,36 @@ table(
 @click.option("--dry-run", is_flag=True, help="Count what would be undone; change nothing.")
 @reason_option
 @stored
-def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
+def undo_load(load: str, dry_run: bool, reason: str | None) -> None:
     """Undo exactly what LOAD added: the index is then as if LOAD had not happened."""
-    chosen = settings(data_dir)
-    with connect(chosen.database_url, application="undo") as connection:
+    with database("undo") as connection:
         if not dry_run:
             standing.lock(connection)
         counted = extent(connection, load)
-        version = None if dry_run else undo(connection, load, events.actor(), reason, chosen.match_dir)
-    show(
-        [{**counted, "data_version": version}],
-        as_json=as_json,
-        title="would be undone" if dry_run else "undone",
-    )
+        version = None if dry_run else undo(connection, load, events.actor(), reason, settings().match_dir)
+    show([{**counted, "data_version": version}], title="would be undone" if dry_run else "undone")
 
 
 @loads.command(epilog="Example: itemindex loads rejects --json > rejects.json")
 @click.argument("load_id", metavar="[LOAD]", required=False)
 @limit_option(100, 1_000_000)
 @stored
-def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
+def rejects(load_id: str | None, limit: int) -> None:
     """List the rows that a LOAD (number or ID) rejected: file, line, column, value, reason. Default: the last load."""
-    with connect(settings(data_dir).database_url, application="loads") as connection:
+    with database("loads") as connection:
         found = rows_of(connection, SQL.load, load_id)
         if not found:
             raise LoadRefused(
                 "there is no such load; `itemindex loads list` lists them" if load_id else "there is no load yet"
             )
         [load], rows = found, rows_of(connection, SQL.rejects, found[0]["load"], limit)
-    if as_json:
+    if for_programs():
         print_json({**load, "rejects": rows})
         return
     title = "load {load} of {source}, {state}: {rejected:,} rejects".format(**load)
     if load["kept"] < load["rejected"]:
         title += f", of which the first {load['kept']:,} are kept" if load["kept"] else ", which are no longer kept"
     if rows:
-        show(({name: row[name] for name in row if name != "row"} for row in rows), as_json=False, title=title)
+        show(({name: row[name] for name in row if name != "row"} for row in rows), title=title)
     else:
         console.say("{title}", title=title)

@@ -109,6 +109,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     context_settings={
         "help_option_names": ["-h", "--help"],
+        "show_default": True,
         # `index_numbers` is `index-numbers`, of commands and of options.
         "token_normalize_func": lambda name: name.replace("_", "-"),
     },

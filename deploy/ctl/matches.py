@@ -17,7 +17,9 @@ from deploy.ctl.console import (
     Iid,
     console,
     count_in_directory,
+    database,
     errors,
+    for_programs,
     json_option,
     limit_option,
     print_json,
@@ -29,10 +31,9 @@ from deploy.ctl.console import (
     stored,
 )
 from shared.articles import ALL, SQL, STATES, Filters
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from shared.settings.settings import Settings
 from shared.telemetry.http_server import serve_metrics
 from shared.telemetry.log import Log
 from shared.uncertainty.stated import wilson
@@ -53,35 +54,35 @@ def matches() -> None:
 @matches.command(epilog="Example: itemindex matches apply --watch")
 @click.option("--watch", is_flag=True, help="Run until stopped, and apply decisions soon after they are made.")
 @stored
-def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
+def apply(watch: bool) -> None:
     """Make events of what was decided in the dashboard, all in one data_version.
 
     With --watch it answers health checks at METRICS_LISTEN, and ends with an error when its database is gone: the
     supervisor starts it again.
     """
-    chosen = settings(data_dir)
     if not watch:
-        count, version = _applied(chosen)
-        if count or as_json:
-            report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
+        count, version = _applied()
+        if count or for_programs():
+            report("applied {decisions} decisions", decisions=count, data_version=version)
         else:
             console.say("no decision waits")
         return
+    chosen = settings()
     count_in_directory(chosen)
-    with connect(chosen.database_url, application="matches", autocommit=True) as listener:
+    with database("matches", autocommit=True) as listener:
         listener.execute("LISTEN match_reviews")
         serve_metrics(chosen)
         Log("matches", level=chosen.log_level).info("started", revision=chosen.revision)
         while True:
-            count, version = _applied(chosen)
+            count, version = _applied()
             if count:
-                report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
+                report("applied {decisions} decisions", decisions=count, data_version=version)
             list(listener.notifies(timeout=_LISTEN_SECONDS, stop_after=1))
             list(listener.notifies(timeout=_TOGETHER_SECONDS))
 
 
-def _applied(chosen: Settings) -> tuple[int, int | None]:
-    with connect(chosen.database_url, application="matches") as connection:
+def _applied() -> tuple[int, int | None]:
+    with database("matches") as connection:
         if connection.execute(DATA.waiting_review).fetchone() is None:
             return 0, None
         # Imported here: a service for which nothing was decided needs neither numpy nor SciPy nor pyarrow.
@@ -125,7 +126,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
 @click.argument("iid", required=False, type=Iid())
 @click.argument("other", required=False, type=Iid())
-@click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="State of the pairs.")
+@click.option("--state", type=click.Choice(STATES), default=STATES[0], help="State of the pairs.")
 @limit_option(20, 100_000)
 @filter_options
 @click.option("--counts", is_flag=True, help="Count all links and decisions instead.")
@@ -136,15 +137,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @stored
 def list_pairs(
-    iid: str | None,
-    other: str | None,
-    state: str,
-    limit: int,
-    chosen: Filters,
-    counts: bool,
-    decisions: bool,
-    data_dir: Path,
-    as_json: bool,
+    iid: str | None, other: str | None, state: str, limit: int, chosen: Filters, counts: bool, decisions: bool
 ) -> None:
     """List pairs of items, the most probable first; or show one pair.
 
@@ -156,63 +149,47 @@ def list_pairs(
         raise click.UsageError("--counts counts all pairs: leave out the IID and the options that choose pairs")
     if (counts or decisions) and (other or _is_given("state") or _is_given("limit")):
         raise click.UsageError("--counts and --decisions take neither a second IID nor --state or --limit")
-    found = settings(data_dir)
     if counts:
-        _show_counts(found, as_json)
+        _show_counts()
     elif decisions:
-        _write_decisions(found, iid, chosen, as_json)
+        _write_decisions(iid, chosen)
     elif iid and other:
-        _show_pair(found, (iid, other), as_json=as_json)
+        _show_pair((iid, other))
     else:
-        rows = _rows(found, SQL.pairs, state, iid, limit, *chosen)
-        shown = [_pair(row) if as_json else _line(row) for row in rows]
-        show(shown, as_json=as_json, title=f"{state} pairs")
+        rows = _rows(SQL.pairs, state, iid, limit, *chosen)
+        shown = [_pair(row) if for_programs() else _line(row) for row in rows]
+        show(shown, title=f"{state} pairs")
 
 
 def _is_given(parameter: str) -> bool:
     return click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
 
 
-def _show_pair(chosen: Settings, named: tuple[str, str], *, as_json: bool) -> None:
-    sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, list(named))}
+def _show_pair(named: tuple[str, str]) -> None:
+    sides = {row["iid"]: row for row in _rows(SQL.sides, list(named))}
     if len(sides) < len(set(named)) or len(set(named)) < len(named):
         raise ItemIndexError("both must be items of the index, and two different ones")
-    listed = _rows(chosen, SQL.pairs, None, named[0], None, *ALL)
+    listed = _rows(SQL.pairs, None, named[0], None, *ALL)
     pairs = [_pair(row) for row in listed if {row["left_iid"], row["right_iid"]} == set(named)]
-    if as_json:
-        show([{"items": [sides[one] for one in named], "pair": pairs[0] if pairs else None}], as_json=True)
+    if for_programs():
+        print_json([{"items": [sides[one] for one in named], "pair": pairs[0] if pairs else None}])
         return
     left, right = (sides[one] for one in named)
     lines = [{"what": key, "left": _text(left[key]), "right": _text(right[key])} for key in left]
-    show(lines, as_json=False, title="the two items")
+    show(lines, title="the two items")
     evidence = pairs[0]["evidence"] or [] if pairs else []
-    show(({**one} for one in evidence), as_json=False, title="evidence")
+    show(({**one} for one in evidence), title="evidence")
 
 
 @matches.command(epilog=_DECIDE_EXAMPLES)
 @click.argument("decision", type=click.Choice(("same", "different", "undo")))
 @click.argument("pair", metavar="[IID OTHER]", nargs=-1, type=Iid())
 @filter_options
-@click.option(
-    "--sample",
-    default=50,
-    show_default=True,
-    type=click.IntRange(0, 1_000),
-    help="Number of pairs to decide one by one.",
-)
+@click.option("--sample", default=50, type=click.IntRange(0, 1_000), help="Number of pairs to decide one by one.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation before deciding all others.")
 @reason_option
 @stored
-def decide(
-    decision: str,
-    pair: tuple[str, ...],
-    chosen: Filters,
-    sample: int,
-    yes: bool,
-    reason: str | None,
-    data_dir: Path,
-    as_json: bool,
-) -> None:
+def decide(decision: str, pair: tuple[str, ...], chosen: Filters, sample: int, yes: bool, reason: str | None) -> None:
     """Decide whether two items are the same, or undo the decision. Loads keep the decision.
 
     `undo` of a link without a decision removes the link, and loads do not recreate it.
@@ -225,43 +202,41 @@ def decide(
     if pair and (len(pair) != 2 or chosen.chosen):
         raise click.UsageError("name two items, or none and choose pairs by --source and the other options")
     if pair:
-        _decide_pair(settings(data_dir), decision, (pair[0], pair[1]), reason, as_json=as_json)
+        _decide_pair(decision, (pair[0], pair[1]), reason)
         return
     if decision == "undo":
         raise click.UsageError("name the two items; `itemindex loads undo` undoes the decision on many pairs")
-    if as_json and (sample or not yes):
+    if for_programs() and (sample or not yes):
         raise click.UsageError("with --json there is nobody to ask: add --sample 0 --yes")
-    _decide_all(settings(data_dir), decision == "same", chosen, sample, yes, reason, as_json=as_json)
+    _decide_all(decision == "same", chosen, sample, yes, reason)
 
 
-def _decide_pair(chosen: Settings, decision: str, pair: tuple[str, str], reason: str | None, *, as_json: bool) -> None:
+def _decide_pair(decision: str, pair: tuple[str, str], reason: str | None) -> None:
     from workers.provenance import item_acts, standing
 
     by = events.actor()
-    with connect(chosen.database_url, application="matches") as connection:
+    with database("matches") as connection:
         standing.lock(connection)
         if decision == "undo":
             version = item_acts.take_back(connection, *pair, by, reason)
         else:
             version = item_acts.decide(connection, *pair, decision == "same", by, reason)
     if version is None:
-        report("decided; no record changes", as_json=as_json, data_version=None)
+        report("decided; no record changes", data_version=None)
     else:
-        report("decided, data_version {data_version}", as_json=as_json, data_version=version)
+        report("decided, data_version {data_version}", data_version=version)
 
 
-def _decide_all(
-    found: Settings, same: bool, chosen: Filters, sample: int, yes: bool, reason: str | None, *, as_json: bool
-) -> None:
+def _decide_all(same: bool, chosen: Filters, sample: int, yes: bool, reason: str | None) -> None:
     from workers.provenance import item_acts, standing
 
     word = "accept" if same else "reject"
-    waiting = _rows(found, SQL.pairs, STATES[0], None, None, *chosen)
+    waiting = _rows(SQL.pairs, STATES[0], None, None, *chosen)
     if not waiting:
-        report("no pair waits for which these options hold", as_json=as_json, pairs=0)
+        report("no pair waits for which these options hold", pairs=0)
         return
     drawn = random.SystemRandom().sample(range(len(waiting)), min(sample, len(waiting)))
-    judged = {at: _asked(found, waiting[at], number, len(drawn)) for number, at in enumerate(drawn, 1)}
+    judged = {at: _asked(waiting[at], number, len(drawn)) for number, at in enumerate(drawn, 1)}
     agreed = sum(one is same for one in judged.values())
     rate = wilson(agreed, len(judged))
     if judged:
@@ -281,7 +256,7 @@ def _decide_all(
     said = f"{word}ed in bulk ({chosen})" + (f": {reason}" if reason else "")
     version, number, meant = None, None, len(decided)
     if decided:
-        with connect(found.database_url, application="matches") as connection:
+        with database("matches") as connection:
             standing.lock(connection)
             # A load, or another person, may have settled a pair while this one was asked.
             pairs = rows_of(connection, SQL.pairs, STATES[0], None, None, *chosen)
@@ -291,13 +266,12 @@ def _decide_all(
                 number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), said)
     if settled := meant - len(decided):
         errors.say("pairs that no longer wait, and were left alone: {settled}", settled=settled)
-    if not decided and not as_json:
+    if not decided and not for_programs():
         console.say("nothing was decided")
         return
     report(
         "decided {pairs} pairs, {against} otherwise in the sample: load {load}, data_version {data_version}; "
         "`itemindex loads undo {load}` takes all of it back",
-        as_json=as_json,
         pairs=len(decided),
         against=len(judged) - agreed,
         load=number,
@@ -305,23 +279,23 @@ def _decide_all(
     )
 
 
-def _asked(chosen: Settings, pair: dict[str, Any], number: int, count: int) -> bool:
+def _asked(pair: dict[str, Any], number: int, count: int) -> bool:
     """Show one pair of a sample and ask about it."""
-    sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, [pair["left_iid"], pair["right_iid"]])}
+    sides = {row["iid"]: row for row in _rows(SQL.sides, [pair["left_iid"], pair["right_iid"]])}
     left, right = (sides.get(pair[side], {}) for side in ("left_iid", "right_iid"))
     lines = [{"what": key, "left": _text(left[key]), "right": _text(right.get(key))} for key in left]
     console.say("{number} of {count}, score {score:.3f}", number=number, count=count, score=pair["score"])
-    show(lines, as_json=False)
+    show(lines)
     return click.confirm("Are these the same item?", err=True)
 
 
-def _write_decisions(found: Settings, iid: str | None, chosen: Filters, as_json: bool) -> None:
-    decided = [row for state in STATES[2:] for row in _rows(found, SQL.pairs, state, iid, None, *chosen)]
+def _write_decisions(iid: str | None, chosen: Filters) -> None:
+    decided = [row for state in STATES[2:] for row in _rows(SQL.pairs, state, iid, None, *chosen)]
     rows = [
         {**row, "left_id": row["left_iid"], "right_id": row["right_iid"], "label": int(row["state"] == "accepted")}
         for row in decided
     ]
-    if as_json:
+    if for_programs():
         print_json([{name: row[name] for name in _EXPORTED} for row in rows])
         return
     import pyarrow as pa  # only now, as all that loads it
@@ -334,18 +308,18 @@ def _write_decisions(found: Settings, iid: str | None, chosen: Filters, as_json:
     sys.stdout.write(written.decode())
 
 
-def _show_counts(chosen: Settings, as_json: bool) -> None:
-    [row] = _rows(chosen, SQL.stats)
+def _show_counts() -> None:
+    [row] = _rows(SQL.stats)
     judged = row["accepted"] + row["rejected"]
     row["precision"] = round(row["accepted"] / judged, 4) if judged else None
-    if as_json:
-        show([row], as_json=True)
+    if for_programs():
+        print_json([row])
         return
-    show(({"what": name, "count": value} for name, value in row.items()), as_json=False, title="matches")
+    show(({"what": name, "count": value} for name, value in row.items()), title="matches")
 
 
-def _rows(chosen: Settings, query: str, *values: object) -> list[dict[str, Any]]:
-    with connect(chosen.database_url, application="matches") as connection:
+def _rows(query: str, *values: object) -> list[dict[str, Any]]:
+    with database("matches") as connection:
         return rows_of(connection, query, *values)
 
 
@@ -381,7 +355,7 @@ file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--end-to-end", is_flag=True, help="Count only pairs among the candidates as matches.")
 @click.option("--model", type=file_option, help="A model file instead of the shipped one.")
 @json_option
-def evaluate(left: Path, right: Path, pairs: Path, end_to_end: bool, model: Path | None, as_json: bool) -> None:
+def evaluate(left: Path, right: Path, pairs: Path, end_to_end: bool, model: Path | None) -> None:
     """Measure precision, recall and F1 of the shipped model on labelled pairs.
 
     Records are CSV files with a column id and any of: name or title, brand or manufacturer, modelno or mpn, category,
@@ -399,12 +373,12 @@ def evaluate(left: Path, right: Path, pairs: Path, end_to_end: bool, model: Path
     result = evaluation.evaluate(left, right, pairs, chosen, end_to_end=end_to_end, report_progress=_report_progress)
     rest = asdict(result)
     summary = {**rest.pop("all"), **rest}
-    if as_json:
+    if for_programs():
         click.echo(json.dumps(summary))
         return
     unattended = {f"unattended {name}": value for name, value in summary.pop("unattended").items()}
     lines = ({"what": name, "value": value} for name, value in (summary | unattended).items())
-    show(lines, as_json=False, title="evaluation")
+    show(lines, title="evaluation")
 
 
 def _report_progress(stage: str) -> None:
@@ -443,8 +417,6 @@ def train(
     activate: bool,
     allow_merges: bool,
     reason: str | None,
-    data_dir: Path,
-    as_json: bool,
 ) -> None:
     """Train a model on the decisions of this index, and measure it.
 
@@ -458,12 +430,12 @@ def train(
     """
     if bool(left_source) != bool(right_source) or (left_source and decisions is None):
         raise click.UsageError("--left-source and --right-source belong together, and to --decisions")
-    chosen, by = settings(data_dir), events.actor()
+    match_dir, by = settings().match_dir, events.actor()
     # Only now: they load numpy, SciPy and pyarrow.
     from workers.articles import models
     from workers.provenance import item_acts, standing
 
-    with connect(chosen.database_url, application="matches") as connection:
+    with database("matches") as connection:
         standing.lock(connection)
         acts = standing.read_acts(connection)
         decided = {_ends(one.left_id, one.right_id): one.same for one in acts.decisions}
@@ -472,11 +444,11 @@ def train(
             imported, unknown = _imported(connection, decisions, left_source, right_source)
             decided |= imported
         if len(decided) < models.LEAST_DECISIONS:
-            _ask_for_more(connection, len(decided), as_json)
+            _ask_for_more(connection, len(decided))
             return
-        if not as_json:
+        if not for_programs():
             _report_progress(f"training on {len(decided):,} decisions")
-        learned = models.learn_from(connection, decided, chosen.match_dir)
+        learned = models.learn_from(connection, decided, match_dir)
         link = learned.model.link_learned
         measured = models.document(learned, sorted({*_BOUNDS, *([] if link is None else [link])}, reverse=True))
         trained_on = {
@@ -493,13 +465,13 @@ def train(
         if activate:
             _report_progress("scoring all pairs")
             number, version = item_acts.use_model(
-                connection, digest, by, reason, chosen.match_dir, merges_allowed=allow_merges
+                connection, digest, by, reason, match_dir, merges_allowed=allow_merges
             )
-    if as_json:
+    if for_programs():
         done = {"digest": digest, **trained_on, "link_learned": link, "measured": measured}
         print_json({**done, "load": number, "data_version": version})
         return
-    show(measured, as_json=False, title="links from each probability on, by models that have not seen the records")
+    show(measured, title="links from each probability on, by models that have not seen the records")
     if link is None:
         console.say(
             "The decisions support no bound for links without a person yet: at least 73 pairs must be right above one. "
@@ -553,14 +525,14 @@ def _ends(one: int, other: int) -> tuple[int, int]:
     return min(one, other), max(one, other)
 
 
-def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
+def _ask_for_more(connection: Connection, decided: int) -> None:
     """Say how many decisions are missing, and which pairs the model doubts most: a decision on them teaches it most."""
     from workers.articles import models
 
     missing = models.LEAST_DECISIONS - decided
     waiting = rows_of(connection, SQL.pairs, STATES[0], None, None, *ALL)
     first = models.most_doubtful(waiting, missing)
-    if as_json:
+    if for_programs():
         print_json({"decisions": decided, "missing": missing, "decide_first": first})
         return
     console.say(
@@ -568,7 +540,7 @@ def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
         decided=decided,
         missing=missing,
     )
-    show(first, as_json=False, title="pairs that the model doubts most")
+    show(first, title="pairs that the model doubts most")
 
 
 @matches.command(epilog="Example: itemindex matches models; itemindex matches models --use shipped")
@@ -581,7 +553,7 @@ def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
 @allow_merges_option
 @reason_option
 @stored
-def models(digest: str | None, allow_merges: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
+def models(digest: str | None, allow_merges: bool, reason: str | None) -> None:
     """List the models of this index, the newest first, and which one is in use; or use another one.
 
     --use is one event, which `itemindex loads undo` undoes. A model that would merge more than a tenth of the index
@@ -590,25 +562,19 @@ def models(digest: str | None, allow_merges: bool, reason: str | None, data_dir:
     from workers.articles import models as kept
     from workers.provenance import item_acts, standing
 
-    chosen = settings(data_dir)
-    with connect(chosen.database_url, application="matches") as connection:
+    with database("matches") as connection:
         if digest is None:
             rows = [asdict(one) for one in kept.listed(connection)]
-            show(
-                rows if as_json else [{**row, "digest": row["digest"][:12]} for row in rows],
-                as_json=as_json,
-                title="models",
-            )
+            show(rows if for_programs() else [{**row, "digest": row["digest"][:12]} for row in rows], title="models")
             return
         standing.lock(connection)
         named = kept.find(connection, digest)
         number, version = item_acts.use_model(
-            connection, named, events.actor(), reason, chosen.match_dir, merges_allowed=allow_merges
+            connection, named, events.actor(), reason, settings().match_dir, merges_allowed=allow_merges
         )
     report(
         "model {digest} is active: load {load}, data_version {data_version}",
-        as_json=as_json,
-        digest=named[:12] if not as_json else named,
+        digest=named if for_programs() else named[:12],
         load=number,
         data_version=version,
     )

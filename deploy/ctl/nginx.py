@@ -44,27 +44,18 @@ class Listen(click.ParamType[str]):
 
 @click.command(epilog="Example: itemindex nginx --listen 0.0.0.0:8443 --tls-cert chain.pem --tls-key key.pem")
 @click.option("--print", "printed", is_flag=True, help="Print the configuration instead; write and run nothing.")
-@click.option(
-    "--listen",
-    default="0.0.0.0:8080",
-    envvar="NGINX_LISTEN",
-    type=Listen(),
-    show_default=True,
-    help="Public address.",
-)
+@click.option("--listen", default="0.0.0.0:8080", envvar="NGINX_LISTEN", type=Listen(), help="Public address.")
 @click.option(
     "--metrics-listen",
     default="127.0.0.1:9101",
     envvar="NGINX_METRICS_LISTEN",
     type=Listen(),
-    show_default=True,
     help="Address of /metrics, in the operator's own network.",
 )
 @click.option(
     "--run-dir",
     default=Path("/run/itemindex"),
     envvar="NGINX_RUN_DIR",
-    show_default=True,
     type=click.Path(path_type=Path),
     help="Directory of the edges' sockets, edge-a.sock and edge-b.sock.",
 )
@@ -78,7 +69,6 @@ class Listen(click.ParamType[str]):
     "--server-names",
     default=embedded.SERVER_NAMES,
     envvar="NGINX_SERVER_NAMES",
-    show_default=True,
     help="Host names of the service, separated by blanks, in addition to that of BASE_URL; others get 421.",
 )
 @tls_options

@@ -13,9 +13,9 @@ from shared.settings.settings import Settings
 
 @click.command("config", epilog="Example: itemindex config --json")
 @json_option
-def config(as_json: bool) -> None:
+def config() -> None:
     """List every setting: environment variable, description, default. Values are not shown."""
-    show(declared(), as_json=as_json, title="settings")
+    show(declared(), title="settings")
 
 
 def declared() -> list[dict[str, Any]]:

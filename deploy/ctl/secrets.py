@@ -2,15 +2,14 @@
 
 import secrets as random
 from collections import Counter
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import click
 from psycopg import sql
 
-from deploy.ctl.console import print_json, report, settings, stored
-from shared.db.connect import Connection, connect
+from deploy.ctl.console import database, for_programs, print_json, report, settings, stored
+from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.events.webhooks import opened_secret, sealed_secret
@@ -52,53 +51,52 @@ def secrets() -> None:
 @secrets.command(epilog="Example: itemindex secrets rotate token-pepper")
 @click.argument("name", type=click.Choice([*_SIGNING, *_LOGINS]))
 @stored
-def rotate(name: str, data_dir: Path, as_json: bool) -> None:
+def rotate(name: str) -> None:
     """Print the settings to change, step by step; each step is one rolling restart of the parts that use the secret.
 
     For a database password it creates a second login; the first one works until it is retired.
     """
-    chosen = settings(data_dir)
+    chosen = settings()
     if name in _SIGNING:
         steps = _signing_steps(_SIGNING[name], getattr(chosen, _SIGNING[name].lower()))
     else:
         steps = _login_steps(chosen, *_LOGINS[name])
-    _print_steps(steps, as_json=as_json)
+    _print_steps(steps)
 
 
 @secrets.command(epilog="Example: itemindex secrets retire itemindex_edge_login")
 @click.argument("name", metavar="LOGIN|signing-secret")
 @stored
-def retire(name: str, data_dir: Path, as_json: bool) -> None:
+def retire(name: str) -> None:
     """End a rotation: disable the LOGIN that it replaced, unless it is connected.
 
     For signing-secret, re-encrypt webhook secrets that SIGNING_SECRET_PREVIOUS encrypted with SIGNING_SECRET: safe to
     run at any time and repeatedly. Exit code 1 if neither decrypts a secret: its organization must rotate it.
     """
     if name == "signing-secret":
-        _reseal(settings(data_dir), as_json)
+        _reseal(settings())
         return
-    with connect(settings(data_dir).database_url, application="secrets") as connection:
+    with database("secrets") as connection:
         if name not in _logins(connection, "itemindex_edge") + _logins(connection, "itemindex_worker"):
             raise ItemIndexError("there is no such login of the edge's or the workers' role")
         if connected := _connections(connection, name):
             raise ItemIndexError(f"{connected} connections use this login; restart their parts with the new one first")
         connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN PASSWORD NULL").format(sql.Identifier(name)))
-    report("retired", as_json=as_json, login=name)
+    report("retired", login=name)
 
 
-def _reseal(chosen: Settings, as_json: bool) -> None:
+def _reseal(chosen: Settings) -> None:
     if not chosen.signing_secret:
         raise ItemIndexError("SIGNING_SECRET must be set, to the value that the edges have")
-    with connect(chosen.database_url, application="secrets", autocommit=True) as connection:
+    with database("secrets", autocommit=True) as connection:
         ids = [row[0] for row in connection.execute(WEBHOOKS.ids).fetchall()]
         states = {webhook: _resealed(connection, chosen, webhook) for webhook in ids}
     counted = Counter(states.values())
     unreadable = [webhook for webhook, state in states.items() if state == "unreadable"]
     report(
         "re-encrypted: {resealed}, already encrypted with SIGNING_SECRET: {current}",
-        as_json=as_json,
         **{"resealed": counted["resealed"], "current": counted["current"]},
-        **({"unreadable": unreadable} if as_json else {}),
+        **({"unreadable": unreadable} if for_programs() else {}),
     )
     if unreadable:
         raise ItemIndexError(f"no signing secret opens the secrets of these webhooks: {', '.join(unreadable)}")
@@ -140,7 +138,7 @@ def _signing_steps(variable: str, current: str) -> list[Step]:
 
 
 def _login_steps(chosen: Settings, variable: str, others: tuple[str, ...], role: str) -> list[Step]:
-    with connect(chosen.database_url, application="secrets") as connection:
+    with database("secrets") as connection:
         listed = _logins(connection, role)
         old = urlsplit(getattr(chosen, variable.lower())).username
         if old not in listed:  # DATABASE_URL where the variable is not set: the owner's
@@ -171,8 +169,8 @@ def _login_steps(chosen: Settings, variable: str, others: tuple[str, ...], role:
     ]
 
 
-def _print_steps(steps: list[Step], *, as_json: bool) -> None:
-    if as_json:
+def _print_steps(steps: list[Step]) -> None:
+    if for_programs():
         print_json([step._asdict() for step in steps])
         return
     for number, step in enumerate(steps, 1):

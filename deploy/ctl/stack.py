@@ -14,7 +14,17 @@ from typing import Any
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, errors, report, show, stored
+from deploy.ctl.console import (
+    console,
+    data_dir,
+    data_dir_option,
+    errors,
+    for_programs,
+    print_json,
+    report,
+    show,
+    stored,
+)
 from deploy.ctl.demo import load_demo
 from deploy.ctl.nginx import tls_options
 from deploy.local import identity, tls
@@ -29,18 +39,11 @@ from shared.processes import is_alive
 @click.command(epilog="Example: itemindex logs edge-a -f")
 @click.argument("name", required=False)
 @click.option("-f", "--follow", is_flag=True, help="Keep showing new lines.")
-@click.option(
-    "-n",
-    "--lines",
-    default=30,
-    show_default=True,
-    type=click.IntRange(0, 100_000),
-    help="Number of lines to start with.",
-)
+@click.option("-n", "--lines", default=30, type=click.IntRange(0, 100_000), help="Number of lines to start with.")
 @data_dir_option
-def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
+def logs(name: str | None, follow: bool, lines: int) -> None:
     """Show the log of one part, or the end of every log."""
-    folder = Paths.at(data_dir).root / "log"
+    folder = Paths.at(data_dir()).root / "log"
     names = sorted(path.stem for path in folder.glob("*.log"))
     if not names:
         raise ItemIndexError("there are no logs here; `itemindex up` writes them below its data directory")
@@ -76,23 +79,13 @@ _READY_SECONDS = 30.0
 
 @click.command(epilog="Example: itemindex up --port 8081 --data-dir ~/item-index")
 @click.option(
-    "--port",
-    default=8080,
-    show_default=True,
-    type=click.IntRange(1, 65_535),
-    envvar="ITEMINDEX_PORT",
-    help="Port of nginx, on loopback.",
+    "--port", default=8080, type=click.IntRange(1, 65_535), envvar="ITEMINDEX_PORT", help="Port of nginx, on loopback."
 )
 @data_dir_option
 @click.option(
-    "--edges",
-    "edge_workers",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1, 64),
-    help="Worker processes of each of the two edges.",
+    "--edges", "edge_workers", default=1, type=click.IntRange(1, 64), help="Worker processes of each of the two edges."
 )
-@click.option("--demo/--no-demo", default=True, show_default=True, help="Load the demo data on the first start.")
+@click.option("--demo/--no-demo", default=True, help="Load the demo data on the first start.")
 @click.option(
     "--tls",
     "local_tls",
@@ -102,20 +95,13 @@ _READY_SECONDS = 30.0
 @tls_options
 @click.option("--detach", is_flag=True, help="Return as soon as the service is ready; stop it with `itemindex down`.")
 def up(
-    port: int,
-    data_dir: Path,
-    edge_workers: int,
-    demo: bool,
-    local_tls: bool,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    detach: bool,
+    port: int, edge_workers: int, demo: bool, local_tls: bool, tls_cert: Path | None, tls_key: Path | None, detach: bool
 ) -> None:
     """Run the whole service here: PostgreSQL, two Valkey servers, two edges, dispatcher, workers, nginx.
 
     The first start creates the database and loads the demo data; later starts reuse it. Ctrl-C stops everything.
     """
-    paths = _created(data_dir)
+    paths = _created()
     if detach:
         certificate = tls.given(tls_cert, tls_key)
         given = ["--tls-cert", str(certificate.chain), "--tls-key", str(certificate.key)] if certificate else []
@@ -131,12 +117,12 @@ def up(
         _run(Stack(paths, port, edge_workers, certificate=certificate), demo)
 
 
-def _created(data_dir: Path) -> Paths:
+def _created() -> Paths:
     try:
-        return Paths.below(data_dir)
+        return Paths.below(data_dir())
     except OSError as error:
         raise ItemIndexError(
-            f"{data_dir} cannot be the data directory ({error.strerror or error}); name another with --data-dir"
+            f"{data_dir()} cannot be the data directory ({error.strerror or error}); name another with --data-dir"
         ) from None
 
 
@@ -247,19 +233,17 @@ def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: lis
 
 @click.command(epilog="Example: itemindex status --json")
 @stored
-def status(data_dir: Path, as_json: bool) -> None:
+def status() -> None:
     """Show each part: its process, its uptime, and how often it was restarted. Exit code 3 if nothing is running."""
-    state = read_state(Paths.at(data_dir))
+    state = read_state(Paths.at(data_dir()))
     if state is None:
         errors.say("nothing runs on this data directory; start it with `itemindex up`")
         sys.exit(3)
     shown = {key: value for key, value in state.items() if key != "environment"}
-    if as_json:
-        click.echo(json.dumps(shown, indent=1))
+    if for_programs():
+        print_json(shown)
         return
-    show(
-        [_row(child) for child in state["children"]], as_json=False, title=f"{state['base_url']}  (pid {state['pid']})"
-    )
+    show([_row(child) for child in state["children"]], title=f"{state['base_url']}  (pid {state['pid']})")
 
 
 def _row(child: dict[str, Any]) -> dict[str, Any]:
@@ -276,21 +260,21 @@ def _row(child: dict[str, Any]) -> dict[str, Any]:
 
 @click.command(epilog="Example: itemindex down --data-dir ~/item-index")
 @stored
-def down(data_dir: Path, as_json: bool) -> None:
+def down() -> None:
     """Stop the service that is running on this data directory, and wait until it has stopped.
 
     Also stops parts left behind by a killed supervisor.
     """
-    paths = Paths.at(data_dir)
+    paths = Paths.at(data_dir())
     state = read_state(paths)
     if state is None:
-        _end_orphans(paths, as_json)
+        _end_orphans(paths)
         return
     os.kill(state["pid"], signal.SIGTERM)
     ends = time.monotonic() + _DOWN_SECONDS
     while time.monotonic() < ends:
         if not supervised(paths):
-            report("stopped", as_json=as_json, stopped=True)
+            report("stopped", stopped=True)
             return
         time.sleep(0.1)
     raise ItemIndexError(
@@ -298,10 +282,10 @@ def down(data_dir: Path, as_json: bool) -> None:
     )
 
 
-def _end_orphans(paths: Paths, as_json: bool) -> None:
+def _end_orphans(paths: Paths) -> None:
     with locked(paths) if paths.root.exists() else contextlib.nullcontext():
         ended = end_left_behind(paths)
     if ended:
-        report("stopped {count} processes without a supervisor", as_json=as_json, stopped=True, count=len(ended))
+        report("stopped {count} processes without a supervisor", stopped=True, count=len(ended))
     else:
-        report("nothing runs on this data directory", as_json=as_json, stopped=False)
+        report("nothing runs on this data directory", stopped=False)

@@ -16,7 +16,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from deploy.ctl.console import FiniteRange, console, data_dir_option
+from deploy.ctl.console import FiniteRange, console, data_dir, data_dir_option
 from deploy.local import tls
 from deploy.local.paths import Paths
 from deploy.local.process import PROC, read_state, running
@@ -283,12 +283,12 @@ def _time(seconds: float | None) -> str:
 
 @click.command(epilog="Example: itemindex top --url http://edge-7:9101/metrics")
 @click.option("--url", help="Address of the metrics; default: those of the stack on the data directory.")
-@click.option("--interval", default=1.0, show_default=True, type=FiniteRange(0.05, 60), help="Seconds between frames.")
+@click.option("--interval", default=1.0, type=FiniteRange(0.05, 60), help="Seconds between frames.")
 @click.option("--once", is_flag=True, help="Print one frame and exit.")
 @data_dir_option
-def top(url: str | None, interval: float, once: bool, data_dir: Path) -> None:
+def top(url: str | None, interval: float, once: bool) -> None:
     """Show live figures of requests, refusals, caches, stores, queues and processes. Press Ctrl-C to end."""
-    address, parts = (url, {}) if url else _of_the_stack(data_dir)
+    address, parts = (url, {}) if url else _of_the_stack()
     before, earlier = Scrape.fetch(address), efforts(parts)
     if once:
         time.sleep(interval)
@@ -309,8 +309,8 @@ def _live(address: str, parts: Mapping[str, int], interval: float, before: Scrap
         return
 
 
-def _of_the_stack(data_dir: Path) -> tuple[str, dict[str, int]]:
-    state = read_state(Paths.at(data_dir))
+def _of_the_stack() -> tuple[str, dict[str, int]]:
+    state = read_state(Paths.at(data_dir()))
     if state is None:
         raise ItemIndexError("no stack runs here; start one with `itemindex up`, or name another's metrics with --url")
     parts = {child["name"]: child["pid"] for child in state["children"] if child["pid"] is not None}

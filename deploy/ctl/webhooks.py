@@ -1,23 +1,33 @@
 """`itemindex events` and `webhooks`: what happened, where it is sent, and what became of it."""
 
 import json
-from pathlib import Path
 from uuid import UUID
 
 import click
 import msgspec
 
 from deploy.ctl.accounts import organization_of
-from deploy.ctl.console import OPERATOR, limit_option, print_json, report, reveal, rows_of, settings, show, stored
+from deploy.ctl.console import (
+    OPERATOR,
+    database,
+    for_programs,
+    limit_option,
+    print_json,
+    report,
+    reveal,
+    rows_of,
+    settings,
+    show,
+    stored,
+)
 from edge.events.feed import SQL as FEED
 from edge.events.webhooks import SQL as WEBHOOKS
 from edge.http.context import uuid7
-from shared.db.connect import Connection, connect
+from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.events.types import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, sealed_secret, url_fault
-from shared.settings.settings import Settings
 
 types_option = click.option(
     "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
@@ -34,24 +44,22 @@ types_option = click.option(
 @limit_option(100)
 @types_option
 @stored
-def events(
-    organization: str, after: int | None, limit: int, types: tuple[str, ...], data_dir: Path, as_json: bool
-) -> None:
+def events(organization: str, after: int | None, limit: int, types: tuple[str, ...]) -> None:
     """List the events of an organization and of the index, oldest first, as its programs read them.
 
     Exit code 1 if events after the cursor have expired; the oldest cursor is printed.
     """
-    with connect(settings(data_dir).database_url, application="events") as connection:
+    with database("events") as connection:
         owner = organization_of(connection, organization)
         rows = connection.execute(FEED.page, (owner, after or 0, list(types) or None, limit)).fetchall()
         [[deleted_up_to]] = connection.execute(FEED.deleted_up_to).fetchall()
     if after is not None and after < deleted_up_to:
         raise ItemIndexError(f"events are kept for {KEPT_DAYS} days; the oldest comes after the cursor {deleted_up_to}")
     documents = [msgspec.structs.asdict(event_document(*row)) for row in rows]
-    if as_json:
+    if for_programs():
         print_json(documents)
         return
-    show(({**event, "data": json.dumps(event["data"])} for event in documents), as_json=False, title="events")
+    show(({**event, "data": json.dumps(event["data"])} for event in documents), title="events")
 
 
 # `itemindex webhooks`: where events are sent, and what became of them.
@@ -70,18 +78,18 @@ def webhooks() -> None:
 @click.option("--organization", help="Only webhooks of this organization, by id or name.")
 @limit_option(20)
 @stored
-def list_(webhook: UUID | None, organization: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
+def list_(webhook: UUID | None, organization: str | None, limit: int) -> None:
     """List webhooks with their failures and pending events; or one's attempts.
 
     The attempts of a WEBHOOK have the receiver's responses, newest first.
     """
-    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+    with database("webhooks") as connection:
         if webhook is None:
             rows = rows_of(connection, SQL.listed, organization and organization_of(connection, organization))
         else:
             _owner(connection, webhook)
             rows = rows_of(connection, WEBHOOKS.attempts, str(webhook), limit)
-    show(rows, as_json=as_json, title="attempts" if webhook else "webhooks")
+    show(rows, title="attempts" if webhook else "webhooks")
 
 
 @webhooks.command(epilog="Example: itemindex webhooks create 'Acme Ltd' https://example.org/hook --type watch.fired")
@@ -89,34 +97,33 @@ def list_(webhook: UUID | None, organization: str | None, limit: int, data_dir: 
 @click.argument("url")
 @types_option
 @stored
-def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, as_json: bool) -> None:
+def create(organization: str, url: str, types: tuple[str, ...]) -> None:
     """Create a webhook of an organization, and print its signing secret. It is shown only once."""
-    chosen = settings(data_dir)
-    fault = url_fault(url, private_allowed=chosen.webhook_private_addresses)
+    fault = url_fault(url, private_allowed=settings().webhook_private_addresses)
     if fault is not None:
         raise ItemIndexError(f"the address {fault}")
     webhook, secret = str(uuid7()), new_secret()
-    sealed = _sealed(chosen, webhook, secret)
-    with connect(chosen.database_url, application="webhooks") as connection:
+    sealed = _sealed(webhook, secret)
+    with database("webhooks") as connection:
         owner = organization_of(connection, organization)
         [[count]] = connection.execute(WEBHOOKS.count, (owner,)).fetchall()
         if count >= ENDPOINTS_MAX:
             raise ItemIndexError(f"the organization has {ENDPOINTS_MAX} webhooks, which is the most; delete one first")
         connection.execute(WEBHOOKS.add, (owner, webhook, url, list(types) or None, sealed, OPERATOR))
-    reveal(secret, as_json=as_json, id=webhook, secret=secret)
+    reveal(secret, id=webhook, secret=secret)
 
 
 @webhooks.command(epilog="Example: itemindex webhooks rotate 01a1…")
 @click.argument("webhook", type=click.UUID)
 @stored
-def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
+def rotate(webhook: UUID) -> None:
     """Replace a webhook's secret and print the new one. For 24 hours the previous secret also signs."""
-    chosen, secret = settings(data_dir), new_secret()
-    sealed = _sealed(chosen, str(webhook), secret)
-    with connect(chosen.database_url, application="webhooks") as connection:
+    secret = new_secret()
+    sealed = _sealed(str(webhook), secret)
+    with database("webhooks") as connection:
         values = (_owner(connection, webhook), str(webhook), sealed, ROTATION_SECONDS, OPERATOR)
         connection.execute(WEBHOOKS.rotate, values)
-    reveal(secret, as_json=as_json, id=str(webhook), secret=secret)
+    reveal(secret, id=str(webhook), secret=secret)
 
 
 @webhooks.command(epilog="Example: itemindex webhooks replay 01a1… --after 4711 --to 4720")
@@ -124,36 +131,38 @@ def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
 @click.option("--event", type=click.UUID, help="One event, by its id.")
 @click.option("--after", type=click.IntRange(0, CURSOR_MAX), help="Events later than this cursor.")
 @click.option(
-    "--to", type=click.IntRange(0, CURSOR_MAX), default=CURSOR_MAX, help="Up to this cursor; default: the newest."
+    "--to",
+    type=click.IntRange(0, CURSOR_MAX),
+    default=CURSOR_MAX,
+    show_default=False,
+    help="Up to this cursor; default: the newest.",
 )
 @stored
-def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_dir: Path, as_json: bool) -> None:
+def replay(webhook: UUID, event: UUID | None, after: int | None, to: int) -> None:
     """Replay events, by id or by range."""
     if (event is None) == (after is None):
         raise click.UsageError("name either --event or --after")
-    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+    with database("webhooks") as connection:
         chosen = (after or 0, to, str(event) if event else None, REPLAYED_MAX)
         values = (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
         [(events, *_)] = connection.execute(WEBHOOKS.replay, values).fetchall()
         if not events:
             raise ItemIndexError("no event of this webhook's organization is meant; `itemindex events` lists them")
-    report("events that will be sent again: {events}", as_json=as_json, events=events)
+    report("events that will be sent again: {events}", events=events)
 
 
 @webhooks.command(epilog="Example: itemindex webhooks state 01a1… disabled --reason 'requested by its owner'")
 @click.argument("webhook", type=click.UUID)
 @click.argument("state", type=click.Choice(("enabled", "disabled", "deleted")))
-@click.option(
-    "--reason", default="Disabled by an operator.", show_default=True, help="Reason shown to its organization."
-)
+@click.option("--reason", default="Disabled by an operator.", help="Reason shown to its organization.")
 @stored
-def state(webhook: UUID, state: str, reason: str, data_dir: Path, as_json: bool) -> None:
+def state(webhook: UUID, state: str, reason: str) -> None:
     """Disable, enable or delete a webhook. If one that is waiting for its next attempt is enabled, it is tried
     immediately; one that is deleted loses its attempts.
 
     The organization receives an event and an entry in its audit log.
     """
-    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+    with database("webhooks") as connection:
         owner = _owner(connection, webhook)
         if state == "disabled":
             if connection.execute(SQL.disable, (str(webhook), reason)).fetchone() is None:
@@ -161,13 +170,14 @@ def state(webhook: UUID, state: str, reason: str, data_dir: Path, as_json: bool)
         else:
             query = WEBHOOKS.enable if state == "enabled" else WEBHOOKS.delete
             connection.execute(query, (owner, str(webhook), OPERATOR))
-    report("webhook {webhook} is {state}", as_json=as_json, webhook=str(webhook), state=state)
+    report("webhook {webhook} is {state}", webhook=str(webhook), state=state)
 
 
-def _sealed(chosen: Settings, webhook: str, secret: str) -> bytes:
-    if not chosen.signing_secret:
+def _sealed(webhook: str, secret: str) -> bytes:
+    signing_secret = settings().signing_secret
+    if not signing_secret:
         raise ItemIndexError("SIGNING_SECRET must be set, to the value that the edges have")
-    return sealed_secret(chosen.signing_secret, webhook, secret)
+    return sealed_secret(signing_secret, webhook, secret)
 
 
 def _owner(connection: Connection, webhook: UUID) -> str:

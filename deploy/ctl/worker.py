@@ -1,7 +1,6 @@
 """`itemindex edge`, `worker` and `dispatcher`: one part of the service in this process, each scaled apart."""
 
 import os
-from pathlib import Path
 
 import click
 
@@ -26,47 +25,46 @@ _WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
 
 
 @click.command(epilog="Example: itemindex edge --bind unix:/run/itemindex/edge-a.sock --processes 2")
-@click.option("--bind", default="127.0.0.1:8000", show_default=True, envvar="EDGE_BIND", help="Address, or unix:PATH.")
+@click.option("--bind", default="127.0.0.1:8000", envvar="EDGE_BIND", help="Address, or unix:PATH.")
 @click.option(
     "--processes",
     default=1,
-    show_default=True,
     envvar="EDGE_WORKERS",
     type=click.IntRange(1, 256),
     help="Processes that share the address.",
 )
 @data_dir_option
-def edge(bind: str, processes: int, data_dir: Path) -> None:
+def edge(bind: str, processes: int) -> None:
     """Run an edge until it is stopped; on SIGTERM it finishes its open requests. New code needs a restart.
 
     Run two behind each nginx: while one restarts or is down, the other one answers. An edge trusts nginx's headers
     about callers only over a unix socket.
     """
-    _become(edge_command(), data_dir, NEEDED, {"EDGE_BIND": bind, "EDGE_WORKERS": str(processes)})
+    _become(edge_command(), NEEDED, {"EDGE_BIND": bind, "EDGE_WORKERS": str(processes)})
 
 
 @click.command(epilog="Example: itemindex worker --queues reports --concurrency 4")
-@click.option("--queues", default=",".join(QUEUES), show_default=True, callback=_queues, help="Queues to consume.")
-@click.option("--concurrency", default=2, show_default=True, type=click.IntRange(1, 256), help="Concurrent jobs.")
+@click.option("--queues", default=",".join(QUEUES), callback=_queues, help="Queues to consume.")
+@click.option("--concurrency", default=2, type=click.IntRange(1, 256), help="Concurrent jobs.")
 @data_dir_option
-def worker(queues: str, concurrency: int, data_dir: Path) -> None:
+def worker(queues: str, concurrency: int) -> None:
     """Run a worker until it is stopped; on SIGTERM it finishes its current job.
 
     It takes its settings from the environment, or from the stack that runs on the data directory. Run separate workers
     for each queue, so that a burst in one never starves another.
     """
-    _become(worker_command(queues, concurrency), data_dir, _WORKER_NEEDS)
+    _become(worker_command(queues, concurrency), _WORKER_NEEDS)
 
 
 @click.command(epilog="Example: itemindex dispatcher")
 @data_dir_option
-def dispatcher(data_dir: Path) -> None:
+def dispatcher() -> None:
     """Run a dispatcher until it is stopped. One is enough; two survive the loss of a host."""
-    _become(DISPATCHER_COMMAND, data_dir, _WORKER_NEEDS)
+    _become(DISPATCHER_COMMAND, _WORKER_NEEDS)
 
 
-def _become(command: list[str], data_dir: Path, needed: tuple[str, ...], more: dict[str, str] | None = None) -> None:
-    chosen = settings(data_dir)
+def _become(command: list[str], needed: tuple[str, ...], more: dict[str, str] | None = None) -> None:
+    chosen = settings()
     chosen.require(*needed)
     refuse_empty(getattr(chosen, needed[0]))
     require_shared(chosen, getattr(chosen, needed[0]))

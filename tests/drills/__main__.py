@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from deploy.ctl.console import FiniteRange, console, errors, json_option, print_json, show
+from deploy.ctl.console import FiniteRange, console, errors, for_programs, json_option, print_json, show
 from deploy.ctl.main import run
 from deploy.local.paths import Paths
 from deploy.terminal import Styled, safe
@@ -45,18 +45,18 @@ def drill() -> None:
 @click.option("--seed", default=1, show_default=True, help="The same seed draws the same victims.")
 @click.option("--minutes", default=15.0, show_default=True, help="Minutes after which the drill fails.")
 @json_option
-def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> None:
+def jobs(number: int, kills: int, seed: int, minutes: float) -> None:
     """Order jobs through the front while workers, children, dispatcher, broker, edges and PostgreSQL are killed.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Every job must end, once, with the
     right digest or with a reason. Exit code 1 when a promise was broken.
     """
-    with _stage(as_json=as_json) as (paths, report_progress):
+    with _stage() as (paths, report_progress):
         from tests.drills.run import Drill
 
         outcome = Drill(paths, number, kills, seed, minutes * 60, report_progress).run()
     again = outcome.more["asked_again"]
-    _show(outcome, f"{number} jobs, seed {seed}, asked again {again} times", as_json=as_json)
+    _show(outcome, f"{number} jobs, seed {seed}, asked again {again} times")
 
 
 @drill.command("outages", epilog="Example: python -m tests.drills outages --seconds 6 --only PostgreSQL")
@@ -70,9 +70,7 @@ def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> N
 )
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the operators' guide.")
 @json_option
-def outages(
-    seconds: float, pause: float, only: tuple[str, ...], bucket: bool, as_markdown: bool, as_json: bool
-) -> None:
+def outages(seconds: float, pause: float, only: tuple[str, ...], bucket: bool, as_markdown: bool) -> None:
     """Stop, freeze, slow or restart one part after another while callers continue; show the answers that they got.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when a caller saw what
@@ -82,13 +80,13 @@ def outages(
     faults = faults_of(bucket=bucket or bool(Settings.from_environment().s3_bucket))
     if unknown := [word for word in only if not chosen(faults, (word,))]:
         raise click.UsageError(f"no fault is named {', '.join(unknown)}; those of the object store need --bucket")
-    with _stage(as_json=as_json or as_markdown) as (paths, report_progress), ExitStack() as beside:
+    with _stage(quiet=as_markdown) as (paths, report_progress), ExitStack() as beside:
         from tests.drills.outages import OutageDrill
 
         if bucket:
             os.environ |= s3.environment(beside.enter_context(s3.s3_server(paths.root)), "S3_BUCKET")
         found = OutageDrill(paths, seconds, report_progress, only, pause).run()
-    if as_json:
+    if for_programs():
         listed = [
             {
                 "fault": s.fault,
@@ -104,7 +102,7 @@ def outages(
     elif as_markdown:
         console.pass_on(markdown(found, seconds, utc_now().date().isoformat()))
     else:
-        show(_grid(found), as_json=False, title=f"faults of {seconds:.0f} s each: what callers saw")
+        show(_grid(found), title=f"faults of {seconds:.0f} s each: what callers saw")
     sys.exit(0 if all(seen.kept for seen in found) else 1)
 
 
@@ -127,21 +125,21 @@ def outages(
     help="Largest ratio of p99 under attack to p99 in calm that passes; 0: any, and the calm is not measured.",
 )
 @json_option
-def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float, as_json: bool) -> None:
+def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float) -> None:
     """Compare the latency of ordinary callers in calm with that during slow, many or oversized requests.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller
     was not served, or waited longer than `--ratio-max` allows, one of many who came at once met no answer, an attacker
     was served what must be refused, or the service took more than 100 MB for it.
     """
-    with _stage(as_json=as_json) as (paths, report_progress):
+    with _stage() as (paths, report_progress):
         from tests.drills.overload import OverloadDrill
 
         found = OverloadDrill(paths, seconds, rounds, report_progress, only, in_calm=ratio_max > 0).run()
-    if as_json:
+    if for_programs():
         click.echo(json.dumps([_measured(one) for one in found], indent=1))
     else:
-        show(map(_row, found), as_json=False, title=f"{seconds:.0f} s of calm and of crowd by turns, {rounds} times")
+        show(map(_row, found), title=f"{seconds:.0f} s of calm and of crowd by turns, {rounds} times")
     # Two thousand who come at once are callers as well, and have their share of the time.
     late = [one for one in found if ratio_max and one.ratio > ratio_max and one.attack != AT_ONCE]
     sys.exit(1 if late or not found or not all(one.kept for one in found) else 0)
@@ -186,13 +184,13 @@ def _ms(seconds: list[float], share: float) -> float:
 
 
 @contextmanager
-def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
+def _stage(*, quiet: bool = False) -> Iterator[tuple[Paths, Callable[[str], None]]]:
     """Give a drill a place of its own and a way to tell what it does."""
     if os.environ.get("DATABASE_URL") or os.environ.get("STATE_URL"):
         raise ItemIndexError("DATABASE_URL and STATE_URL must not be set: a drill kills, and only what it has started")
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
         # An operator who does not watch reads afterwards which step went wrong.
-        live = console.is_terminal and not as_json
+        live = console.is_terminal and not (quiet or for_programs())
         report_progress = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
         yield Paths.below(Path(folder)), report_progress
 
@@ -204,7 +202,7 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
 @click.option("--seconds", default=8.0, show_default=True, type=FiniteRange(2, 120), help="How long each cut lasts.")
 @click.option("--minutes", default=6.0, show_default=True, help="Minutes after which the drill fails.")
 @json_option
-def partition(number: int, seconds: float, minutes: float, as_json: bool) -> None:
+def partition(number: int, seconds: float, minutes: float) -> None:
     """Run stores, two edges and two workers on hosts of their own; cut one off, join it again, count what was lost.
 
     The hosts are network namespaces, reachable from nowhere else, and gone afterwards. It takes root, or
@@ -214,17 +212,17 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
     if reason is not None:
         raise ItemIndexError(f"no hosts can be made here: {reason}")
     with tempfile.TemporaryDirectory(prefix="drill-") as folder, console.status("drilling …") as status:
-        report_progress = (lambda text: None) if as_json else (lambda text: status.update(safe(f"{text} …")))
+        report_progress = (lambda text: None) if for_programs() else (lambda text: status.update(safe(f"{text} …")))
         from tests.drills.partition import PartitionDrill
 
         found = PartitionDrill(Paths.below(Path(folder)), number, seconds, minutes * 60, report_progress).run()
-    _show(found, f"hosts, cut off for {seconds:.0f} s", as_json=as_json)
+    _show(found, f"hosts, cut off for {seconds:.0f} s")
 
 
 @drill.command("hosts", epilog="Example: python -m tests.drills hosts")
 @click.option("--minutes", default=6.0, show_default=True, help="Minutes after which the drill fails.")
 @json_option
-def hosts(minutes: float, as_json: bool) -> None:
+def hosts(minutes: float) -> None:
     """Do what the guide's chapter on several hosts says: two hosts with edges, two with workers, each with its own disk.
 
     With the settings of one host the second must refuse to start; with a bucket, each host must serve what another has
@@ -232,39 +230,39 @@ def hosts(minutes: float, as_json: bool) -> None:
     """
     if reason := obstacle():
         raise ItemIndexError(f"no hosts can be made here: {reason}")
-    with _stage(as_json=as_json) as (paths, report_progress):
+    with _stage() as (paths, report_progress):
         from tests.drills.checks import Outcome
         from tests.drills.hosts import HostsDrill
 
         checks = HostsDrill(paths, minutes * 60, report_progress).run()
-    _show(Outcome(checks), "several hosts", as_json=as_json)
+    _show(Outcome(checks), "several hosts")
 
 
 @drill.command("night", epilog="Example: python -m tests.drills night --rows 5000000")
 @click.option("--rows", default=0, show_default=True, type=click.IntRange(0), help="Rows of observations to back up.")
 @json_option
-def night(rows: int, as_json: bool) -> None:
+def night(rows: int) -> None:
     """Try the commands of the page for the night that no outage tries, and measure how long each takes.
 
     Exit code 1 when a command did not mend what it should.
     """
-    with _stage(as_json=as_json) as (paths, report_progress):
+    with _stage() as (paths, report_progress):
         from tests.drills.checks import Outcome
         from tests.drills.night import NightDrill
 
         checks = NightDrill(paths.root, rows, report_progress).run()
-    _show(Outcome(checks), "what mends at night", as_json=as_json)
+    _show(Outcome(checks), "what mends at night")
 
 
-def _show(found: "Outcome", title: str, *, as_json: bool) -> None:
+def _show(found: "Outcome", title: str) -> None:
     """Print the verdicts, and exit with 1 when a promise was broken."""
-    if as_json:
+    if for_programs():
         checks = [asdict(check) for check in found.checks]
         print_json({"checks": checks, "killed": found.killed, "seconds": found.seconds, **found.more})
     else:
         if found.killed:
-            show(({"killed": what, "times": times} for what, times in sorted(found.killed.items())), as_json=False)
-        show(_verdicts(found.checks), as_json=False, title=f"{title}, {found.seconds:.0f} s")
+            show(({"killed": what, "times": times} for what, times in sorted(found.killed.items())))
+        show(_verdicts(found.checks), title=f"{title}, {found.seconds:.0f} s")
     sys.exit(0 if found.passed else 1)
 
 
@@ -282,20 +280,20 @@ def _show(found: "Outcome", title: str, *, as_json: bool) -> None:
 @click.option("--seed", default=1, show_default=True, help="The same seed draws the same victims.")
 @click.option("--minutes", default=20.0, show_default=True, help="Minutes after which the drill fails.")
 @json_option
-def webhooks(events: int, receivers: int, kills: int, rate: float, seed: int, minutes: float, as_json: bool) -> None:
+def webhooks(events: int, receivers: int, kills: int, rate: float, seed: int, minutes: float) -> None:
     """Log events while receivers of webhooks fail, hang and are killed, and then workers and the dispatcher as well.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Every event must be accepted, signed
     and in its order, and bad receivers may delay the events of others by at most 1 s. Exit code 1 when a promise was
     broken. It needs the tools of the tests (`make check` installs them).
     """
-    with _stage(as_json=as_json) as (paths, report_progress):
+    with _stage() as (paths, report_progress):
         from tests.drills.webhooks import WebhookDrill
 
         drilled = WebhookDrill(paths, events, receivers, kills, seed, rate, minutes * 60, report_progress)
         outcome = drilled.run()
     deliveries = outcome.more["deliveries"]
-    _show(outcome, f"{events} events, {deliveries} accepted deliveries, seed {seed}", as_json=as_json)
+    _show(outcome, f"{events} events, {deliveries} accepted deliveries, seed {seed}")
 
 
 @drill.command("restore", epilog="Example: python -m tests.drills restore --moments 20 --rows 10000000")
@@ -303,18 +301,18 @@ def webhooks(events: int, receivers: int, kills: int, rate: float, seed: int, mi
 @click.option("--rows", default=0, show_default=True, type=click.IntRange(0), help="Rows of observations beside.")
 @click.option("--seed", default=1, show_default=True, help="The same seed draws the same moments.")
 @json_option
-def restore(moments: int, rows: int, seed: int, as_json: bool) -> None:
+def restore(moments: int, rows: int, seed: int) -> None:
     """Write to PostgreSQL while it is backed up, kill it, delete its directory, and restore it to random moments.
 
     Exit code 1 when a moment had another digest than was recorded, or more was lost or later back than promised.
     """
-    with _stage(as_json=as_json) as (paths, report_progress):
+    with _stage() as (paths, report_progress):
         from tests.drills.checks import Outcome
         from tests.drills.restores import RestoreDrill
 
         found = RestoreDrill(paths.root, moments, rows, seed, report_progress).run()
     outcome = Outcome(found.checks, more={"restores": [round(one, 1) for one in found.seconds]})
-    _show(outcome, f"{moments} moments, {rows:,} rows, seed {seed}", as_json=as_json)
+    _show(outcome, f"{moments} moments, {rows:,} rows, seed {seed}")
 
 
 @drill.command("images", epilog="Example: python -m tests.drills images --folder /var/tmp/item-index")
@@ -327,20 +325,20 @@ def restore(moments: int, rows: int, seed: int, as_json: bool) -> None:
 )
 @click.option("--previous", help="Revision of the image that is upgraded; by default, the first with today's packages.")
 @json_option
-def images(folder: Path, previous: str | None, as_json: bool) -> None:
+def images(folder: Path, previous: str | None) -> None:
     """Build the image, start the compose file's services from it, call them, upgrade them, serve them over TLS.
 
     The containers run on a Debian of their own in namespaces of their own, and reach nothing outside. It takes root,
     and Debian's package mmdebstrap. Exit code 1 when a promise was broken.
     """
     with console.status("drilling …") as status:
-        live = console.is_terminal and not as_json
+        live = console.is_terminal and not for_programs()
         report_progress = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
         from tests.drills.checks import Outcome
         from tests.drills.images import ImageDrill, first_with_these_packages
 
         checks = ImageDrill(folder, previous or first_with_these_packages(), report_progress).run()
-    _show(Outcome(checks), "the image and the compose file", as_json=as_json)
+    _show(Outcome(checks), "the image and the compose file")
 
 
 def _verdicts(checks: "list[Check]") -> Iterator[dict[str, Any]]:

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from deploy.ctl.console import settings
-from deploy.local.paths import free_port
+from deploy.local.paths import Paths, free_port
+from deploy.local.process import settings_of
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.judges.findings import Finding, JudgeFailed
@@ -99,7 +99,7 @@ def differing(lines: list[dict[str, object]]) -> list[Finding]:
 
 def _cut_more(folder: Path, data: list[str]) -> None:
     """Make the first release one of older code, which lacked a column, and cut two more of other contents."""
-    found = settings(folder)
+    found = settings_of(Paths.at(folder))
     [(version,)] = _asked(found, "SELECT max(data_version) FROM releases")
     without_column(found, "brands", version, "first_seen_on")
     iids = [row[0] for row in _asked(found, "SELECT iid FROM items WHERE status = 'active' ORDER BY iid LIMIT 3")]

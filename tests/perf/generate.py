@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from rich.progress import Progress
 
-from deploy.ctl.console import console, data_dir_option, json_option, report, settings
+from deploy.ctl.console import console, data_dir_option, for_programs, json_option, report, settings
 from deploy.ctl.ingest import load_with_bar, show_summary, wait_for_index
 from deploy.ctl.main import run
 from workers.ingest.mapping import read
@@ -187,11 +187,11 @@ def _brand_name(number: int) -> str:
 )
 @data_dir_option
 @json_option
-def generate(items: int, observations: int, seed: int, out: Path | None, data_dir: Path, as_json: bool) -> None:
+def generate(items: int, observations: int, seed: int, out: Path | None) -> None:
     """Generate items, brands, categories and sales, and load them."""
     with tempfile.TemporaryDirectory(prefix="itemindex-") as folder:
         path = out or Path(folder) / "generated.parquet"
-        with Progress(console=console, disable=as_json) as progress:
+        with Progress(console=console, disable=for_programs()) as progress:
             task = progress.add_task("generating", total=observations)
             write(
                 path,
@@ -203,13 +203,13 @@ def generate(items: int, observations: int, seed: int, out: Path | None, data_di
         mapping = path.with_suffix(".toml")
         mapping.write_text(MAPPING)
         if out is not None:
-            report("written: {out}, and its mapping {mapping}", as_json=as_json, out=str(out), mapping=str(mapping))
+            report("written: {out}, and its mapping {mapping}", out=str(out), mapping=str(mapping))
             return
-        chosen = settings(data_dir)
-        summary = load_with_bar(chosen, read(mapping), [path], quiet=as_json)
-        if summary.job_id is not None and not as_json:
-            wait_for_index(chosen, summary.job_id)
-        show_summary(summary, as_json=as_json)
+        chosen = settings()
+        summary = load_with_bar(chosen, read(mapping), [path])
+        if summary.job_id is not None and not for_programs():
+            wait_for_index(summary.job_id)
+        show_summary(summary)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, json_option, show
+from deploy.ctl.console import console, for_programs, json_option, show
 from deploy.ctl.main import run
 from tests.perf import search_bench, search_evaluation
 
@@ -20,7 +20,7 @@ def commands() -> None:
 @commands.command(epilog="Example: python -m tests.perf.search_commands evaluate judged_queries.csv.gz")
 @click.argument("judged", type=_JUDGED)
 @json_option
-def evaluate(judged: Path, as_json: bool) -> None:
+def evaluate(judged: Path) -> None:
     """Measure relevance as NDCG@10 over a file of judged pairs of query and product.
 
     JUDGED is a CSV file (may be gzipped) with the columns query, product_title, product_description and
@@ -28,11 +28,11 @@ def evaluate(judged: Path, as_json: bool) -> None:
     without a judgement for a query counts as irrelevant.
     """
     verdict = search_evaluation.judge(judged)
-    if as_json:
+    if for_programs():
         click.echo(json.dumps(verdict.as_json(), indent=1))
         return
     console.print(f"{verdict.documents:,} products, {verdict.queries} queries, {verdict.judgements:,} judgements\n")
-    show(verdict.rows(), as_json=False)
+    show(verdict.rows())
 
 
 @commands.command(epilog="Example: python -m tests.perf.search_commands bench --items 100000")
@@ -42,14 +42,14 @@ def evaluate(judged: Path, as_json: bool) -> None:
     "--directory", type=click.Path(file_okay=False, path_type=Path), help="Keep the index here, and reuse it."
 )
 @json_option
-def bench(items: int, queries: int, directory: Path | None, as_json: bool) -> None:
+def bench(items: int, queries: int, directory: Path | None) -> None:
     """Measure the latency of every kind of query in an index of generated items, without caches."""
-    report = search_bench.run(items, queries, directory, console if not as_json else None)
-    if as_json:
+    report = search_bench.run(items, queries, directory, console if not for_programs() else None)
+    if for_programs():
         click.echo(json.dumps(report.as_json(), indent=1))
         return
     console.print(report.summary())
-    show(report.rows, as_json=False)
+    show(report.rows)
 
 
 if __name__ == "__main__":

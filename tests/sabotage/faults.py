@@ -312,7 +312,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "the Python client sends an argument that the API lacks",
-        "deploy/clients/python/itemindex_client/orders.py",
+        "deploy/clients/python/itemindex_client/calls.py",
         'if name.rstrip("_") not in names:',
         "if not name:",
         "tests/unit/clients/test_python_client.py::test_an_argument_that_the_api_lacks_is_refused_before_a_call",

@@ -84,10 +84,10 @@ def test_a_value_in_a_template_is_text(screen: io.StringIO, text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_cell_of_a_table_is_text(screen: io.StringIO, text: str) -> None:
-    ctl.show([{text or "x": text, "n": 1_000}], as_json=False, title=text)
+    ctl.show([{text or "x": text, "n": 1_000}], title=text)
     assert screen.getvalue().count(rendered(text)) == 3
     assert acts(screen.getvalue()) == set()
-    ctl.show([], as_json=False, title=text)
+    ctl.show([], title=text)
     assert screen.getvalue().count(rendered(text)) == 4
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deploy.ctl.console import FiniteRange, json_option, show
+from deploy.ctl.console import FiniteRange, for_programs, json_option, show
 from deploy.ctl.main import run
 from tests.perf.sizing.plan import FIGURES, Load, Need, bottleneck, machines, plan
 
@@ -44,7 +44,6 @@ def capacity(
     reports: float,
     cores: int,
     markdown: bool,
-    as_json: bool,
 ) -> None:
     """Plan the machines for a load: the need of each part, the capacity of one, and how to scale beyond it.
 
@@ -64,7 +63,7 @@ def capacity(
     )
     needs = plan(load)
     first = bottleneck(needs)
-    if as_json:
+    if for_programs():
         reported = {
             "machines": machines(needs, load),
             "gives_way_first": first.part if first else None,
@@ -73,7 +72,7 @@ def capacity(
         click.echo(json.dumps(reported, indent=1))
         return
     title = f"{machines(needs, load)} machines of {cores} cores; gives way first: {first.part if first else 'nothing'}"
-    show(_rows(needs), as_json=False, title=title)
+    show(_rows(needs), title=title)
 
 
 def pages() -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from edge.docs.files import snake
-from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of, whole
+from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of
 
 _HEAD = '''"""Types of what the client takes and returns, made by `make clients`; answers may have more members."""
 
@@ -14,8 +14,10 @@ _HEAD = '''"""Types of what the client takes and returns, made by `make clients`
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
 
+T = TypeVar("T")
+Several: TypeAlias = T | Sequence[T]
 DecimalText = Annotated[str, "decimal"]
 DateText = Annotated[str, "date"]
 TimeText = Annotated[str, "date-time"]
@@ -48,17 +50,11 @@ def types(document: dict[str, Any], used: set[str]) -> str:
     wanted, waiting = set[str](), used & schemas.keys()
     while waiting:
         wanted |= waiting
-        waiting = {name for one in waiting for name in _references(_shape(one, schemas))} - wanted
-    chosen = {name: _shape(name, schemas) for name in sorted(wanted)}
+        waiting = {name for one in waiting for name in _references(schemas[one])} - wanted
+    chosen = {name: schemas[name] for name in sorted(wanted)}
     listed = [f"{name} = {_type(one)}" for name, one in chosen.items() if "properties" not in one]
     made = [_typed(name, one) for name, one in chosen.items() if "properties" in one]
     return "\n".join([_HEAD, *listed, *made, *_queries(document, used)])
-
-
-def _shape(name: str, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without its groups: their members are among its own."""
-    schema = schemas[name]
-    return {**whole(schema, schemas), "allOf": []} if "properties" in schema else schema
 
 
 def _references(node: Any) -> Iterator[str]:
@@ -119,13 +115,18 @@ def _row(operation: Operation, schemas: dict[str, Any]) -> str:
 
 
 def _queries(document: dict[str, Any], used: set[str]) -> Iterator[str]:
-    """Return a TypedDict for each query that `used` names; what is required is an argument of its own."""
+    """Return a TypedDict for each query that `used` names, or another name for that of an equal one.
+
+    What is required is an argument of its own.
+    """
+    schemas, made = document["components"]["schemas"], dict[str, str]()
     for operation in sorted(operations(document), key=lambda one: one.query_name):
         offered = [one for one in operation.query if not one.get("required")]
-        if operation.query_name in used and offered:
-            schemas = document["components"]["schemas"]
+        name = operation.query_name
+        if name in used and offered:
             lines = "".join(f"    {_argument(one['name'])}: {_parameter(one, schemas)}\n" for one in offered)
-            yield f"\nclass {operation.query_name}(TypedDict, total=False):\n{lines}"
+            equal = made.setdefault(lines, name)
+            yield f"\nclass {name}(TypedDict, total=False):\n{lines}" if equal == name else f"\n{name} = {equal}\n"
 
 
 def _argument(name: str) -> str:
@@ -143,7 +144,7 @@ def _parameter(parameter: dict[str, Any], schemas: dict[str, Any]) -> str:
     if inner.get("maximum", 0) > _EXACT_MAX:
         kind = "int | str"
     if "items" in schema:
-        kind = f"{kind} | Sequence[{kind}]"
+        kind = f"Several[{kind}]"
     said = "; ".join([parameter["description"], *_allowed(schema, inner)])
     if "default" in schema and "default:" not in said:
         said += f"; default: {str(schema['default']).lower()}"
@@ -163,7 +164,7 @@ def _allowed(schema: dict[str, Any], inner: dict[str, Any]) -> Iterator[str]:
 
 def _typed(name: str, schema: dict[str, Any]) -> str:
     members = {
-        member: inner if member in schema["required"] else f"NotRequired[{inner}]"
+        member: inner if member in schema.get("required", ()) else f"NotRequired[{inner}]"
         for member, inner in ((one, _type(value)) for one, value in schema["properties"].items())
     }
     if all(member.isidentifier() and not keyword.iskeyword(member) for member in members):

@@ -96,17 +96,6 @@ def _in_place(node: Any, values: Node) -> Any:
     return {**value, **{key: one for key, one in inner.items() if key != "$ref"}} if value else inner
 
 
-def whole(schema: Node, schemas: Node) -> Node:
-    """Return a schema with the members of the groups that it refers to, those first."""
-    references = [one["$ref"] for one in schema.get("allOf", ()) if "$ref" in one]
-    groups = [whole(schemas[reference.rpartition("/")[2]], schemas) for reference in references]
-    merged: Node = {"properties": {}, "required": []}
-    for part in (*groups, schema):
-        merged["properties"] |= part.get("properties", {})
-        merged["required"] += part.get("required", [])
-    return {**schema, **merged}
-
-
 def kinds_of(schema: Node) -> list[str]:
     """Return the JSON types of a schema; none where it allows any."""
     kinds = schema.get("type", [])

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from edge.docs.files import snake
-from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of, whole
+from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of
 
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
 _REPORTS_HEAD = """/** The paid reports by their names, made by `make clients`. */
@@ -33,8 +33,7 @@ def types(document: dict[str, Any]) -> str:
     """Return a module with an interface for each object of the document and for the query of each operation."""
     document = in_place(document)
     schemas = document["components"]["schemas"]
-    made = {name: whole(one, schemas) for name, one in schemas.items()}
-    listed = {name: _interface(name, one) if one["properties"] else _alias(name, one) for name, one in made.items()}
+    listed = {name: (_interface if one.get("properties") else _alias)(name, one) for name, one in schemas.items()}
     for operation in operations(document):
         if operation.query:
             listed[operation.query_name] = _interface(operation.query_name, _query(operation))
@@ -107,7 +106,7 @@ def _interface(name: str, schema: dict[str, Any]) -> str:
         if node.get("description"):
             lines.append(f"  /** {_comment(node['description'])} */")
         spelled = member if _NAME.fullmatch(member) else json.dumps(member)
-        absent = "" if member in schema["required"] else "?"
+        absent = "" if member in schema.get("required", ()) else "?"
         undefined = " | undefined" if absent else ""
         lines.append(f"  {spelled}{absent}: {_type(node)}{undefined};")
     return "\n".join([*lines, "}", ""])

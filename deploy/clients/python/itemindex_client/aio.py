@@ -9,10 +9,9 @@ from typing import Any, Self, TypeVar, Unpack
 import httpx
 
 from itemindex_client import schemas
-from itemindex_client.calls import Calls, Progress, silent
+from itemindex_client.calls import Calls, Progress, known, silent
 from itemindex_client.downloads import Counted, download, uncounted
 from itemindex_client.flow import Flow, Send
-from itemindex_client.orders import known
 from itemindex_client.reports import Reports
 from itemindex_client.results import Report
 from itemindex_client.settings import credentials
@@ -60,7 +59,7 @@ class AsyncClient:
 
     async def resolve(self, **identifiers: Unpack[schemas.ResolveIdentifierQuery]) -> schemas.Item:
         """Return the record of an identifier. Raises SeveralCandidates where it belongs to several items."""
-        return await self._run(self._calls.resolve(known(identifiers, schemas.ResolveIdentifierQuery)))
+        return await self._run(self._calls.resolve(identifiers))
 
     async def resolve_many(self, identifiers: list[schemas.IdentifierFields]) -> list[schemas.ResolveEntry]:
         """Return an entry for each identifier, in their order. Needs a key."""
@@ -104,27 +103,17 @@ class AsyncClient:
 
     async def prices(self, iid: str, **query: Unpack[schemas.GetPricingQuery]) -> Report[schemas.PricingRow]:
         """Return the price history of an item. Needs a key."""
-        return await self._run(
-            self._calls.light("/index/pricing/{}", iid, known(query, schemas.GetPricingQuery), schemas.PricingRow)
-        )
+        return await self._run(self._calls.prices(iid, query))
 
     async def prior_price(self, iid: str, **query: Unpack[schemas.GetPriorPriceQuery]) -> Report[schemas.PriorPriceRow]:
         """Return each channel's running reduction with its prior price and evidence. Needs a key."""
-        return await self._run(
-            self._calls.light(
-                "/index/pricing/{}/reference", iid, known(query, schemas.GetPriorPriceQuery), schemas.PriorPriceRow
-            )
-        )
+        return await self._run(self._calls.prior_price(iid, query))
 
     async def sustainability(
         self, iid: str, **query: Unpack[schemas.GetSustainabilityQuery]
     ) -> Report[schemas.SustainabilityRow]:
         """Return the footprint of an item. Needs a key."""
-        return await self._run(
-            self._calls.light(
-                "/index/sustainability/{}", iid, known(query, schemas.GetSustainabilityQuery), schemas.SustainabilityRow
-            )
-        )
+        return await self._run(self._calls.sustainability(iid, query))
 
     async def quota(self) -> schemas.QuotaAnswer:
         """Return the caller's limits and what is left of them. Costs nothing."""
@@ -140,7 +129,7 @@ class AsyncClient:
         self, *, within: float = 3_600.0, progress: Progress = silent, **order: Unpack[schemas.NewExport]
     ) -> schemas.Export:
         """Order an export, wait for it, and return its manifest with signed addresses. Needs a key."""
-        return await self._run(self._calls.export(known(order, schemas.NewExport), within, progress))
+        return await self._run(self._calls.export(order, within, progress))
 
     async def release(self, dataset: str, version: str | int = "latest") -> "AsyncRelease":
         """Return a release of a dataset. Needs a key."""

@@ -1,5 +1,6 @@
 """Every call as a flow: what is sent, what is waited for, what comes back. No I/O."""
 
+import difflib
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,10 +9,10 @@ from urllib.parse import quote
 
 import httpx
 
-from itemindex_client.errors import ConnectionFailed, JobFailed
+from itemindex_client import schemas
+from itemindex_client.errors import ConnectionFailed, JobFailed, UnknownArgument
 from itemindex_client.flow import Flow, Wait, exchange
 from itemindex_client.results import Report, Row
-from itemindex_client.schemas import Export, IdentifierFields, Item, LookupEntry, Quote, ReleaseManifest, ResolveEntry
 from itemindex_client.settings import Credentials
 
 _WAIT_SECONDS = 20
@@ -22,6 +23,17 @@ Progress = Callable[[float, str], object]
 
 def silent(fraction: float, stage: str) -> None:
     """Show no progress."""
+
+
+def known(query: Mapping[str, Any], declared: type) -> dict[str, Any]:
+    """Return a query whose arguments are those of its type. Raises UnknownArgument, before anything is sent."""
+    names = [name.rstrip("_") for name in declared.__annotations__]
+    for name in query:
+        if name.rstrip("_") not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
+            raise UnknownArgument(f"there is no argument `{name}`; {hint}")
+    return dict(query)
 
 
 @dataclass(frozen=True)
@@ -36,41 +48,53 @@ class Calls:
         response = yield from exchange(self._request("GET", path, query, key_needed=key_needed), self.max_wait)
         return _document(response)
 
-    def post(self, path: str, body: Any, query: dict[str, Any] | None = None) -> Flow[Any]:
+    def post(self, path: str, body: Any) -> Flow[Any]:
         """POST a JSON document under the key and return the answer's. Raises as `get`."""
-        request = self._request("POST", path, query, key_needed=True, json=body)
+        request = self._request("POST", path, key_needed=True, json=body)
         response = yield from exchange(request, self.max_wait)
         return _document(response)
 
-    def lookup(self, iid: str) -> Flow[Item]:
+    def lookup(self, iid: str) -> Flow[schemas.Item]:
         """Return the record of an IID."""
-        record: Item = yield from self.get(f"/index/lookup/{quote(iid, safe='')}")
-        return record
+        return self.get(f"/index/lookup/{quote(iid, safe='')}")
 
-    def lookup_many(self, iids: list[str]) -> Flow[list[LookupEntry]]:
+    def lookup_many(self, iids: list[str]) -> Flow[list[schemas.LookupEntry]]:
         """Return an entry for each IID, in their order."""
         document = yield from self.post("/index/lookup", {"iids": iids})
         return list(document["data"])
 
-    def resolve(self, identifiers: dict[str, Any]) -> Flow[Item]:
+    def resolve(self, identifiers: Mapping[str, Any]) -> Flow[schemas.Item]:
         """Return the record of an identifier."""
-        record: Item = yield from self.get("/index/resolve", identifiers)
-        return record
+        return self.get("/index/resolve", known(identifiers, schemas.ResolveIdentifierQuery))
 
-    def resolve_many(self, identifiers: list[IdentifierFields]) -> Flow[list[ResolveEntry]]:
+    def resolve_many(self, identifiers: list[schemas.IdentifierFields]) -> Flow[list[schemas.ResolveEntry]]:
         """Return an entry for each identifier, in their order."""
         document = yield from self.post("/index/resolve", {"identifiers": identifiers})
         return list(document["data"])
 
-    def light(self, path: str, iid: str, query: dict[str, Any], row: type[Row]) -> Flow[Report[Row]]:
-        """Return what an item's own analysis says; `path` has a place for the IID."""
+    def prices(self, iid: str, query: Mapping[str, Any]) -> Flow[Report[schemas.PricingRow]]:
+        """Return the price history of an item."""
+        return self._of_item("/index/pricing/{}", iid, known(query, schemas.GetPricingQuery), schemas.PricingRow)
+
+    def prior_price(self, iid: str, query: Mapping[str, Any]) -> Flow[Report[schemas.PriorPriceRow]]:
+        """Return each channel's running reduction."""
+        return self._of_item(
+            "/index/pricing/{}/reference", iid, known(query, schemas.GetPriorPriceQuery), schemas.PriorPriceRow
+        )
+
+    def sustainability(self, iid: str, query: Mapping[str, Any]) -> Flow[Report[schemas.SustainabilityRow]]:
+        """Return the footprint of an item."""
+        return self._of_item(
+            "/index/sustainability/{}", iid, known(query, schemas.GetSustainabilityQuery), schemas.SustainabilityRow
+        )
+
+    def _of_item(self, path: str, iid: str, query: dict[str, Any], row: type[Row]) -> Flow[Report[Row]]:
         document = yield from self.get(path.format(quote(iid, safe="")), query, key_needed=True)
         return Report(list(document["data"]), dict(document["meta"]), row)
 
-    def quote(self, path: str, query: dict[str, Any]) -> Flow[Quote]:
+    def quote(self, path: str, query: dict[str, Any]) -> Flow[schemas.Quote]:
         """Return what a report would cost."""
-        price: Quote = yield from self.get(path, {**query, "dry_run": "true"}, key_needed=True)
-        return price
+        return self.get(path, {**query, "dry_run": "true"}, key_needed=True)
 
     def release_keys(self) -> Flow[Mapping[str, Any]]:
         """Return the public keys that signatures of manifests are checked with; they stand at the root of the host."""
@@ -79,11 +103,10 @@ class Calls:
         keys: Mapping[str, Any] = _document(response)
         return keys
 
-    def release(self, dataset: str, version: str | int) -> Flow[ReleaseManifest]:
+    def release(self, dataset: str, version: str | int) -> Flow[schemas.ReleaseManifest]:
         """Return the manifest of a release."""
         path = f"/index/datasets/{quote(dataset, safe='')}/releases/{quote(str(version), safe='')}"
-        manifest: ReleaseManifest = yield from self.get(path, key_needed=True)
-        return manifest
+        return self.get(path, key_needed=True)
 
     def report(
         self, path: str, query: dict[str, Any], row: type[Row], seconds: float, progress: Progress
@@ -115,13 +138,13 @@ class Calls:
             raise JobFailed(job)
         return job
 
-    def export(self, body: dict[str, Any], seconds: float, progress: Progress) -> Flow[Export]:
+    def export(self, order: Mapping[str, Any], seconds: float, progress: Progress) -> Flow[schemas.Export]:
         """Order an export, follow it to the end, and return its manifest with signed addresses."""
         # The same order under the same name is the same export: it may be sent again after a lost connection.
-        request = self._request("POST", "/index/exports", key_needed=True, json=body)
+        request = self._request("POST", "/index/exports", key_needed=True, json=known(order, schemas.NewExport))
         request.headers["Idempotency-Key"] = str(uuid.uuid4())
         ordered = _document((yield from exchange(request, self.max_wait)))
-        export: Export = yield from self.finished("/index/exports", ordered, seconds, progress)
+        export: schemas.Export = yield from self.finished("/index/exports", ordered, seconds, progress)
         progress(1.0, "done")
         return export
 

@@ -9,10 +9,9 @@ from typing import Any, Self, TypeVar, Unpack
 import httpx
 
 from itemindex_client import schemas
-from itemindex_client.calls import Calls, Progress, silent
+from itemindex_client.calls import Calls, Progress, known, silent
 from itemindex_client.downloads import Counted, download, uncounted
 from itemindex_client.flow import Flow, Send
-from itemindex_client.orders import known
 from itemindex_client.reports import Reports
 from itemindex_client.results import Report
 from itemindex_client.settings import credentials
@@ -66,7 +65,7 @@ class Client:
 
         Raises SeveralCandidates where it belongs to several items.
         """
-        return self._run(self._calls.resolve(known(identifiers, schemas.ResolveIdentifierQuery)))
+        return self._run(self._calls.resolve(identifiers))
 
     def resolve_many(self, identifiers: list[schemas.IdentifierFields]) -> list[schemas.ResolveEntry]:
         """Return an entry for each identifier, in their order. Needs a key."""
@@ -109,27 +108,17 @@ class Client:
 
     def prices(self, iid: str, **query: Unpack[schemas.GetPricingQuery]) -> Report[schemas.PricingRow]:
         """Return the price history of an item. Needs a key."""
-        return self._run(
-            self._calls.light("/index/pricing/{}", iid, known(query, schemas.GetPricingQuery), schemas.PricingRow)
-        )
+        return self._run(self._calls.prices(iid, query))
 
     def prior_price(self, iid: str, **query: Unpack[schemas.GetPriorPriceQuery]) -> Report[schemas.PriorPriceRow]:
         """Return each channel's running reduction with its prior price and evidence. Needs a key."""
-        return self._run(
-            self._calls.light(
-                "/index/pricing/{}/reference", iid, known(query, schemas.GetPriorPriceQuery), schemas.PriorPriceRow
-            )
-        )
+        return self._run(self._calls.prior_price(iid, query))
 
     def sustainability(
         self, iid: str, **query: Unpack[schemas.GetSustainabilityQuery]
     ) -> Report[schemas.SustainabilityRow]:
         """Return the footprint of an item. Needs a key."""
-        return self._run(
-            self._calls.light(
-                "/index/sustainability/{}", iid, known(query, schemas.GetSustainabilityQuery), schemas.SustainabilityRow
-            )
-        )
+        return self._run(self._calls.sustainability(iid, query))
 
     def quota(self) -> schemas.QuotaAnswer:
         """Return the caller's limits and what is left of them. Costs nothing."""
@@ -145,7 +134,7 @@ class Client:
         self, *, within: float = 3_600.0, progress: Progress = silent, **order: Unpack[schemas.NewExport]
     ) -> schemas.Export:
         """Order an export, wait for it, and return its manifest with signed addresses. Needs a key."""
-        return self._run(self._calls.export(known(order, schemas.NewExport), within, progress))
+        return self._run(self._calls.export(order, within, progress))
 
     def release(self, dataset: str, version: str | int = "latest") -> "Release":
         """Return a release of a dataset. Needs a key."""

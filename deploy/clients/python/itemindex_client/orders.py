@@ -1,12 +1,10 @@
-"""Reports that were not ordered yet, for both clients, and the check that a call has no argument that the API lacks."""
+"""Reports that were not ordered yet, for both clients."""
 
-import difflib
 from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from urllib.parse import quote
 
-from itemindex_client.calls import Progress, silent
-from itemindex_client.errors import UnknownArgument
+from itemindex_client.calls import Progress, known, silent
 from itemindex_client.results import Report, Row
 from itemindex_client.schemas import Quote
 
@@ -20,17 +18,6 @@ Caller = TypeVar("Caller", bound="Client | AsyncClient")
 def at(path: str, name: str) -> str:
     """Return a path with a name in its place."""
     return path.format(quote(name, safe=""))
-
-
-def known(query: Mapping[str, Any], declared: type) -> dict[str, Any]:
-    """Return a query whose arguments are those of its type. Raises UnknownArgument, before anything is sent."""
-    names = [name.rstrip("_") for name in declared.__annotations__]
-    for name in query:
-        if name.rstrip("_") not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
-            raise UnknownArgument(f"there is no argument `{name}`; {hint}")
-    return dict(query)
 
 
 class ReportCall(Generic[Row, Caller]):

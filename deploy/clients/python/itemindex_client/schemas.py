@@ -4,8 +4,10 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
 
+T = TypeVar("T")
+Several: TypeAlias = T | Sequence[T]
 DecimalText = Annotated[str, "decimal"]
 DateText = Annotated[str, "date"]
 TimeText = Annotated[str, "date-time"]
@@ -767,7 +769,7 @@ class GetBrandInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
@@ -779,45 +781,26 @@ class GetBrandInsightsQuery(TypedDict, total=False):
         Literal["exclude", "include"],
         "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
-    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
+    group_by: Annotated[Several[Literal["channel"]], "Separate rows for each channel; one value"]
 
 
-class GetCategoryInsightsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
-    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[
-        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
-    ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
-    kind: Annotated[
-        Literal["listing", "sale", "both"],
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
-    ]
-    outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
-    ]
-    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
+GetCategoryInsightsQuery = GetBrandInsightsQuery
 
 
 class GetCohortsQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
-    brand: Annotated[str | Sequence[str], "Brand (slug); repeat to select several; up to 100 values"]
+    brand: Annotated[Several[str], "Brand (slug); repeat to select several; up to 100 values"]
     category: Annotated[
-        str | Sequence[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
+        Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     group_by: Annotated[
-        Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
-        "Field to group by; repeat for a second one; up to 2 values",
+        Several[Literal["brand", "category", "channel"]], "Field to group by; repeat for a second one; up to 2 values"
     ]
     kind: Annotated[
         Literal["listing", "sale", "both"],
@@ -833,13 +816,13 @@ class GetPriceIndexQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
-    brand: Annotated[str | Sequence[str], "Brand (slug); repeat to select several; up to 100 values"]
+    brand: Annotated[Several[str], "Brand (slug); repeat to select several; up to 100 values"]
     category: Annotated[
-        str | Sequence[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
+        Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     kind: Annotated[
         Literal["listing", "sale"],
@@ -882,7 +865,7 @@ class GetPriceIndexQuery(TypedDict, total=False):
 class GetPricingQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: a range of 90 days; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; default: the last day with data, or `from`; YYYY-MM-DD"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
@@ -899,7 +882,7 @@ class GetPriorPriceQuery(TypedDict, total=False):
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
     asked_on: Annotated[str | date, "Date to evaluate; default: each channel's last observed day; YYYY-MM-DD"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     outliers: Annotated[
         Literal["exclude", "include"],
@@ -922,10 +905,10 @@ class GetReductionsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     category: Annotated[
-        str | Sequence[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
+        Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
@@ -936,7 +919,7 @@ class GetReductionsQuery(TypedDict, total=False):
 class GetSustainabilityQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: a range of 90 days; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; default: the last day with data, or `from`; YYYY-MM-DD"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     displacement: Annotated[
         Literal["resale", "repair"],
         "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
@@ -950,7 +933,7 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     displacement: Annotated[
         Literal["resale", "repair"],
@@ -960,12 +943,11 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
         float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
     ]
     group_by: Annotated[
-        Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
-        "Field to group by; repeat for a second one; up to 2 values",
+        Several[Literal["brand", "category", "channel"]], "Field to group by; repeat for a second one; up to 2 values"
     ]
-    brand: Annotated[str | Sequence[str], "Brand (slug); repeat to select several; up to 100 values"]
+    brand: Annotated[Several[str], "Brand (slug); repeat to select several; up to 100 values"]
     category: Annotated[
-        str | Sequence[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
+        Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     basis: Annotated[
         Literal["sales", "assortment"],
@@ -979,7 +961,7 @@ class ListBrandInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
@@ -1023,7 +1005,7 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
@@ -1054,21 +1036,7 @@ class ListEventsQuery(TypedDict, total=False):
     after: Annotated[int | str, "`cursor` of the last event that you have; default: start at the oldest of 30 days"]
     limit: Annotated[int, "Entries per page; 1 to 1000; default: 100"]
     type: Annotated[
-        Literal[
-            "job.ended",
-            "export.ready",
-            "release.cut",
-            "item.merged",
-            "item.split",
-            "item.withdrawn",
-            "item.restored",
-            "watch.fired",
-            "quota.reached",
-            "key.rotated",
-            "key.revoked",
-            "webhook.disabled",
-        ]
-        | Sequence[
+        Several[
             Literal[
                 "job.ended",
                 "export.ready",
