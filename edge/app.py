@@ -26,9 +26,7 @@ from edge.docs.root import Root
 from edge.docs.well_known import WellKnown
 from edge.events.routes import event_routes
 from edge.health import Health
-from edge.http import middleware as cors
-from edge.http import middleware as redirects
-from edge.http.middleware import chunked_framing, negotiation
+from edge.http.middleware import chunked_framing, negotiation, preflight, trailing_slash
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
 from edge.http.representation import answer_keeping
@@ -65,8 +63,8 @@ def create_app(resources: Resources) -> web.Application:
             answer_keeping(resources.answers),
             problems.middleware(),
             chunked_framing,
-            cors.preflight,
-            redirects.trailing_slash,
+            preflight,
+            trailing_slash,
             authentication.middleware(),
             person_limit(services.person_limits),
             validation,

@@ -421,7 +421,7 @@ _LINE = b'{"ts":"%b","request_id":"%b","method":"GET","route":"%b","path":"%b","
 
 
 class FastPath:
-    """Finds what can be answered from memory, and counts what was answered."""
+    """Responds to plain requests from memory or with one read of PostgreSQL: checks, charges, logs and counts them."""
 
     def __init__(self, services: Services) -> None:
         resources = services.resources
@@ -444,7 +444,7 @@ class FastPath:
         self.flush = self._counts.flush
 
     def call(self, request: PlainRequest) -> Call | None:
-        """Return what a request leads to; None where memory does not have everything, or anything is unusual."""
+        """Return what a request leads to; None where aiohttp must respond: it is unusual, or memory lacks a part."""
         network = network_of(request.address)
         if network is None:
             return None
@@ -535,7 +535,7 @@ class FastPath:
         respond: Callable[[bytes], None],
         decline: Callable[[], None],
     ) -> None:
-        """Give the charge back and respond that PostgreSQL, which alone knows the record, does not answer."""
+        """Refund the charge and respond that PostgreSQL, which alone knows the record, does not answer."""
         try:
             decision = await self._limiter.refund(decision)
             problem = unavailable(error)

@@ -553,7 +553,7 @@ def question_names(query: type[ReportQuery]) -> tuple[str, ...]:
 
 
 def question_of(query: type[ReportQuery], loaded: dict[str, Any]) -> dict[str, Any]:
-    """Return a question in its one spelling: days as text, lists sorted and without twins, groups in their order."""
+    """Return a question in its one spelling: days as text, lists sorted without duplicates, groups in their order."""
     spelled: dict[str, Any] = {}
     for name in question_names(query):
         value = loaded["from_" if name == "from" else name]

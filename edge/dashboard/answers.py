@@ -132,7 +132,7 @@ def _moved(percent: float) -> str:
     return f"{'rose' if percent > 0 else 'fell'} {abs(percent):.1f} %"
 
 
-def _reductions(rows: Rows, reading: Reading) -> Answer:
+def _reductions(parameters: Mapping[str, Any], rows: Rows, reading: Reading) -> Answer:
     announced, undecided, holding = (sum(row[name] for row in rows) for name in ("announced", "undecided", "holding"))
     judged = announced - undecided
     if not judged:
@@ -166,7 +166,7 @@ ANSWERS: dict[str, Callable[[Mapping[str, Any], Rows, Reading], Answer]] = {
     CATEGORY_INSIGHTS.name: partial(_prices, name="median"),
     BRAND_INSIGHTS.name: partial(_prices, name="median"),
     PRICE_INDEX.name: _index,
-    REDUCTIONS.name: lambda parameters, rows, reading: _reductions(rows, reading),
+    REDUCTIONS.name: _reductions,
     SUSTAINABILITY_ROLLUP.name: _footprint,
 }
 """What makes the answer of each report that has rows."""

@@ -44,7 +44,7 @@ def barred(title: str, bars: Sequence[Bar], *, percent: bool = False) -> dict[st
 
 
 def entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:
-    """Return one bar of a picture: lengths in per cent of `full`, `whisker` as the places of both bounds or None."""
+    """Return one bar of a picture: lengths in % of `full`, `whisker` as the places of both bounds or None."""
     value, low, high = number(bar.value) or 0.0, number(bar.low), number(bar.high)
     text, whisker = f"{100 * value:.1f} %" if percent else figure(bar.value), None
     if low is not None and high is not None:

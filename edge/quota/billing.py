@@ -308,9 +308,6 @@ def _allowed(decision: Decision, network: str) -> Decision:
     return decision
 
 
-# Where the price depends on the request, the handler charges as soon as it knows it.
-
-
 def person_limit(limits: PersonLimits) -> Any:
     """Return the aiohttp middleware that counts calls of people. It precedes validation: each of these calls reads
     PostgreSQL to find the person's organizations, those with wrong parameters too.

@@ -142,7 +142,7 @@ class DegradedLimiter:
         return TAKEN
 
 
-# Closer to midnight the store, whose clock decides, is asked each time.
+# So near to midnight each call asks the store, whose clock decides which day it is.
 _ENDS_IN_SECONDS_MIN = 2
 _KNOWN_MAX = 10_000
 

@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  prefix of the account's counters; the UTC day is added here, because only the store knows it
 -- KEYS[2]  marker of this charge: the same charge asked twice is taken once; it holds the units and their second
--- ARGV     units (0 only looks), units a day, units a second, seconds that a marker lives
+-- ARGV     units (0 takes none and returns what is left), units a day, units a second, seconds that a marker lives
 -- RETURNS  { outcome, units used today, units used this second, day of the charge (since 1970-01-01), seconds until
 --          midnight }
 --          outcome: 1 taken, 2 repeated (already taken), 0 refused by the day, -1 refused by the second

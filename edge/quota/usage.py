@@ -245,7 +245,7 @@ class UsageRecorder:
                 raise
 
     async def _note_quotas(self) -> None:
-        """Have PostgreSQL log which organizations have now used 80 or 100 per cent of a day."""
+        """Have PostgreSQL log which organizations have now used 80 or 100 % of a day."""
         for day in sorted({day for day, _ in self._quotas_due}):
             due = {quota for quota in self._quotas_due if quota[0] == day}
             accounts = sorted(account for _, account in due)

@@ -228,7 +228,7 @@ Rollup = tuple[str, str, str, str, date, bytes]
 
 
 class Move(NamedTuple):
-    """The change of one target's index from the month before to `month`, in per cent."""
+    """The change of one target's index from the month before to `month`, in %."""
 
     target: str
     code: str

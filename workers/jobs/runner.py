@@ -85,7 +85,7 @@ class _Refusal(NamedTuple):
 class JobRunner:
     """Runs jobs in one process, one after the other, on one connection if it may stay idle for so many seconds.
 
-    With `raises_outages`, the outage of a store is also raised after it was recorded: the caller is put off as well.
+    With `raises_outages`, the outage of a store is also raised after it was recorded: the caller learns of it as well.
     """
 
     def __init__(

@@ -198,11 +198,8 @@ COMPUTATIONS: dict[str, Make] = {
 }
 
 
-# A report from its computation to its published result: one snapshot, bytes under the attempt, one fenced UPDATE.
-
-
 ARTICLES = "an article that several sources have is one item"
-"""The assumptions of every report."""
+"""The assumption of every report."""
 
 
 class ReportHandler(StoredResultHandler):
