@@ -1,6 +1,6 @@
 """Reading: whole months from counted prices where they answer, packed single observations where they must."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -156,7 +156,15 @@ class Reader:
     def _add_counted(self, collector: Collector, chosen: Filter, rollups: Rollups, months: list[date]) -> None:
         scope, ids, grouped = rollups
         rows = self.rows(SQL.spreads, scope, months, list(ids), chosen.currency, list(chosen.strata))
-        add_rollups(collector, rows, grouped=grouped)
+        before: date | None = None
+        pending: list[Rollup] = []
+        for group_id, month, currency, *columns in rows:
+            if month != before and len(pending) > _CONDENSED_FROM:
+                collector.add_rollups(pending)
+                pending = []
+            before = month
+            pending.append(Rollup(Key(currency, number(month), group_id if grouped else 0, 0), *columns))
+        collector.add_rollups(pending)
 
     def _add_finished(self, collector: Collector, chosen: Filter, by: str, months: list[date]) -> set[date]:
         """Add finished figures; return the months that they answer: those of which no rollup lacks them."""
@@ -200,19 +208,6 @@ def _rollups_that_answer(chosen: Filter) -> Rollups | None:
     if chosen.brands is not None and chosen.group_by == ("brand",):
         return "b", chosen.brands, True
     return (*chosen.scope, False) if not chosen.group_by else None
-
-
-def add_rollups(collector: Collector, rows: Iterable[tuple[Any, ...]], *, grouped: bool) -> None:
-    """Add rollups in the order of their months, each with the columns of `spreads`; `grouped`: by their ids."""
-    before: date | None = None
-    pending: list[Rollup] = []
-    for group_id, month, currency, *columns in rows:
-        if month != before and len(pending) > _CONDENSED_FROM:
-            collector.add_rollups(pending)
-            pending = []
-        before = month
-        pending.append(Rollup(Key(currency, number(month), group_id if grouped else 0, 0), *columns))
-    collector.add_rollups(pending)
 
 
 def _finished_by(chosen: Filter, tree: Tree) -> str | None:
