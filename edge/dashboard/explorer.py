@@ -144,7 +144,7 @@ class ExplorerPages:
             stored = (await self._records.find(iid)).or_raise()
         except (MovedToSurvivor, ItemMerged) as merged:
             return moved(request, f"/dashboard/explorer/{merged.survivor}/history")
-        rows = [row for row in figures.to_pylist() if {row["per_unit"], row["cumulative"]} != {None}]
+        rows = [row for row in figures if {row["per_unit"], row["cumulative"]} != {None}]
         titles = {one.code: one.title for one in INDICATORS}
         return render(
             request,

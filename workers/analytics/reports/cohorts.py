@@ -1,14 +1,12 @@
 """Cohort intelligence: the distribution of prices of brands and categories, by period and group."""
 
 from datetime import date
-from functools import cache
-from operator import mul
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shared.analytics.results import SIX_DECIMALS, Columns
+from shared.analytics.results import SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from workers.analytics.reports.aggregator import GroupedSeries, Key
 from workers.analytics.reports.filters import Filter, Tree, filter_of, with_defaults
@@ -30,7 +28,7 @@ from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.window import range_of
 from workers.analytics.rollups.codec import Array
 from workers.analytics.rollups.figures import METHOD as EXACT
-from workers.analytics.rollups.figures import PERCENTS, Spread, millionths_of_hundredth
+from workers.analytics.rollups.figures import PERCENTS, Spread, amount
 
 _FIGURES = [
     ("currency", pa.string()),
@@ -87,12 +85,7 @@ def _about_categories(parameters: dict[str, Any]) -> bool:
     return grouped or bool(parameters.get("category")) or not parameters.get("brand")
 
 
-@cache
-def _schema(group_by: tuple[str, ...]) -> pa.Schema:
-    return pa.schema([("period", pa.date32()), *((name, pa.string()) for name in group_by), *_FIGURES])
-
-
-def _rows(gathered: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, int]) -> Columns:
+def _rows(gathered: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, int]) -> Rows:
     group_by = chosen.group_by
     groups = [names.of(group_by, key) for key in gathered.keys]
     order = in_currency_order(gathered.keys, groups)
@@ -112,27 +105,25 @@ def _rows(gathered: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key
         "last_day": _days(gathered.last_day.take(order)),
         **{name: [row[name] for row in discounts] for name, _ in DISCOUNTS},
     }
-    schema = _schema(group_by)
-    return Columns(schema, [columns[name] for name in schema.names])
+    schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in group_by), *_FIGURES])
+    return Rows(schema, [columns[name] for name in schema.names])
 
 
 def _prices(figures: Spread, order: Array, currencies: list[str]) -> dict[str, list[Any]]:
-    """Return the columns of the prices' distribution, amounts in millionths; `order` are the segments of the rows."""
+    """Return the columns of the prices' distribution; `order` are the segments of the rows."""
     position_of = np.empty(len(order), "i8")
     position_of[figures.segment] = np.arange(len(order))
     positions = position_of.take(order)
-    numbered = list(zip(positions.tolist(), currencies, strict=True))
+    places = list(zip(positions.tolist(), currencies, strict=True))
     n = figures.n.take(positions).tolist()
-    factors = [millionths_of_hundredth(currency) for currency in currencies]
     hundredths = figures.least * 100, *figures.hundredths.T, figures.most * 100
     return {
         "observations": n,
         "price_n": n,
-        "mean": [figures.mean(*place) for place in numbered],
-        "stddev": [figures.deviation(*place) for place in numbered],
-        # As Python's own integers: millionths may leave 63 bits.
+        "mean": [figures.mean(*place) for place in places],
+        "stddev": [figures.deviation(*place) for place in places],
         **{
-            name: list(map(mul, column.take(positions).tolist(), factors))
+            name: list(map(amount, column.take(positions).tolist(), currencies))
             for name, column in zip(_EXACT, hundredths, strict=True)
         },
     }

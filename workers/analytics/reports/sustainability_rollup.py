@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shared.analytics.footprint import CODES, INDICATORS, weight_of
 from shared.analytics.observations import OBSERVATION_KINDS
-from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS
+from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from shared.errors import JobRefused
 from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_factor, of_item, requested_displacement
@@ -483,11 +483,11 @@ def _shares(part: Array, items: Array) -> list[float]:
     return [round(float(n / whole), 6) for n, whole in zip(part, items, strict=True)]
 
 
-def _table(keys: list[Key], sums: list[dict[str, Any]], chosen: Filter, names: Names) -> pa.Table:
+def _table(keys: list[Key], sums: list[dict[str, Any]], chosen: Filter, names: Names) -> Rows:
     schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
     rows = [
         {"period": day_of(key.period), **names.of(chosen.group_by, key), **row}
         for key, row in zip(keys, sums, strict=True)
     ]
     rows.sort(key=lambda row: (row["period"], *((row[name] is None, row[name]) for name in chosen.group_by)))
-    return pa.Table.from_pylist(rows, schema)
+    return Rows.of(rows, schema)

@@ -88,19 +88,22 @@ class Spread(NamedTuple):
     total: list[int]
     squares: list[int]
 
-    def mean(self, position: int, currency: str) -> int:
-        """Return the arithmetic mean in millionths of the currency, rounded half-even."""
-        return _half_even(self.total[position] * _millionths(currency), int(self.n[position]))
+    def mean(self, position: int, currency: str) -> Decimal:
+        """Return the arithmetic mean, rounded half-even to the sixth decimal."""
+        dividend, divisor = self.total[position] * _millionths(currency), int(self.n[position])
+        quotient, rest = divmod(dividend, divisor)
+        beyond_half = 2 * rest - divisor
+        return _of_millionths(quotient + (beyond_half > 0 or (beyond_half == 0 and quotient % 2)))
 
-    def deviation(self, position: int, currency: str) -> int | None:
-        """Return the sample standard deviation in millionths, rounded half-even; None for a single price."""
+    def deviation(self, position: int, currency: str) -> Decimal | None:
+        """Return the sample standard deviation, rounded half-even to the sixth decimal; None for a single price."""
         n, total, squares = int(self.n[position]), self.total[position], self.squares[position]
         if n < 2:
             return None
         variance, divisor = (n * squares - total * total) * _millionths(currency) ** 2, n * (n - 1)
         root = isqrt(variance // divisor)
         beyond_half = 4 * variance - (2 * root + 1) ** 2 * divisor
-        return root + (beyond_half > 0 or (beyond_half == 0 and root % 2))
+        return _of_millionths(root + (beyond_half > 0 or (beyond_half == 0 and root % 2)))
 
     @classmethod
     def joined(cls, parts: "list[Spread]") -> "Spread":
@@ -126,20 +129,13 @@ def amount(hundredths: int, currency: str) -> Decimal:
 
 
 @cache
-def millionths_of_hundredth(currency: str) -> int:
-    """Return how many millionths of the currency a hundredth of a minor unit is: a whole number, as in `amount`."""
-    return _millionths(currency) // 100
-
-
-@cache
 def _millionths(currency: str) -> int:
     """Return how many there are in a minor unit."""
     return int(10 ** (SCALE - minor_digits(currency)))
 
 
-def _half_even(dividend: int, divisor: int) -> int:
-    quotient, rest = divmod(dividend, divisor)
-    return quotient + (2 * rest > divisor or (2 * rest == divisor and quotient % 2))
+def _of_millionths(millionths: int) -> Decimal:
+    return Decimal(millionths).scaleb(-SCALE, _EXACT)
 
 
 def spread(segment: Array, price: Array, times: Array | None = None) -> Spread:
