@@ -17,7 +17,6 @@ from workers.analytics.rollups.codec import Array, unpack
 from workers.analytics.rollups.figures import unpack_figures
 
 ReportProgress = Callable[[str, int, int | None], None]
-_NONE: Array = np.empty(0, "i8")
 _DAYS_MAX = 31
 # Months of few rollups are condensed together: one by one, numpy's fixed costs would be most of a small report.
 _CONDENSED_FROM = 100
@@ -61,6 +60,12 @@ class Entries(NamedTuple):
     @property
     def ids(self) -> Array:
         return np.frombuffer(self.item_ids, "<i8").take(self.item)
+
+    def groups(self, chosen: Filter) -> list[Array]:
+        """Return what the filter groups them by, a column each."""
+        own, other = ("brand", "category") if chosen.brands is not None else ("category", "brand")
+        of = {own: np.full(len(self.price), self.group_id), other: self.other, "channel": self.channel}
+        return [of[name] for name in chosen.group_by]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +188,12 @@ class Reader:
         return set(months) - unfinished
 
     def _add_entries(self, collector: Collector, chosen: Filter, month: date) -> None:
-        own = "brand" if chosen.brands is not None else "category"
         for part in self.entries(chosen, month, with_ids=collector.by_id):
-            of = {own: np.full(len(part.price), part.group_id), "channel": part.channel}
-            groups = [of.get(name, part.other) for name in chosen.group_by] + [_NONE, _NONE]
             collector.add_entries(
                 part.currency,
                 month,
                 part.day,
-                (groups[0], groups[1]),
+                part.groups(chosen),
                 part.price,
                 part.list_price,
                 part.channel,

@@ -20,8 +20,7 @@ from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import Answer, SetAside, channel_codes
 from workers.analytics.reports.window import range_of
-from workers.analytics.rollups.codec import Array, starts_of
-from workers.analytics.rollups.figures import joined
+from workers.analytics.rollups.codec import Array, joined, starts_of
 
 VERDICTS = ("holding", "overstated", "not_below", "undecided")
 SCHEMA = pa.schema(
