@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import io
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, TypeVar
@@ -18,9 +19,9 @@ from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.representation import none_match
 from edge.rules import LIGHT_UNITS
-from shared.analytics import results as formats
 from shared.analytics.manifest import MEDIA_TYPES
 from shared.analytics.outliers import MODES
+from shared.analytics.results import Rows, write
 
 Result = TypeVar("Result")
 # A few milliseconds of work. A thread costs as much as the work on some hundred rows, and years of an item's
@@ -181,13 +182,11 @@ async def light_offer(rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: d
 
 
 def _encoded(rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any], format: str) -> tuple[bytes, str]:
-    lines = formats.lines(rows, schema)
-    head = {
-        "data_version": meta["data_version"],
-        "result_sha256": formats.digest_of(lines),
-        "cached": False,
-        "cost_units": LIGHT_UNITS,
-        "rows": len(rows),
-    }
-    body = formats.few(lines, rows, schema, {**head, **meta}, format)
+    def meta_of(digest: str) -> dict[str, Any]:
+        head = {"data_version": meta["data_version"], "result_sha256": digest}
+        return {**head, "cached": False, "cost_units": LIGHT_UNITS, "rows": len(rows), **meta}
+
+    file = io.BytesIO()
+    write(Rows.of(rows, schema), meta_of, format, file)
+    body = file.getvalue()
     return body, f'"sha256-{hashlib.sha256(body).hexdigest()}"'

@@ -81,8 +81,11 @@ def _amounts(listed: list[dict[str, Any]], meta: dict[str, Any]) -> Amounts:
 
 def _converted(row: dict[str, Any], converter: Converter) -> dict[str, Any]:
     """Return a reduction with its amounts converted, its evidence too: all at the rates of the day of judgement."""
-    days = [{**day, "currency": row["currency"]} for day in row["evidence"]]
-    evidence = [in_currency(day, ("price",), row["as_of"], converter) for day in days]
+    converted = [
+        in_currency({**day, "currency": row["currency"]}, ("price",), row["as_of"], converter)
+        for day in row["evidence"]
+    ]
+    evidence = [{"day": day["day"], "price": day["price"]} for day in converted]
     return {**in_currency(row, MONEY, row["as_of"], converter), "evidence": evidence}
 
 

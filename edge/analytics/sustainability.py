@@ -96,7 +96,7 @@ class Sustainability(LightRead):
             displacement,
             query_string=request.rel_url.raw_query_string,
         )
-        return Found(rows.to_pylist(), rows.schema, meta)
+        return Found(rows, SCHEMA, meta)
 
     async def figures(
         self,
@@ -107,7 +107,7 @@ class Sustainability(LightRead):
         displacement: Displacement | None = None,
         *,
         query_string: str = "",
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return an item's rows and their meta. Raises what `find` does."""
         row = await self.item_row(SQL.figures, iid, first, to, channels, channels=channels, query_string=query_string)
         first, last = range_of(first, to, row["last_day"])
@@ -122,23 +122,22 @@ class Sustainability(LightRead):
             "basis": _basis(row["units"]),
             "displacement": displacement._asdict() if displacement else None,
         }
-        return table(row, displacement), meta
+        return _rows(row, displacement), meta
 
 
-def table(row: Mapping[str, Any], displacement: Displacement | None = None) -> Any:
+def _rows(row: Mapping[str, Any], displacement: Displacement | None) -> list[dict[str, Any]]:
     """Make one row for each indicator; a figure that no source has is null, never 0."""
     impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
     figures, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
     stages: dict[str, list[dict[str, Any]]] = {indicator.code: [] for indicator in INDICATORS}
     for stage in _DECODER.decode(row["stages"]) if row["stages"] else ():
         stages[stage.pop("indicator")].append(stage | {"per_unit": float(stage["per_unit"])})
-    rows = [
+    return [
         _row(indicator, figures.get(indicator.code), units)
         | {"stages": stages[indicator.code]}
         | _interval(figures.get(indicator.code), units, displacement)
         for indicator in INDICATORS
     ]
-    return pa.Table.from_pylist(rows, SCHEMA)
 
 
 def _basis(units_sold: int | None) -> str:

@@ -129,7 +129,7 @@ class ExplorerPages(Pages):
             stored = (await self._services.resources.records.find(iid)).or_raise()
         except (MovedToSurvivor, ItemMerged) as merged:
             return moved(request, f"/dashboard/explorer/{merged.survivor}/history")
-        rows = [row for row in figures.to_pylist() if {row["per_unit"], row["cumulative"]} != {None}]
+        rows = [row for row in figures if {row["per_unit"], row["cumulative"]} != {None}]
         titles = {one.code: one.title for one in INDICATORS}
         return render(
             request,

@@ -3,12 +3,11 @@
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -21,63 +20,44 @@ NINE_DIGITS = "half-even to 9 significant digits"
 
 SCALE = 6
 """Digits after the point of every amount: enough for a quarter of the smallest unit of any currency."""
-_LEAST_WIDTH = SCALE + 1
 
 
-class Columns(NamedTuple):
-    """Rows by column: Arrow's values and the way back from them take longer than all else of a small answer.
+class Rows(NamedTuple):
+    """The rows of an answer, a list for each column; a file in text needs nothing of Arrow but the columns' names.
 
-    `values` are what Arrow's `to_pylist` gives for the types of the schema, in its order, but a decimal is a number
-    of millionths, an amount in the currency of its row; none is negative. Nested values hold no amounts.
+    Values are those that Arrow's `to_pylist` gives for the types of the schema. Amounts are in the currency of their
+    row, or of an object in it that names one.
     """
 
     schema: pa.Schema
-    values: list[list[Any]]
+    columns: list[list[Any]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> "Rows":
+        """Return these rows with the columns of a schema; what a row lacks is None."""
+        return cls(schema, [[row.get(name) for row in rows] for name in schema.names])
 
     @property
     def num_rows(self) -> int:
         """How many rows there are."""
-        return len(self.values[0])
+        return len(self.columns[0])
 
     def table(self) -> pa.Table:
-        """Return the rows as Arrow's table, in which amounts are decimals."""
-        arrays = [
-            _decimals(column, kind) if pa.types.is_decimal(kind) else pa.array(column, kind)
-            for column, kind in zip(self.values, self.schema.types, strict=True)
-        ]
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+        """Return the rows as Arrow's table."""
+        return pa.Table.from_arrays(list(map(pa.array, self.columns, self.schema.types)), schema=self.schema)
 
     def batches(self, at_once: int) -> Iterator[list[dict[str, Any]]]:
         """Yield rows as an answer in text has them, so many at once."""
-        names, types = self.schema.names, self.schema.types
-        currencies = self.values[names.index("currency")]
-        amounts = [pa.types.is_decimal(kind) for kind in types]
+        names = self.schema.names
+        currencies = self.columns[names.index("currency")] if "currency" in names else [None] * self.num_rows
+        has_amounts = list(map(_has_amounts, self.schema.types))
         for start in range(0, self.num_rows, at_once):
             part = slice(start, start + at_once)
-            digits = [minor_digits(currency) for currency in currencies[part]]
             columns = [
-                list(map(_spelled, column[part], digits)) if is_amount else column[part]
-                for column, is_amount in zip(self.values, amounts, strict=True)
+                list(map(_plain, column[part], currencies[part])) if amounts else column[part]
+                for column, amounts in zip(self.columns, has_amounts, strict=True)
             ]
             yield [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _spelled(millionths: int | None, digits: int) -> str | None:
-    """Write an amount without idle zeros, but with so many digits at least."""
-    if millionths is None:
-        return None
-    text = str(millionths).zfill(_LEAST_WIDTH)
-    fraction = text[-SCALE:].rstrip("0").ljust(digits, "0")
-    return f"{text[:-SCALE]}.{fraction}" if fraction else text[:-SCALE]
-
-
-def _decimals(millionths: list[int | None], kind: pa.DataType) -> pa.Array:
-    """Return amounts as a column of decimals with six digits after the point."""
-    words = b"".join([(n or 0).to_bytes(16, "little") for n in millionths])
-    valid = None
-    if None in millionths:
-        valid = pa.py_buffer(np.packbits([n is not None for n in millionths], bitorder="little"))
-    return pa.Array.from_buffers(kind, len(millionths), [valid, pa.py_buffer(words)])
 
 
 META_KEY = b"itemindex"
@@ -91,56 +71,20 @@ _ENCODER = msgspec.json.Encoder(decimal_format="string")
 MetaOf = Callable[[str], dict[str, Any]]
 
 
-def write(table: pa.Table | Columns, meta_of: MetaOf, format: str, sink: BinaryIO) -> dict[str, Any]:
+def write(rows: Rows, meta_of: MetaOf, format: str, sink: BinaryIO) -> dict[str, Any]:
     """Write an answer in a format of MEDIA_TYPES; return its meta, which `meta_of` makes of the digest of its rows.
 
     CSV and NDJSON have no place for the meta: rows only.
     """
-    return _WRITERS[format](table, meta_of, sink)
+    return _WRITERS[format](rows, meta_of, sink)
 
 
-def digest(table: pa.Table | Columns) -> str:
+def digest(rows: Rows) -> str:
     """Return the SHA-256 of the rows as NDJSON, in hexadecimal: the same for every format, and so `result_sha256`."""
     total = hashlib.sha256()
-    for _ in _digested(table, total):
+    for _ in _digested(rows, total):
         pass
     return total.hexdigest()
-
-
-def lines(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> list[bytes]:
-    """Return few rows as lines of NDJSON without their ends, as `write` would; all are in memory."""
-    names = schema.names
-    if all(_as_in_python(field.type) for field in schema):
-        return [_ENCODER.encode(_flat(row, names)) for row in rows]
-    batches = pa.Table.from_pylist(rows, schema).to_batches()
-    return [_ENCODER.encode(row) for batch in batches for row in _rows(batch)]
-
-
-def digest_of(lines: Sequence[bytes]) -> str:
-    """Return the digest of rows whose lines are these."""
-    return hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
-
-
-def few(
-    lines: Sequence[bytes], rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any], format: str
-) -> bytes:
-    """Return an answer of few rows in a format of MEDIA_TYPES: the bytes that `write` would write."""
-    if format == "json":
-        return b'{"data":[' + b",".join(lines) + b'],"meta":' + _ENCODER.encode(meta) + b"}"
-    if format == "ndjson":
-        return b"".join(line + b"\n" for line in lines)
-    table, sink = pa.Table.from_pylist(rows, schema), io.BytesIO()
-    if format == "csv":
-        _write_csv(schema.names, _batches(table), sink)
-    else:
-        _write_parquet(table, meta, sink)
-    return sink.getvalue()
-
-
-def _as_in_python(kind: pa.DataType) -> bool:
-    """Return whether Arrow gives values of a type back as they are, so that they need not go through it."""
-    tests = (pa.types.is_date32, pa.types.is_string, pa.types.is_int64, pa.types.is_decimal)
-    return any(test(kind) for test in tests)
 
 
 def money(amount: Decimal, currency: str | None) -> str:
@@ -150,10 +94,10 @@ def money(amount: Decimal, currency: str | None) -> str:
     return f"{whole}.{rest}" if rest else whole
 
 
-def _json(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
+def _json(rows: Rows, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     total, separator = hashlib.sha256(), b""
     sink.write(b'{"data":[')
-    for _, lines in _digested(table, total):
+    for _, lines in _digested(rows, total):
         sink.write(separator + b",".join(lines))
         separator = b","
     meta = meta_of(total.hexdigest())
@@ -161,40 +105,32 @@ def _json(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[st
     return meta
 
 
-def _ndjson(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
+def _ndjson(rows: Rows, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     total = hashlib.sha256()
-    for _, lines in _digested(table, total):
+    for _, lines in _digested(rows, total):
         sink.writelines(line + b"\n" for line in lines)
     return meta_of(total.hexdigest())
 
 
-def _csv(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
+def _csv(rows: Rows, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     total = hashlib.sha256()
-    _write_csv(table.schema.names, (rows for rows, _ in _digested(table, total)), sink)
+    text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(rows.schema.names)
+    for batch, _ in _digested(rows, total):
+        writer.writerows([_cell(value) for value in row.values()] for row in batch)
+    text.detach()  # the sink stays the caller's
     return meta_of(total.hexdigest())
 
 
-def _write_csv(names: list[str], batches: Iterable[list[dict[str, Any]]], sink: BinaryIO) -> None:
-    text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(names)
-    for rows in batches:
-        writer.writerows([_cell(value) for value in row.values()] for row in rows)
-    text.detach()  # the sink stays the caller's
-
-
-def _parquet(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
-    meta = meta_of(digest(table))
-    _write_parquet(table.table() if isinstance(table, Columns) else table, meta, sink)
+def _parquet(rows: Rows, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
+    meta = meta_of(digest(rows))
+    table = rows.table().replace_schema_metadata({META_KEY: _ENCODER.encode(meta)})
+    pyarrow.parquet.write_table(table, sink, compression="zstd")
     return meta
 
 
-def _write_parquet(table: pa.Table, meta: dict[str, Any], sink: BinaryIO) -> None:
-    kept = table.replace_schema_metadata({META_KEY: _ENCODER.encode(meta)})
-    pyarrow.parquet.write_table(kept, sink, compression="zstd")
-
-
-_WRITERS: dict[str, Callable[[pa.Table | Columns, MetaOf, BinaryIO], dict[str, Any]]] = {
+_WRITERS: dict[str, Callable[[Rows, MetaOf, BinaryIO], dict[str, Any]]] = {
     "json": _json,
     "csv": _csv,
     "ndjson": _ndjson,
@@ -202,51 +138,20 @@ _WRITERS: dict[str, Callable[[pa.Table | Columns, MetaOf, BinaryIO], dict[str, A
 }
 
 
-def _digested(table: pa.Table | Columns, total: Any) -> Iterator[tuple[list[dict[str, Any]], list[bytes]]]:
+def _digested(rows: Rows, total: Any) -> Iterator[tuple[list[dict[str, Any]], list[bytes]]]:
     """Yield rows as plain values and as lines of NDJSON without their ends; the lines are added to a digest.
 
     A few thousand at a time, so that a long answer is never in memory twice.
     """
-    batches = table.batches(_ROWS_AT_ONCE) if isinstance(table, Columns) else _batches(table)
-    for rows in batches:
-        if rows:
-            lines = [_ENCODER.encode(row) for row in rows]
-            total.update(b"\n".join(lines) + b"\n")
-            yield rows, lines
-
-
-def _batches(table: pa.Table) -> Iterator[list[dict[str, Any]]]:
-    return map(_rows, table.to_batches(max_chunksize=_ROWS_AT_ONCE))
-
-
-def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    names = batch.schema.names
-    columns = dict(zip(names, map(_values, batch.columns), strict=True))
-    currencies = columns.get("currency") or [None] * batch.num_rows
-    for name, column in zip(names, batch.columns, strict=True):
-        if _has_amounts(column.type):
-            columns[name] = list(map(_plain, columns[name], currencies))
-    return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-
-def _values(column: pa.Array) -> list[Any]:
-    """Return what Arrow's `to_pylist` does; days by way of NumPy, which makes them five times as fast."""
-    if pa.types.is_date32(column.type):
-        days: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
-        return days
-    return list(column.to_pylist())
+    for batch in rows.batches(_ROWS_AT_ONCE):
+        lines = [_ENCODER.encode(row) for row in batch]
+        total.update(b"\n".join(lines) + b"\n")
+        yield batch, lines
 
 
 def _has_amounts(kind: pa.DataType) -> bool:
     """Return whether values of a type are or hold amounts; all others are plain as they come from Arrow."""
     return pa.types.is_decimal(kind) or any(_has_amounts(kind.field(n).type) for n in range(kind.num_fields))
-
-
-def _flat(row: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return what `_plain` makes of these members of a row without nested values."""
-    currency = row.get("currency")
-    values = map(row.get, names)
-    return {n: money(v, currency) if isinstance(v, Decimal) else v for n, v in zip(names, values, strict=True)}
 
 
 def _plain(value: Any, currency: str | None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shared.analytics.results import digest
+from shared.analytics.results import Rows, digest
 from workers.analytics.reports.aggregator import Range, number
 from workers.analytics.reports.result import Answer
 
@@ -58,13 +58,13 @@ def answer(parameters: dict[str, Any]) -> Answer:
     chance = _chance(parameters)
     rows = [_row(n, chance) for n in range(chance.randint(10, 2000))]
     days = Range(date.fromisoformat(parameters["from"]), date.fromisoformat(parameters["to"]), None)
-    table, seen = pa.Table.from_pylist(rows, _SCHEMA), set(range(number(days.first), number(days.last) + 1))
-    return Answer(table, days, seen, {"figure": "currency"}, "Drawn by the question.", {})
+    seen = set(range(number(days.first), number(days.last) + 1))
+    return Answer(Rows.of(rows, _SCHEMA), days, seen, {"figure": "currency"}, "Drawn by the question.", {})
 
 
 def right_digest(parameters: dict[str, Any]) -> str:
     """Return the digest of the right answer's rows."""
-    return digest(answer(parameters).table)
+    return digest(answer(parameters).rows)
 
 
 def _chance(parameters: dict[str, Any]) -> random.Random:

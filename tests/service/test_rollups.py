@@ -18,7 +18,7 @@ from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.analytics.rollups import figures as group_figures
 from workers.analytics.rollups import layout
 from workers.analytics.rollups.aggregates import SortedEntries
-from workers.analytics.rollups.codec import Entries, counted, numbered, order_by, pack, unpack, unpack_joined
+from workers.analytics.rollups.codec import Entries, numbered, order_by, pack, sums_by, unpack, unpack_joined
 from workers.analytics.rollups.refresh import rebuild
 from workers.analytics.rollups.rows import unpacked
 from workers.ingest.batches import LoadBuffers
@@ -228,8 +228,8 @@ def test_sorting_by_wide_keys_equals_sorting_by_narrow_ones() -> None:
     for order in (order_by(group, price), order_by(group, price, nearly=True)):
         assert (group[order] == group[exact]).all()
         assert (price[order] == price[exact]).all()
-    wide = [column.tolist() for column in counted(group, price * 2**56)]
-    narrow = [column.tolist() for column in counted(group, price)]
+    wide = [column.tolist() for column in sums_by((group, price * 2**56), None)]
+    narrow = [column.tolist() for column in sums_by((group, price), None)]
     assert (wide[0], wide[2]) == (narrow[0], narrow[2])
     assert [p * 2**56 for p in narrow[1]] == wide[1]
 
@@ -245,10 +245,10 @@ def test_values_are_numbered_by_a_table_or_by_sorting(factor: int) -> None:
 def test_counts_add_up_however_they_are_sorted() -> None:
     random_numbers = np.random.default_rng(2)
     group, price = random_numbers.integers(0, 9, 999), random_numbers.integers(0, 9, 999)
-    once = [column.tolist() for column in counted(group, price)]
+    once = [column.tolist() for column in sums_by((group, price), None)]
     assert sum(once[2]) == 999
     for factor in (1, 2**58, -1):  # by one integer, too wide for one, with what is taken out
-        group_of, price_of, times = counted(group, price, np.full(999, factor))
+        group_of, price_of, times = sums_by((group, price), np.full(999, factor))
         assert [group_of.tolist(), price_of.tolist(), (times // factor).tolist()] == once
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shared.analytics.results import Rows
 from shared.db.connect import Connection
 from shared.settings.settings import Settings
 from tests.support.database import execute
@@ -25,7 +26,7 @@ def answer(rows: int = 3) -> Answer:
     listed = [{"period": date(2026, 7, 1), "items": n} for n in range(rows)]
     days = Range(date(2026, 7, 1), date(2026, 7, 2), None)
     seen = {number(days.first), number(days.last)}
-    return Answer(pa.Table.from_pylist(listed, SCHEMA), days, seen, {"items": "items"}, "Counted.", {})
+    return Answer(Rows.of(listed, SCHEMA), days, seen, {"items": "items"}, "Counted.", {})
 
 
 def quick(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:

@@ -25,7 +25,7 @@ from edge.bulk.iceberg import MANIFEST, IcebergMetadata
 from edge.bulk.release_repository import Release, ReleaseRepository
 from shared.analytics import results as formats
 from shared.analytics.manifest import MEDIA_TYPES
-from shared.analytics.results import Columns
+from shared.analytics.results import Rows
 from shared.bulk.request import GONE, ID_END, ROWS, Request
 from shared.bulk.schema import DATASETS, ReleaseFile, arrow_schema, schema_of
 from shared.money import minor_digits
@@ -164,7 +164,7 @@ def test_no_row_is_no_text() -> None:
         assert bytes(write(batch, ["name", "day"])) == b"", write
 
 
-# Rows as plain columns are written as the bytes that Arrow's table of them gives.
+# Rows are written as the bytes of those that come back from Arrow.
 
 
 SCHEMA = pa.schema(
@@ -180,7 +180,9 @@ SCHEMA = pa.schema(
 
 EXACT = Context(prec=60)
 
-AMOUNTS = st.integers(0, 10**30) | st.integers(0, 10**15).map(lambda minor: minor * 10**4)
+AMOUNTS = (st.integers(0, 10**30) | st.integers(0, 10**15).map(lambda minor: minor * 10**4)).map(
+    lambda millionths: Decimal(millionths).scaleb(-6, EXACT)
+)
 
 ROWS_COLUMNS = st.lists(
     st.tuples(
@@ -198,11 +200,11 @@ ROWS_COLUMNS = st.lists(
 )
 
 
-def _columns(rows: list[tuple[Any, ...]]) -> Columns:
-    return Columns(SCHEMA, [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in SCHEMA])
+def _rows(rows: list[tuple[Any, ...]]) -> Rows:
+    return Rows.of([dict(zip(SCHEMA.names, row, strict=True)) for row in rows], SCHEMA)
 
 
-def _written(rows: pa.Table | Columns, format: str) -> tuple[dict[str, Any], bytes]:
+def _written(rows: Rows, format: str) -> tuple[dict[str, Any], bytes]:
     sink = io.BytesIO()
     meta = formats.write(rows, lambda digest: {"digest": digest}, format, sink)
     return meta, sink.getvalue()
@@ -215,26 +217,26 @@ def test_the_bytes_are_those_of_arrows_table(monkeypatch: pytest.MonkeyPatch, fo
     @settings(max_examples=30)
     @given(rows=ROWS_COLUMNS)
     def check(rows: list[tuple[Any, ...]]) -> None:
-        columns = _columns(rows)
-        assert _written(columns, format) == _written(columns.table(), format)
-        assert formats.digest(columns) == formats.digest(columns.table())
+        given = _rows(rows)
+        back = Rows.of(given.table().to_pylist(), SCHEMA)
+        assert _written(given, format) == _written(back, format)
+        assert formats.digest(given) == formats.digest(back)
 
     check()
 
 
 @given(rows=ROWS_COLUMNS)
 def test_the_table_has_the_rows_with_decimals_of_any_size(rows: list[tuple[Any, ...]]) -> None:
-    columns = _columns(rows)
-    table = columns.table()
+    table = _rows(rows).table()
     table.validate(full=True)
-    assert columns.num_rows == table.num_rows == len(rows)
+    assert _rows(rows).num_rows == table.num_rows == len(rows)
     for row, (period, currency, observations, mean, median, channels) in zip(table.to_pylist(), rows, strict=True):
         assert row == {
             "period": period,
             "currency": currency,
             "observations": observations,
-            "mean": None if mean is None else Decimal(mean).scaleb(-6, EXACT),
-            "median": Decimal(median).scaleb(-6, EXACT),
+            "mean": mean,
+            "median": median,
             "channels": channels,
         }
 
@@ -260,7 +262,7 @@ SCHEMA_FORMATS = pa.schema(
     ]
 )
 
-TABLE = pa.Table.from_pylist(
+ANSWER = Rows.of(
     [
         {
             "brand": "vita",
@@ -286,7 +288,7 @@ TABLE = pa.Table.from_pylist(
 
 def written(format: str) -> bytes:
     sink = io.BytesIO()
-    formats.write(TABLE, with_meta, format, sink)
+    formats.write(ANSWER, with_meta, format, sink)
     assert not sink.closed
     return sink.getvalue()
 
@@ -326,15 +328,14 @@ def test_parquet_keeps_types_and_the_meta() -> None:
     table = pyarrow.parquet.read_table(io.BytesIO(written("parquet")))
     assert table.schema.equals(SCHEMA_FORMATS)
     assert json.loads(table.schema.metadata[formats.META_KEY])["rows"] == 3
-    assert table.to_pylist() == TABLE.to_pylist()
+    assert table.to_pylist() == ANSWER.table().to_pylist()
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:
     for format in MEDIA_TYPES:
         assert written(format) == written(format), format
-        assert (
-            formats.digest(TABLE) == formats.digest(TABLE.take(pa.array([0, 1, 2]))) != formats.digest(TABLE.slice(1))
-        ), format
+    rows = ANSWER.table().to_pylist()
+    assert formats.digest(ANSWER) != formats.digest(Rows.of(rows[1:], SCHEMA_FORMATS))
 
 
 @pytest.mark.parametrize("format", MEDIA_TYPES)
@@ -346,8 +347,11 @@ def test_the_meta_is_made_of_the_digest_of_the_rows_as_ndjson(
     whole = written(format)
     monkeypatch.setattr(formats, "_ROWS_AT_ONCE", at_once)
     sink = io.BytesIO()
-    assert formats.write(TABLE, lambda digest: {**META, "digest": digest}, format, sink) == {**META, "digest": expected}
-    assert formats.digest(TABLE) == expected
+    assert formats.write(ANSWER, lambda digest: {**META, "digest": digest}, format, sink) == {
+        **META,
+        "digest": expected,
+    }
+    assert formats.digest(ANSWER) == expected
     if format != "parquet":
         assert written(format) == whole
 
@@ -355,7 +359,7 @@ def test_the_meta_is_made_of_the_digest_of_the_rows_as_ndjson(
 def test_no_rows_are_an_answer_too() -> None:
     for format in MEDIA_TYPES:
         sink = io.BytesIO()
-        formats.write(SCHEMA_FORMATS.empty_table(), with_meta, format, sink)
+        formats.write(Rows.of([], SCHEMA_FORMATS), with_meta, format, sink)
         raw = sink.getvalue()
         expected = {"json": b'{"data":[],"meta":', "csv": b"brand,period", "ndjson": b"", "parquet": b"PAR1"}[format]
         assert raw.startswith(expected), format
@@ -363,9 +367,9 @@ def test_no_rows_are_an_answer_too() -> None:
 
 
 def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not() -> None:
-    table = pa.table({"a": ["-1.5", "-1+1", "@x", "\tx", "plain"]})
+    rows = Rows(pa.schema([("a", pa.string())]), [["-1.5", "-1+1", "@x", "\tx", "plain"]])
     sink = io.BytesIO()
-    formats.write(table, with_meta, "csv", sink)
+    formats.write(rows, with_meta, "csv", sink)
     assert [row[0] for row in csv.reader(io.StringIO(sink.getvalue().decode(), newline=""))][1:] == [
         "-1.5",
         "'-1+1",
@@ -375,31 +379,23 @@ def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not
     ]
 
 
-def test_few_rows_have_the_bytes_that_many_would_have() -> None:
-    for flat in (True, False):
-        for format in MEDIA_TYPES:
-            table = TABLE.select(["brand", "period", "currency", "median"]) if flat else TABLE
-            rows = [
-                dict(reversed(row.items())) for row in table.to_pylist()
-            ]  # the schema orders the columns, not the rows
-            rows[0].pop("brand")
-            table = pa.Table.from_pylist(rows, table.schema)
-            sink = io.BytesIO()
-            formats.write(table, with_meta, format, sink)
-            lines = formats.lines(rows, table.schema)
-            assert formats.few(lines, rows, table.schema, META, format) == sink.getvalue(), format
-            assert formats.digest_of(lines) == formats.digest(table), format
+def test_the_schema_orders_the_columns_and_what_a_row_lacks_is_none() -> None:
+    rows = [dict(reversed(row.items())) for row in ANSWER.table().to_pylist()]
+    rows[2].pop("brand")
+    assert formats.digest(Rows.of(rows, SCHEMA_FORMATS)) == formats.digest(ANSWER)
 
 
 def test_the_first_nested_rows_of_a_process_import_nothing() -> None:
     """An import of a second blocks an edge's event loop, and its watchdog ends the process, again and again."""
     script = """
+import io
 import sys
 import edge.server
 from edge.analytics.sustainability import SCHEMA
 from shared.analytics import results as formats
 before = set(sys.modules)
-formats.lines([{"indicator": "co2e_kg"}], SCHEMA)
+rows = formats.Rows.of([{"indicator": "co2e_kg"}], SCHEMA)
+formats.write(rows, lambda digest: {}, "json", io.BytesIO())
 print(sorted(set(sys.modules) - before))
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from deploy.ctl.demo import load_demo
 from deploy.terminal import Terminal
 from edge.analytics.report_declarations import REPORTS_BY_KIND
+from shared.analytics.results import Rows, digest
 from shared.articles import SQL as MATCHES
 from shared.db.connect import Connection, connect
 from shared.settings.settings import Settings
@@ -42,7 +42,8 @@ def test_every_report_of_the_demo_says_something(connection: Connection) -> None
         answer = make(connection, {"category": [code]} if must_name else {}, quiet)
         # The sources of the demo bring no list prices, so nothing is announced as a reduction.
         assert (answer.table.num_rows > 0) is (kind != "reductions"), kind
-        assert isinstance(answer.table, pa.Table) and answer.days.first <= answer.days.last
+        assert digest(answer.rows) == digest(Rows.of(answer.table.to_pylist(), answer.rows.schema)), kind
+        assert answer.days.first <= answer.days.last
         covered = answer.coverage
         assert covered["observed_days"] + covered["missing_days"] == covered["days"]
 

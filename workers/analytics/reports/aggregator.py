@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -10,25 +11,15 @@ import numpy as np
 from shared.clock import month_after
 from workers.analytics.rollups.codec import (
     Array,
-    counted,
-    counted_pairs,
-    in_order,
     is_empty,
+    joined,
+    numbered,
     order_by,
     starts_of,
+    sums_by,
     unpack_joined,
 )
-from workers.analytics.rollups.figures import (
-    NARROW,
-    Discounts,
-    GroupFigures,
-    Spread,
-    discounts,
-    joined,
-    replaced,
-    spread,
-    summed_pairs,
-)
+from workers.analytics.rollups.figures import Discounts, GroupFigures, Spread, discounts, spread
 
 # Days into periods: days, weeks from Monday, calendar months, quarters, years; cut at the range's ends. Pure.
 
@@ -129,6 +120,48 @@ class Key(NamedTuple):
     second_group: int
 
 
+class Segments:
+    """Numbers the segments of a range of days, in the order in which they come."""
+
+    def __init__(self, days: Range) -> None:
+        self._days = days
+        self._numbers: dict[Key, int] = {}
+
+    @property
+    def keys(self) -> list[Key]:
+        """The segments, in the order of their numbers."""
+        return list(self._numbers)
+
+    def number(self, key: Key) -> int:
+        """Return the segment of a key."""
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def of_entries(self, currency: str, month: date, day: Array, groups: Sequence[Array]) -> Array:
+        """Return the segments of some entries by their days of a month and up to two groups."""
+        first = number(month)
+        periods = self._days.periods_of(np.arange(first, first + int(day.max())))
+        return self.of_periods(currency, periods.take(day - 1), groups)
+
+    def of_periods(self, currency: str, period: Array, groups: Sequence[Array]) -> Array:
+        """Return the segment of each row by the first day of its period and up to two groups."""
+        columns = [period, *(group.astype("i8", copy=False) for group in groups)]
+        least = [int(column.min()) for column in columns]
+        widths = [int(column.max()) - low + 1 for column, low in zip(columns, least, strict=True)]
+        if prod(widths) == 1:  # most often they are all of one
+            return np.full(len(period), self.number(_key(currency, least)), "i4")
+        above = [column - low for column, low in zip(columns, least, strict=True)]
+        cells, place = numbered(np.ravel_multi_index(above, widths))
+        parts = [part + low for part, low in zip(np.unravel_index(cells, widths), least, strict=True)]
+        keys = zip(*(part.tolist() for part in parts), strict=True)
+        return np.array([self.number(_key(currency, key)) for key in keys], "i4").take(place)
+
+
+def _key(currency: str, values: Sequence[int]) -> Key:
+    """Return the key of a period and up to two groups."""
+    period, first, second = [*values, 0, 0][:3]
+    return Key(currency, period, first, second)
+
+
 class ByChannel(NamedTuple):
     """How many observations each segment has in each channel: distinct pairs, in order."""
 
@@ -183,16 +216,16 @@ class Collector:
         self._days = days
         self._mixed = mixed
         self._spans_months = days.granularity not in ("day", "month")
-        self._numbers: dict[Key, int] = {}
+        self._segments = Segments(days)
         self._entries: list[_Entries] = []
-        self._pairs: list[tuple[Array, Array]] = []
-        self._counts: list[tuple[Array, Array]] = []
-        self._prices: list[tuple[Array, Array, Array]] = []
+        self._pairs: list[tuple[Array, ...]] = []
+        self._counts: list[tuple[Array, ...]] = []
+        self._prices: list[tuple[Array, ...]] = []
         self._spreads: list[Spread] = []
-        self._seen: list[tuple[Array, Array]] = []
-        self._channels: list[tuple[Array, Array, Array]] = []  # in each part distinct pairs, in order
-        self._pending_list_prices: list[tuple[Array, Array, Array, Array]] = []
-        self._list_prices: list[tuple[Array, Array, Array, Array]] = []
+        self._seen: list[tuple[Array, ...]] = []
+        self._channels: list[tuple[Array, ...]] = []  # in each part distinct pairs, in order
+        self._pending_list_prices: list[tuple[Array, ...]] = []
+        self._list_prices: list[tuple[Array, ...]] = []
         self._cuts: list[tuple[Array, Discounts]] = []
         self._days_seen: set[int] = set()
         self._items_before = 0
@@ -202,37 +235,33 @@ class Collector:
         """Whether items must be given by their ids instead of by their places in a month's rollups."""
         return self._spans_months or self._mixed
 
-    def number(self, key: Key) -> int:
-        """Return the segment of a key."""
-        return self._numbers.setdefault(key, len(self._numbers))
-
     def add_rollups(self, rollups: list[Rollup]) -> None:
         """Add the rollups of one month, or of several months."""
         if not rollups:
             return
         keys, items, days, channels, prices, list_prices = zip(*rollups, strict=True)
-        segments = [self.number(key) for key in keys]
+        segments = list(map(self._segments.number, keys))
         of, first = np.array(segments), np.array([key.period for key in keys])
         segment, price, times = _joined(of, prices, 2)
         # Rollups come sorted; only where two are of one segment must they be merged.
         alone = len(set(segments)) == len(segments)
-        self._spreads.append(spread(*((segment, price, times) if alone else counted(segment, price, times))))
+        self._spreads.append(spread(*((segment, price, times) if alone else sums_by((segment, price), times))))
         rollup, day = unpack_joined(days, 1)[1][0].reshape(len(of), -1).nonzero()
         self._seen.append((of.take(rollup), first.take(rollup) + day))
         segment, channel, n = _joined(of, channels, 2)
-        self._channels.append((segment, channel, n) if alone else summed_pairs(segment, channel, n))
+        self._channels.append((segment, channel, n) if alone else sums_by((segment, channel), n))
         self._counts.append((of, np.array(items)))
         listed = [n for n, packed in enumerate(list_prices) if not is_empty(packed)]
         if listed:
             segment, price, list_price, times = _joined(of[listed], [list_prices[n] for n in listed], 3)
-            self._list_prices.append(counted_pairs(segment, price, list_price, times))
+            self._list_prices.append(sums_by((segment, price, list_price), times))
 
     def add_entries(
         self,
         currency: str,
         month: date,
         day: Array,
-        groups: tuple[Array, Array],
+        groups: Sequence[Array],
         price: Array,
         list_price: Array,
         channel: Array,
@@ -246,18 +275,17 @@ class Collector:
         if not len(price):
             return
         first = number(month)
-        segment = self._segments(currency, first, day, groups)
+        segment = self._segments.of_entries(currency, month, day, groups)
         self._entries.append(_Entries(segment, price, day.astype("i4") + (first - 1), channel))
         if list_price.any():
             listed = np.flatnonzero(list_price)
-            columns = (segment.take(listed), price.take(listed).astype("i8"), list_price.take(listed).astype("i8"))
-            self._pending_list_prices.append((*columns, np.ones(len(listed), "i8")))
+            self._pending_list_prices.append((segment.take(listed), price.take(listed), list_price.take(listed)))
         self._pairs.append((segment, item if self.by_id else item.astype("i4") + self._items_before))
         self._items_before += item_count
 
     def add_figures(self, keys: list[Key], figures: GroupFigures, by_day: Array) -> None:
         """Add finished figures of a month's groups, of which nothing else is added; `by_day`: its observations."""
-        segment, first = np.array([self.number(key) for key in keys]), keys[0].period
+        segment, first = np.array(list(map(self._segments.number, keys))), keys[0].period
         self._spreads.append(figures.spread._replace(segment=segment))
         self._counts.append((segment, figures.items))
         self._seen += [(segment, figures.first_day + (first - 1)), (segment, figures.last_day + (first - 1))]
@@ -274,7 +302,7 @@ class Collector:
         if self._entries:
             self._condense_entries()
         if self._pending_list_prices:
-            self._list_prices.append(counted_pairs(*joined(self._pending_list_prices)))
+            self._list_prices.append(sums_by(joined(self._pending_list_prices), None))
             self._pending_list_prices = []
         if not self._spans_months and self._pairs:
             self._counts.append(self._distinct())
@@ -283,18 +311,20 @@ class Collector:
     def _condense_entries(self) -> None:
         segment, price, day, channel = joined(self._entries)
         self._entries = []
+        counted = sums_by((segment, price), None)
         if self._spans_months:
-            self._prices.append(counted(segment, price))
+            self._prices.append(counted)
         else:
-            self._spreads.append(spread(*in_order(segment, price)))
-        self._seen.append(summed_pairs(segment, day)[:2])
-        self._channels.append(summed_pairs(segment, channel))
+            self._spreads.append(spread(*counted))
+        self._seen.append(sums_by((segment, day), None)[:2])
+        self._channels.append(sums_by((segment, channel), None))
 
     def segments(self) -> GroupedSeries:
         """Return everything that was collected."""
         if self._prices:
-            self._spreads = [spread(*counted(*joined(self._prices)))]
-        count = len(self._numbers)
+            self._spreads = [spread(*_summed(self._prices))]
+        keys = self._segments.keys
+        count = len(keys)
         if self._pairs:
             self._counts.append(self._distinct())
         items = np.zeros(count, "i8")
@@ -305,21 +335,19 @@ class Collector:
             np.minimum.at(first, positions, days)
             np.maximum.at(last, positions, days)
         parts = self._channels or [(np.empty(0, "i8"),) * 3]
-        by_channel = ByChannel(*(parts[0] if len(parts) == 1 else summed_pairs(*joined(parts))))
+        by_channel = ByChannel(*(parts[0] if len(parts) == 1 else _summed(parts)))
         days_seen = self._days_seen.union(*(days.tolist() for _, days in self._seen))
         cuts = discounts(count, *joined(self._list_prices)) if self._list_prices else Discounts.none(count)
         for positions, finished in self._cuts:
             for column, of_groups in zip(cuts, finished, strict=True):
                 column[positions] = of_groups
-        return GroupedSeries(
-            list(self._numbers), Spread.joined(self._spreads), cuts, items, first, last, by_channel, days_seen
-        )
+        return GroupedSeries(keys, Spread.joined(self._spreads), cuts, items, first, last, by_channel, days_seen)
 
     def _distinct(self) -> tuple[Array, Array]:
         """Return the segments, and how many distinct items each has."""
         segment, item = joined(self._pairs)
         if self.by_id:
-            segment = counted(segment, item)[0]
+            segment = sums_by((segment, item), None)[0]
         else:  # a month's items come in order, and stay so in each segment
             order = order_by(segment - segment.min())
             segment = segment.take(order)
@@ -327,36 +355,11 @@ class Collector:
         starts = starts_of(segment)
         return segment.take(starts), np.diff(starts, append=len(segment))
 
-    def _segments(self, currency: str, first: int, day: Array, groups: tuple[Array, Array]) -> Array:
-        """Number the segments of a rollup's entries; most often they are all of one."""
-        by_day = self._days.periods_of(np.arange(first, first + int(day.max())))
-        earliest = int(by_day[day.min() - 1])
-        columns = [None if earliest == by_day[-1] else by_day.take(day - 1)]
-        columns += [column if len(column) else None for column in groups]
-        least = [0 if column is None else int(column.min()) for column in columns]
-        widths = [
-            1 if column is None else int(column.max()) - low + 1 for column, low in zip(columns, least, strict=True)
-        ]
-        least[0] = earliest
-        bins = widths[0] * widths[1] * widths[2]
-        if bins == 1:
-            return np.full(len(day), self.number(Key(currency, *least)), "i4")
-        code = np.zeros(len(day), "i4" if bins < NARROW else "i8")
-        for column, low, width in zip(columns, least, widths, strict=True):
-            if column is not None and width > 1:
-                code *= width
-                code += (column - column.dtype.type(low)).astype(code.dtype, copy=False)
-        return self._numbered(currency, code, least, widths)
 
-    def _numbered(self, currency: str, code: Array, least: list[int], widths: list[int]) -> Array:
-        """Number the segments of codes, each a period and two groups above the least ones."""
-
-        def number(value: int) -> int:
-            rest, last = divmod(value, widths[2])
-            start, middle = divmod(rest, widths[1])
-            return self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
-
-        return replaced(code, widths[0] * widths[1] * widths[2], number)
+def _summed(parts: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
+    """Return parts with two keys and a figure as one."""
+    first, second, figure = joined(parts)
+    return sums_by((first, second), figure)
 
 
 def _joined(of: Array, packed: Sequence[bytes], columns: int) -> tuple[Array, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shared.analytics.results import FOUR_DECIMALS, SIX_DECIMALS
+from shared.analytics.results import FOUR_DECIMALS, SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from workers.analytics.reports.aggregator import Key, day_of
 from workers.analytics.reports.filters import Category, Filter, Tree, brand_ids, filter_of, with_defaults
@@ -191,10 +191,8 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
         page = None if one else report.page(parameters)
         ids = one or (page.ids if page else ())
         rows = report.by_channel(ids) if grouped else report.rows(ids, chosen)
-    table = pa.Table.from_pylist(rows, with_channel(BRAND_SCHEMA) if grouped else BRAND_SCHEMA)
-    outliers = report.aside.summary()
     return Answer(
-        table,
+        Rows.of(rows, with_channel(BRAND_SCHEMA) if grouped else BRAND_SCHEMA),
         days,
         report.seen,
         BRAND_UNITS,
@@ -202,7 +200,7 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
         BRAND_ROUNDING,
         kind=chosen.kind,
         page=page,
-        outliers=outliers,
+        outliers=report.aside.summary(),
     )
 
 
@@ -403,10 +401,8 @@ def categories(connection: Connection, parameters: dict[str, Any], report_progre
         report_progress("reading", total, total)
     positions = {category.code: position for position, category in enumerate(requested)}
     rows.sort(key=lambda row: (row["period"], positions[row["category"]], row.get("channel", ""), row["currency"]))
-    table = pa.Table.from_pylist(rows, with_channel(CATEGORY_SCHEMA) if grouped else CATEGORY_SCHEMA)
-    outliers = report.aside.summary()
     return Answer(
-        table,
+        Rows.of(rows, with_channel(CATEGORY_SCHEMA) if grouped else CATEGORY_SCHEMA),
         days,
         report.seen,
         CATEGORY_UNITS,
@@ -414,7 +410,7 @@ def categories(connection: Connection, parameters: dict[str, Any], report_progre
         CATEGORY_ROUNDING,
         kind=chosen.kind,
         page=page,
-        outliers=outliers,
+        outliers=report.aside.summary(),
     )
 
 

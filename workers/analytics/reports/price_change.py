@@ -19,8 +19,7 @@ from shared.price_index.rows import IndexRow, Resampling, index_rows
 from workers.analytics.reports.aggregator import GroupedSeries, Key, Range, day_of, number
 from workers.analytics.reports.filters import SQL, Filter
 from workers.analytics.reports.query import Reader, rollups_with_entries
-from workers.analytics.rollups.codec import Array, order_by, starts_of, unpack
-from workers.analytics.rollups.figures import joined
+from workers.analytics.rollups.codec import Array, joined, order_by, starts_of, unpack
 from workers.analytics.rollups.rows import ItemPrices, unpacked
 
 # Reading what a price index compares: one price an item and period, kept by month or made of single observations.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from shared.analytics.observations import OBSERVATION_KINDS
-from shared.analytics.results import SIX_DECIMALS
+from shared.analytics.results import SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, OTHER_METHOD, UNITS_NEEDED
@@ -110,7 +110,7 @@ def make(
         report_progress("computing", done + 1, len(tables))
     rows.sort(key=lambda row: (row["currency"], row["period"]))
     return Answer(
-        pa.Table.from_pylist(rows, SCHEMA),
+        Rows.of(rows, SCHEMA),
         days,
         gathered.days,
         UNITS,

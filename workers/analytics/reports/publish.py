@@ -24,7 +24,7 @@ from shared.analytics.exchange import (
 )
 from shared.analytics.exchange import SQL as RATES
 from shared.analytics.manifest import MEDIA_TYPES, Manifest, key_of, tail
-from shared.analytics.results import write
+from shared.analytics.results import Rows, write
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import RollupsOutdated
@@ -60,8 +60,7 @@ def convert(connection: Connection, answer: Answer, parameters: dict[str, Any]) 
     """
     if parameters.get("convert") is None:
         return answer
-    table = answer.table
-    rows = table.to_pylist()
+    schema, rows = answer.rows.schema, answer.table.to_pylist()
     days = [last_day_of(row["period"], parameters.get("granularity"), answer.days.last) for row in rows]
     currencies = {row["currency"] for row in rows}
     converter = _converter(connection, parameters["convert"], str(parameters["rates"]), currencies, days)
@@ -71,8 +70,8 @@ def convert(connection: Connection, answer: Answer, parameters: dict[str, Any]) 
     ]
     return replace(
         answer,
-        rows=pa.Table.from_pylist(made, with_original(table.schema)),
-        rounding={**answer.rounding, **dict.fromkeys(_amounts(table.schema), ROUNDING)},
+        rows=Rows.of(made, with_original(schema)),
+        rounding={**answer.rounding, **dict.fromkeys(_amounts(schema), ROUNDING)},
         conversion=converter.meta(),
     )
 

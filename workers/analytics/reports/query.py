@@ -1,6 +1,6 @@
 """Reading: whole months from counted prices where they answer, packed single observations where they must."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,7 +17,6 @@ from workers.analytics.rollups.codec import Array, unpack
 from workers.analytics.rollups.figures import unpack_figures
 
 ReportProgress = Callable[[str, int, int | None], None]
-_NONE: Array = np.empty(0, "i8")
 _DAYS_MAX = 31
 # Months of few rollups are condensed together: one by one, numpy's fixed costs would be most of a small report.
 _CONDENSED_FROM = 100
@@ -61,6 +60,12 @@ class Entries(NamedTuple):
     @property
     def ids(self) -> Array:
         return np.frombuffer(self.item_ids, "<i8").take(self.item)
+
+    def groups(self, chosen: Filter) -> list[Array]:
+        """Return what the filter groups them by, a column each."""
+        own, other = ("brand", "category") if chosen.brands is not None else ("category", "brand")
+        of = {own: np.full(len(self.price), self.group_id), other: self.other, "channel": self.channel}
+        return [of[name] for name in chosen.group_by]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +161,15 @@ class Reader:
     def _add_counted(self, collector: Collector, chosen: Filter, rollups: Rollups, months: list[date]) -> None:
         scope, ids, grouped = rollups
         rows = self.rows(SQL.spreads, scope, months, list(ids), chosen.currency, list(chosen.strata))
-        add_rollups(collector, rows, grouped=grouped)
+        before: date | None = None
+        pending: list[Rollup] = []
+        for group_id, month, currency, *columns in rows:
+            if month != before and len(pending) > _CONDENSED_FROM:
+                collector.add_rollups(pending)
+                pending = []
+            before = month
+            pending.append(Rollup(Key(currency, number(month), group_id if grouped else 0, 0), *columns))
+        collector.add_rollups(pending)
 
     def _add_finished(self, collector: Collector, chosen: Filter, by: str, months: list[date]) -> set[date]:
         """Add finished figures; return the months that they answer: those of which no rollup lacks them."""
@@ -175,15 +188,12 @@ class Reader:
         return set(months) - unfinished
 
     def _add_entries(self, collector: Collector, chosen: Filter, month: date) -> None:
-        own = "brand" if chosen.brands is not None else "category"
         for part in self.entries(chosen, month, with_ids=collector.by_id):
-            of = {own: np.full(len(part.price), part.group_id), "channel": part.channel}
-            groups = [of.get(name, part.other) for name in chosen.group_by] + [_NONE, _NONE]
             collector.add_entries(
                 part.currency,
                 month,
                 part.day,
-                (groups[0], groups[1]),
+                part.groups(chosen),
                 part.price,
                 part.list_price,
                 part.channel,
@@ -200,19 +210,6 @@ def _rollups_that_answer(chosen: Filter) -> Rollups | None:
     if chosen.brands is not None and chosen.group_by == ("brand",):
         return "b", chosen.brands, True
     return (*chosen.scope, False) if not chosen.group_by else None
-
-
-def add_rollups(collector: Collector, rows: Iterable[tuple[Any, ...]], *, grouped: bool) -> None:
-    """Add rollups in the order of their months, each with the columns of `spreads`; `grouped`: by their ids."""
-    before: date | None = None
-    pending: list[Rollup] = []
-    for group_id, month, currency, *columns in rows:
-        if month != before and len(pending) > _CONDENSED_FROM:
-            collector.add_rollups(pending)
-            pending = []
-        before = month
-        pending.append(Rollup(Key(currency, number(month), group_id if grouped else 0, 0), *columns))
-    collector.add_rollups(pending)
 
 
 def _finished_by(chosen: Filter, tree: Tree) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from shared.analytics.observations import OBSERVATION_KINDS
-from shared.analytics.results import SIX_DECIMALS
+from shared.analytics.results import SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from shared.prior_price import WINDOW_DAYS, Moment, Reason, Reference, reference
 from workers.analytics.reports.aggregator import Range, day_of, number
@@ -20,8 +20,7 @@ from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import Answer, SetAside, channel_codes
 from workers.analytics.reports.window import range_of
-from workers.analytics.rollups.codec import Array, starts_of
-from workers.analytics.rollups.figures import joined
+from workers.analytics.rollups.codec import Array, joined, starts_of
 
 VERDICTS = ("holding", "overstated", "not_below", "undecided")
 SCHEMA = pa.schema(
@@ -86,8 +85,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         codes = channel_codes(connection)
     rows = _rows(_announced(prices, days, report_progress), codes)
     seen = {int(day) for day in np.unique(prices.day) if number(days.first) <= day}
-    table = pa.Table.from_pylist(rows, SCHEMA)
-    return Answer(table, days, seen, UNITS, METHOD, ROUNDING, kind="listing", outliers=aside.summary())
+    return Answer(Rows.of(rows, SCHEMA), days, seen, UNITS, METHOD, ROUNDING, kind="listing", outliers=aside.summary())
 
 
 def _read(reader: Reader, chosen: Filter) -> _Prices:

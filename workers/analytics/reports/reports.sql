@@ -40,26 +40,6 @@ WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND id = ANY($3::inte
   AND kind = ANY ($5::text[]::"char"[])
 ORDER BY month, currency, id;
 
--- name: whole_months
--- All that a cohort of brands or categories by whole months needs, in one round trip: ids by name, channels, and the
--- rollups. Only those of the answer's kind have prices: listings if there are any, else sales; of outliers the number
--- is enough. There is a row even where there is no rollup.
-SELECT q.ids, q.codes, m.*
-FROM (SELECT CASE WHEN $1::text = 'b' THEN (SELECT jsonb_object_agg(slug, id) FROM brands WHERE slug = ANY($5::text[]))
-                  ELSE (SELECT jsonb_object_agg(code, id) FROM categories WHERE code = ANY($5)) END::text AS ids,
-             (SELECT jsonb_object_agg(id, code) FROM channels)::text AS codes) AS q
-LEFT JOIN (
-    SELECT kind, n, id, month, currency, items, days, CASE WHEN answers THEN channels END,
-           CASE WHEN answers THEN prices END, CASE WHEN answers THEN list_prices END
-    FROM (SELECT *, kind = CASE WHEN bool_or(kind = 'l') OVER () THEN 'l' ELSE 's' END::"char" AS answers
-          FROM month_cells
-          WHERE scope = $1::text::"char"
-            AND id = ANY(ARRAY(SELECT id FROM brands WHERE $1 = 'b' AND slug = ANY($6::text[])
-                               UNION ALL SELECT id FROM categories WHERE $1 = 't' AND code = ANY($6)))
-            AND month BETWEEN $2 AND $3 AND ($4::text IS NULL OR currency = $4)
-            AND kind = ANY ($7::text[]::"char"[])) AS found
-    ORDER BY month, currency, id) AS m ON true;
-
 -- name: entries
 -- A month's single observations, packed: for days, channels, and questions that cross brand and category. The items'
 -- ids are nearly half of the bytes, and few statistics need more than how many there are.

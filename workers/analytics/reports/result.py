@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shared.analytics.observations import coverage
 from shared.analytics.outliers import MODES
-from shared.analytics.results import SCALE, Columns
+from shared.analytics.results import SCALE, Rows
 from shared.db.connect import Connection
 from shared.uncertainty.stated import Displacement
 from workers.analytics.reports.aggregator import ByChannel, Key, Range, day_of, number
@@ -81,15 +81,14 @@ class Outliers:
 class Answer:
     """The rows of a report in their final order, and the statements that go with them.
 
-    `rows`: of a table money is decimal128, days are date32, nested values are structs or lists. `days` is the range
-    that was answered (defaults filled in), `seen` the days of it with data, counted from 1970; `units` the unit of each
-    figure, `method` one sentence on how, `rounding` to what each rounded field is rounded, `kind` of which observations
-    the statistics of prices are, `basis` what footprints are multiplied by: `sales` or `assortment`, `page` which of
-    many the rows are about, `outliers` which of them count, `conversion` by what rates amounts were converted,
-    `displacement` how many new items each unit displaces.
+    `days` is the range that was answered (defaults filled in), `seen` the days of it with data, counted from 1970;
+    `units` the unit of each figure, `method` one sentence on how, `rounding` to what each rounded field is rounded,
+    `kind` of which observations the statistics of prices are, `basis` what footprints are multiplied by: `sales` or
+    `assortment`, `page` which of many the rows are about, `outliers` which of them count, `conversion` by what rates
+    amounts were converted, `displacement` how many new items each unit displaces.
     """
 
-    rows: pa.Table | Columns
+    rows: Rows
     days: Range
     seen: set[int]
     units: dict[str, str]
@@ -111,7 +110,7 @@ class Answer:
     @property
     def table(self) -> pa.Table:
         """The rows as Arrow's table."""
-        return self.rows.table() if isinstance(self.rows, Columns) else self.rows
+        return self.rows.table()
 
 
 # The parts that rows of all reports share: names instead of ids, shares, coverage, their order.
@@ -227,10 +226,9 @@ def in_currency_order(keys: list[Key], groups: list[dict[str, str | None]]) -> A
 # Insights for each channel apart: `group_by=channel`.
 
 
-Rows = Callable[[Filter], list[dict[str, Any]]]
-
-
-def by_channel(chosen: Filter, codes: dict[int, str], rows: Rows) -> Iterator[dict[str, Any]]:
+def by_channel(
+    chosen: Filter, codes: dict[int, str], rows: Callable[[Filter], list[dict[str, Any]]]
+) -> Iterator[dict[str, Any]]:
     """Yield the rows of a filter for each of its channels, in the order of their codes; `codes` are all channels'."""
     wanted = codes if chosen.channels is None else {channel: codes[channel] for channel in chosen.channels}
     for channel, code in sorted(wanted.items(), key=lambda one: one[1]):

@@ -11,18 +11,17 @@ import pyarrow as pa
 
 from shared.analytics.footprint import CODES, INDICATORS, weight_of
 from shared.analytics.observations import OBSERVATION_KINDS
-from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS
+from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from shared.errors import JobRefused
 from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_factor, of_item, requested_displacement
 from shared.uncertainty.sums import Group, interval_of_many
-from workers.analytics.reports.aggregator import Key, day_of, number
+from workers.analytics.reports.aggregator import Key, Segments, day_of, number
 from workers.analytics.reports.filters import SQL, Filter, Tree, filter_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import Answer, Names
 from workers.analytics.reports.window import range_of
-from workers.analytics.rollups.codec import Array, counted, ranges
-from workers.analytics.rollups.figures import joined
+from workers.analytics.rollups.codec import Array, joined, ranges, sums_by
 
 # Which items stand behind the rows of a rollup, and with how many units: as sold, or each item once.
 
@@ -40,21 +39,24 @@ class Quantities:
         self._chosen = chosen
         self._once = once
         self._pairs_max = pairs_max
-        self._numbers: dict[Key, int] = {}
-        self._parts: list[tuple[Array, Array, Array]] = []
+        self._segments = Segments(reader.days)
+        self._parts: list[tuple[Array, ...]] = []  # segment, item, rows and units of each distinct pair
         self.seen: set[int] = set()
 
     @property
     def keys(self) -> list[Key]:
         """The segments, in the order of their numbers."""
-        return list(self._numbers)
+        return self._segments.keys
 
     def add(self, month: date) -> None:
         """Add a month's entries."""
         pieces = []
-        for days, item, units, first, second in self._entries(month):
-            self.seen.update(np.unique(days).tolist())
-            pieces.append((self._days.periods_of(days), first, second, item, units))
+        for part in self._reader.entries(self._chosen, month):
+            if not len(part.day):  # nothing of the rollup is of the days, brands and categories asked for
+                continue
+            self.seen.update((number(month) - 1 + np.unique(part.day).astype("i8")).tolist())
+            segment = self._segments.of_entries("", month, part.day, part.groups(self._chosen))
+            pieces.append((segment, part.ids, part.units))
         if pieces:
             self._add(*joined(pieces))
 
@@ -83,40 +85,21 @@ class Quantities:
         if counts.sum() > self._pairs_max:
             raise JobRefused("query-too-large", "There are too many periods: ask for longer ones or a shorter range.")
         of = {"brand": brand, "category": category}
-        zeros = np.zeros(len(item), "i8")
-        first, second = ([of[name] for name in chosen.group_by] + [zeros, zeros])[:2]
         position = np.repeat(np.arange(len(item)), counts)
-        self._add(
-            periods[ranges(begins, counts)],
-            first[position],
-            second[position],
-            item[position],
-            np.ones(len(position), "i8"),
-        )
+        groups = [of[name][position] for name in chosen.group_by]
+        segment = self._segments.of_periods("", periods[ranges(begins, counts)], groups)
+        self._add(segment, item[position], np.ones(len(position), "i8"))
 
     def totals(self) -> tuple[Array, Array, Array]:
         """Return the distinct pairs of segment and item, and the units of each."""
         if not self._parts:
             return (np.empty(0, "i8"),) * 3
-        segment, item, units = counted(*joined(self._parts))
+        segment, item, rows, units = joined(self._parts)
+        segment, item, _, units = sums_by((segment, item), rows, units)
         return segment, item, np.ones(len(units), "i8") if self._once else units
 
-    def _add(self, period: Array, first: Array, second: Array, item: Array, units: Array) -> None:
-        if not len(period):  # a rollup was read and nothing of it is of the days, brands and categories asked for
-            return
-        distinct, segment = np.unique(np.stack([period, first, second]), axis=1, return_inverse=True)
-        keys = (Key("", *map(int, column)) for column in distinct.T)
-        numbers = np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys])
-        self._parts.append(counted(numbers[segment.reshape(-1)], item, units))
-
-    def _entries(self, month: date) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
-        own, within = ("brand", "category") if self._chosen.brands is not None else ("category", "brand")
-        for part in self._reader.entries(self._chosen, month):
-            groups = np.full(len(part.day), part.group_id)
-            of = {own: groups, within: part.other.astype("i8"), "channel": part.channel.astype("i8")}
-            zeros = np.zeros(len(part.day), "i8")
-            first, second = ([of[name] for name in self._chosen.group_by] + [zeros, zeros])[:2]
-            yield number(month) - 1 + part.day.astype("i8"), part.ids, part.units.astype("i8"), first, second
+    def _add(self, segment: Array, item: Array, units: Array) -> None:
+        self._parts.append(sums_by((segment, item), None, units))
 
 
 # The footprint of a unit of an item: its own figure, else its product type's by weight, else its category's.
@@ -483,11 +466,11 @@ def _shares(part: Array, items: Array) -> list[float]:
     return [round(float(n / whole), 6) for n, whole in zip(part, items, strict=True)]
 
 
-def _table(keys: list[Key], sums: list[dict[str, Any]], chosen: Filter, names: Names) -> pa.Table:
+def _table(keys: list[Key], sums: list[dict[str, Any]], chosen: Filter, names: Names) -> Rows:
     schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
     rows = [
         {"period": day_of(key.period), **names.of(chosen.group_by, key), **row}
         for key, row in zip(keys, sums, strict=True)
     ]
     rows.sort(key=lambda row: (row["period"], *((row[name] is None, row[name]) for name in chosen.group_by)))
-    return pa.Table.from_pylist(rows, schema)
+    return Rows.of(rows, schema)

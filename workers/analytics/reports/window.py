@@ -33,16 +33,6 @@ def range_of(connection: Connection, tree: Tree, chosen: Filter, parameters: dic
     return Range(first or last - timedelta(days=DEFAULT_DAYS - 1), last, granularity, ended_by)
 
 
-def whole_months(parameters: dict[str, Any]) -> Range | None:
-    """Return the days asked for if they are given and are whole calendar months, month by month."""
-    if parameters.get("granularity") not in (None, "month"):
-        return None
-    first, last = _day(parameters, "from"), _day(parameters, "to")
-    if first is None or last is None or first > last or first.day > 1 or (last + timedelta(days=1)).day > 1:
-        return None
-    return Range(first, last, "month")
-
-
 def _window_end(connection: Connection, tree: Tree, chosen: Filter) -> tuple[date, str]:
     """Return the last day of the default window: of what is asked for, else of the whole index, else today."""
     everything = Filter(currency=chosen.currency, kinds=chosen.kinds)

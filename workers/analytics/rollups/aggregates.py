@@ -1,6 +1,6 @@
 """Entries of one month in one order, and the sums over them by group, which add up."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -14,17 +14,16 @@ from shared.db.copy_binary import TableLayout
 from workers.analytics.rollups.codec import (
     Array,
     Entries,
-    added_by_cell,
-    counted,
-    counted_pairs,
-    dense,
+    joined,
     narrow,
     numbered,
     order_by,
     pack_each,
     ranges,
     starts_of,
+    sums_by,
     unpack,
+    unpack_joined,
 )
 
 # Where items belong: their brand, their category, and the categories above it.
@@ -112,15 +111,6 @@ def copied_out(connection: Connection, query: str, layout: TableLayout) -> Array
 # Whatever groups items (a brand, a category) then gathers whole stretches of rows instead of sorting them again.
 
 
-class Pairs(NamedTuple):
-    """Distinct pairs of item and channel, in that order: places in `Ordered.items` and in `Ordered.channels`."""
-
-    item: Array
-    channel: Array
-    n: Array
-    units: Array
-
-
 def _tied(list_price: Array, *keys: Array) -> bool:
     """Return whether rows that are alike in all keys differ in their list price: then it must decide their order."""
     if not list_price.any():
@@ -171,18 +161,13 @@ class SortedEntries:
         return ranges(self.bounds[order], self.lengths[order])
 
     @cached_property
-    def pairs(self) -> Pairs:
-        """Which items were seen in which channels, how often, and how many units."""
-        item, units = self.of_rows(np.arange(len(self.items))), self.entries.units
-        if len(item) and dense((item, self.channel), len(item)):
-            wide = len(self.channels)
-            cells, n, sold = added_by_cell(item * wide + self.channel, None, units)
-            return Pairs(cells // wide, cells % wide, n, sold)
-        order = order_by(item, self.channel, nearly=True)
-        item, channel = item.take(order), self.channel.take(order)
-        starts = starts_of(item, channel)
-        n = np.diff(starts, append=len(order))
-        return Pairs(item[starts], channel[starts], n, np.add.reduceat(units.take(order), starts))
+    def pairs(self) -> tuple[Array, ...]:
+        """Distinct pairs of item and channel in order, as places in `items` and `channels`; the rows and units of each.
+
+        One column each.
+        """
+        item = self.of_rows(np.arange(len(self.items)))
+        return sums_by((item, self.channel), None, self.entries.units)
 
 
 # Sums over entries by group, which add up: over groups into larger ones, over loads by taking out and putting in.
@@ -191,101 +176,109 @@ class SortedEntries:
 DAYS = 31
 
 
-class Channels(NamedTuple):
-    """One row a group and channel, in that order."""
+class Sums(NamedTuple):
+    """Figures by keys, of which the first is the place of a group, in the order of the keys."""
 
-    group: Array
-    channel: Array
-    n: Array
-    items: Array
-    units: Array
+    keys: tuple[Array, ...]
+    figures: tuple[Array, ...]
 
+    @classmethod
+    def of(cls, keys: tuple[Array, ...], *figures: Array | None) -> "Sums":
+        """Add figures up over equal keys, as `sums_by` does."""
+        columns = sums_by(keys, *figures)
+        return cls(columns[: len(keys)], columns[len(keys) :])
 
-class Prices(NamedTuple):
-    """Distinct prices of each group, ascending, and how often each comes."""
+    @classmethod
+    def joined(cls, parts: "list[Sums]") -> "Sums":
+        """Add several up, each with all keys and figures of the others."""
+        keys, figures = (joined([part[member] for part in parts]) for member in range(2))
+        return cls.of(keys, *figures)
 
-    group: Array
-    price: Array
-    times: Array
+    def negated(self) -> "Sums":
+        """Return it so that adding takes away."""
+        return Sums(self.keys, tuple(-figure for figure in self.figures))
 
+    def moved(self, to: Array) -> "Sums":
+        """Return the same of other groups: group n becomes `to[n]`."""
+        return Sums((to.take(self.keys[0]), *self.keys[1:]), self.figures)
 
-class ListPrices(NamedTuple):
-    """Distinct pairs of price and list price of each group, ascending; only where a list price is known."""
+    def repeated(self, groups: Array) -> "Sums":
+        """Return groups in this order, each as often as it is named, and numbered anew."""
+        starts, stops = (np.searchsorted(self.keys[0], groups, side=side) for side in ("left", "right"))
+        rows, lengths = ranges(starts, stops - starts), stops - starts
+        keys = (column.take(rows) for column in self.keys[1:])
+        return Sums((np.repeat(np.arange(len(groups)), lengths), *keys), tuple(f.take(rows) for f in self.figures))
 
-    group: Array
-    price: Array
-    list_price: Array
-    times: Array
+    def packed(self, groups: int) -> Iterator[bytes]:
+        """Yield the rows of each group as a rollup keeps them."""
+        return pack_each((*self.keys[1:], *self.figures), np.searchsorted(self.keys[0], np.arange(groups + 1)))
+
+    @classmethod
+    def unpacked(cls, packed: list[bytes], keys: int) -> "Sums":
+        """Read what `packed` yielded of several groups back; `keys`: how many keys there are besides the group."""
+        rows, columns = unpack_joined(packed, packed[0][0])
+        wide = [column.astype("i8") for column in columns]
+        return cls((np.repeat(np.arange(len(packed)), rows), *wide[:keys]), tuple(wide[keys:]))
 
 
 class Aggregates(NamedTuple):
-    """The sums of each group; `group` in the other members is a position in `ids`."""
+    """The sums of each group; the first key of the other members is a position in `ids`.
+
+    `totals` has the columns n, items and units, `days` a column for each day. By channel there are n, items and units,
+    by price how often it comes, and so by price and list price, where a list price is known.
+    """
 
     ids: Array
-    n: Array
-    items: Array
-    units: Array
+    totals: Array
     days: Array
-    channels: Channels
-    prices: Prices
-    list_prices: ListPrices
+    channels: Sums
+    prices: Sums
+    list_prices: Sums
+
+    @property
+    def n(self) -> Array:
+        """How many observations each group has."""
+        return self.totals[:, 0]
 
     def negated(self) -> "Aggregates":
         """Return it so that adding takes away."""
-        channels = self.channels._replace(n=-self.channels.n, items=-self.channels.items, units=-self.channels.units)
-        return Aggregates(
-            self.ids,
-            -self.n,
-            -self.items,
-            -self.units,
-            -self.days,
-            channels,
-            self.prices._replace(times=-self.prices.times),
-            self.list_prices._replace(times=-self.list_prices.times),
-        )
+        return Aggregates(self.ids, -self.totals, -self.days, *(sums.negated() for sums in self[3:]))
+
+    def repeated(self, groups: Array) -> "Aggregates":
+        """Return groups in this order: a category's sums count once for each level that it belongs to."""
+        by_key = (sums.repeated(groups) for sums in self[3:])
+        return Aggregates(self.ids[groups], self.totals[groups], self.days[groups], *by_key)
 
     def packed(self, *, prices: bool = True) -> Iterator[tuple[bytes, bytes, bytes | None, bytes | None]]:
         """Yield each group's days, channels, prices and list prices (or None) as a rollup keeps them."""
-        c, p, both, count = self.channels, self.prices, self.list_prices, len(self.ids)
-        bounds = [np.searchsorted(group, np.arange(count + 1)) for group in (c.group, p.group, both.group)]
+        count = len(self.ids)
         days = pack_each((self.days.reshape(-1),), np.arange(count + 1) * DAYS)
-        channels = pack_each((c.channel, c.n, c.items, c.units), bounds[0])
+        channels = self.channels.packed(count)
         if not prices:
             return zip(days, channels, repeat(None, count), repeat(None, count), strict=True)
-        spread = pack_each((p.price, p.times), bounds[1])
-        pairs = pack_each((both.price, both.list_price, both.times), bounds[2])
-        return zip(days, channels, spread, pairs, strict=True)
+        return zip(days, channels, self.prices.packed(count), self.list_prices.packed(count), strict=True)
 
 
 def tally(month: SortedEntries, by: str) -> Aggregates:
     """Sum a month by `brand`, `category` or `channel`. Items are counted distinctly in each group and channel."""
-    pairs = month.pairs
+    item, channel, n, units = month.pairs
     if by == "channel":
-        ids, of_row, of_pair = month.channels, month.channel, pairs.channel
+        ids, of_row, of_pair = month.channels, month.channel, channel
         items = np.bincount(of_pair, minlength=len(ids))
     else:
         ids, group = numbered(month.of_items(getattr(month.entries, by)))
-        of_row, of_pair = month.of_rows(group), group[pairs.item]
+        of_row, of_pair = month.of_rows(group), group[item]
         items = np.bincount(group, minlength=len(ids))
     count = len(ids)
     days = np.bincount(of_row * DAYS + month.entries.day - 1, minlength=count * DAYS).reshape(count, DAYS)
-    ones = np.ones(len(of_pair), "i8")
-    channels = _summed(of_pair, month.channels[pairs.channel], pairs.n, ones, pairs.units)
-    units = np.zeros(count, "i8")
-    np.add.at(units, channels.group, channels.units)
-    listed = _listed(of_row, month.entries.price, month.entries.list_price)
-    return Aggregates(ids, days.sum(axis=1), items, units, days, channels, _spread(month, of_row), listed)
-
-
-def _spread(month: SortedEntries, of_row: Array) -> Prices:
-    group, rank, times = counted(of_row, month.price_rank)
-    return Prices(group, month.prices.take(rank), times)
-
-
-def _listed(group: Array, price: Array, list_price: Array) -> ListPrices:
-    rows = np.flatnonzero(list_price)
-    ones = np.ones(len(rows), "i8")
-    return ListPrices(*counted_pairs(group.take(rows), price.take(rows), list_price.take(rows), ones))
+    channels = Sums.of((of_pair, month.channels[channel]), n, None, units)
+    sold = np.bincount(of_pair, weights=units, minlength=count).astype("i8")
+    (group, rank), times = Sums.of((of_row, month.price_rank), None)
+    prices = Sums((group, month.prices.take(rank)), times)
+    rows = np.flatnonzero(month.entries.list_price)
+    listed = (column.take(rows) for column in (of_row, month.entries.price, month.entries.list_price))
+    totals = np.stack([days.sum(axis=1), items, sold], axis=1)
+    return Aggregates(ids, totals, days, channels, prices, Sums.of(tuple(listed), None))
 
 
 def total(tallies: list[Aggregates], ids: list[Array]) -> Aggregates:
@@ -294,15 +287,19 @@ def total(tallies: list[Aggregates], ids: list[Array]) -> Aggregates:
     if len(tallies) == 1 and np.array_equal(given, tallies[0].ids) and (tallies[0].n > 0).all():
         return tallies[0]  # `tally` has one group an id, and nothing to take away
     wanted, position = np.unique(given, return_inverse=True)
-    offsets = np.cumsum([0, *(len(sums.ids) for sums in tallies)])[:-1]
-    moved = [position[offset : offset + len(sums.ids)] for sums, offset in zip(tallies, offsets, strict=True)]
-    n, items, units = (_added(position, [getattr(sums, name) for sums in tallies], len(wanted)) for name in _SUMS)
-    days = np.zeros((len(wanted), DAYS), "i8")
+    ends = np.cumsum([len(sums.ids) for sums in tallies])
+    moved = np.split(position, ends[:-1])
+    totals, days = np.zeros((len(wanted), 3), "i8"), np.zeros((len(wanted), DAYS), "i8")
+    np.add.at(totals, position, np.concatenate([sums.totals for sums in tallies]))
     np.add.at(days, position, np.concatenate([sums.days for sums in tallies]))
-    result = Aggregates(
-        wanted, n, items, units, days, _channels(tallies, moved), _prices(tallies, moved), _pairs(tallies, moved)
+    kept = np.flatnonzero(totals[:, 0] > 0)
+    place = np.zeros(len(wanted), "i8")
+    place[kept] = np.arange(len(kept))  # of the others nothing is left below
+    by_key = (
+        Sums.joined([sums.moved(to) for sums, to in zip(parts, moved, strict=True)]).moved(place)
+        for parts in zip(*(sums[3:] for sums in tallies), strict=True)
     )
-    return _without_empty(result)
+    return Aggregates(wanted[kept], totals[kept], days[kept], *by_key)
 
 
 def ancestor_totals(
@@ -312,115 +309,14 @@ def ancestor_totals(
     yield "h", by_channel, [sums.ids for sums in by_channel]
     yield "a", by_category, [np.zeros(len(sums.ids), "i8") for sums in by_category]
     chosen = [above.of(sums.ids) for sums in by_category]
-    lifted = [_lifted(sums, positions) for sums, (positions, _) in zip(by_category, chosen, strict=True)]
+    lifted = [sums.repeated(positions) for sums, (positions, _) in zip(by_category, chosen, strict=True)]
     if any(len(ups) for _, ups in chosen):
         yield "t", lifted, [ups for _, ups in chosen]
 
 
-def _lifted(one: Aggregates, positions: Array) -> Aggregates:
-    """Repeat groups: a category's sums count once for each level that it belongs to."""
-    return Aggregates(
-        one.ids[positions],
-        one.n[positions],
-        one.items[positions],
-        one.units[positions],
-        one.days[positions],
-        Channels(*_repeated(one.channels, positions)),
-        Prices(*_repeated(one.prices, positions)),
-        ListPrices(*_repeated(one.list_prices, positions)),
-    )
-
-
-def _repeated(columns: Iterable[Array], positions: Array) -> Iterator[Array]:
-    group, *others = columns
-    starts, stops = np.searchsorted(group, positions), np.searchsorted(group, positions, side="right")
-    rows = ranges(starts, stops - starts)
-    yield np.repeat(np.arange(len(positions)), stops - starts)
-    yield from (column.take(rows) for column in others)
-
-
-_SUMS = ("n", "items", "units")
-
-
 def read(ids: Array, rows: list[tuple[Any, ...]]) -> Aggregates:
     """Read the aggregates of rollups as they are stored: n, items, units, days, channels, prices, list prices."""
-    channels, prices, pairs = (_unpacked([row[column] for row in rows]) for column in (4, 5, 6))
-    n, items, units = (np.array([row[position] for row in rows], "i8") for position in range(3))
-    days = np.array([unpack(row[3])[0] for row in rows], "i8").reshape(len(rows), DAYS)
-    stacked = Channels(*_stacked(channels, len(Channels._fields)))
-    spread = Prices(*_stacked(prices, len(Prices._fields)))
-    listed = ListPrices(*_stacked(pairs, len(ListPrices._fields)))
-    return Aggregates(ids, n, items, units, days, stacked, spread, listed)
-
-
-def _unpacked(packed: list[bytes]) -> list[list[Array]]:
-    """Unpack one column of many rollups, each part with the place of its rollup in front."""
-    parts = []
-    for position, one in enumerate(packed):
-        columns = [column.astype("i8") for column in unpack(one)]
-        parts.append([np.full(len(columns[0]), position), *columns])
-    return parts
-
-
-def _stacked(parts: list[list[Array]], columns: int) -> list[Array]:
-    if len(parts) == 1:
-        return parts[0]
-    return [np.concatenate([np.empty(0, "i8"), *(part[n] for part in parts)]) for n in range(columns)]
-
-
-def _added(position: Array, values: list[Array], count: int) -> Array:
-    summed = np.zeros(count, "i8")
-    np.add.at(summed, position, np.concatenate(values))
-    return summed
-
-
-def _channels(tallies: list[Aggregates], moved: list[Array]) -> Channels:
-    parts = [[to[sums.channels.group], *sums.channels[1:]] for sums, to in zip(tallies, moved, strict=True)]
-    sums = _summed(*_stacked(parts, len(Channels._fields)))
-    return Channels(*(column[sums.n > 0] for column in sums))
-
-
-def _summed(group: Array, channel: Array, *figures: Array) -> Channels:
-    if not len(group):
-        return Channels(group, channel, *figures)
-    if dense((group, channel), len(group)):
-        wide = int(channel.max()) + 1
-        cells, *sums = added_by_cell(group * wide + channel, *figures)
-        return Channels(cells // wide, cells % wide, *sums)
-    order = order_by(group, channel)
-    group, channel = group[order], channel[order]
-    starts = starts_of(group, channel)
-    return Channels(group[starts], channel[starts], *(np.add.reduceat(column[order], starts) for column in figures))
-
-
-def _prices(tallies: list[Aggregates], moved: list[Array]) -> Prices:
-    parts = [[to.take(sums.prices.group), *sums.prices[1:]] for sums, to in zip(tallies, moved, strict=True)]
-    group, price, times = _stacked(parts, 3)
-    prices, rank = numbered(price)
-    group, rank, times = counted(group, rank, times)
-    left = np.flatnonzero(times > 0)
-    return Prices(group.take(left), prices.take(rank.take(left)), times.take(left))
-
-
-def _pairs(tallies: list[Aggregates], moved: list[Array]) -> ListPrices:
-    parts = [[to.take(sums.list_prices.group), *sums.list_prices[1:]] for sums, to in zip(tallies, moved, strict=True)]
-    sums = ListPrices(*counted_pairs(*_stacked(parts, len(ListPrices._fields))))
-    left = np.flatnonzero(sums.times > 0)
-    return ListPrices(*(column.take(left) for column in sums))
-
-
-def _without_empty(sums: Aggregates) -> Aggregates:
-    kept = sums.n > 0
-    if kept.all():
-        return sums
-    position = np.cumsum(kept) - 1
-    return Aggregates(
-        sums.ids[kept],
-        sums.n[kept],
-        sums.items[kept],
-        sums.units[kept],
-        sums.days[kept],
-        sums.channels._replace(group=position[sums.channels.group]),
-        sums.prices._replace(group=position[sums.prices.group]),
-        sums.list_prices._replace(group=position[sums.list_prices.group]),
-    )
+    totals = np.array([row[:3] for row in rows], "i8")
+    days = np.array([unpack(row[3])[0] for row in rows], "i8")
+    by_key = (Sums.unpacked([row[column] for row in rows], keys) for column, keys in ((4, 1), (5, 1), (6, 2)))
+    return Aggregates(ids, totals, days, *by_key)

@@ -26,13 +26,6 @@ def order_of(keys: Array, bits: int) -> Array:
     return order
 
 
-def ascending(keys: Array, bits: int) -> Array:
-    """Return keys of so many bits, none of them negative, in ascending order."""
-    for shift in range(0, bits, _DIGIT_BITS):
-        keys = keys.take(_digit_order(keys, shift))
-    return keys
-
-
 def _digit_order(keys: Array, shift: int) -> Array:
     digits = (keys >> keys.dtype.type(shift)).astype("u2")  # NumPy sorts 16 bits by counting if the sort is stable
     return np.argsort(digits, kind="stable")
@@ -183,66 +176,34 @@ def order_by(*keys: Array, nearly: bool = False) -> Array:
     return np.argsort(combined, kind="stable") if nearly else order_of(combined, sum(bits))
 
 
-def counted(group: Array, price: Array, times: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return distinct (group, price) in order, and how often each comes; `times` how often each of the input does."""
-    if not len(group):
-        return group.astype("i8"), price.astype("i8"), np.empty(0, "i8")
-    keys = (group, price) if times is None else (group, price, times)
-    bits = _bits(keys)
-    if sum(bits) > _BITS_MAX or (times is not None and times.min() < 0):
-        order = order_by(group, price)
-        group, price = group[order].astype("i8"), price[order].astype("i8")
-        starts = starts_of(group, price)
-        sorted_times = np.ones(len(group), "i8") if times is None else times[order].astype("i8")
-        return group[starts], price[starts], np.add.reduceat(sorted_times, starts)
-    if dense((group, price), len(group)):
-        wide = int(price.max()) + 1
-        cells, counts = added_by_cell(group.astype("i8", copy=False) * wide + price, times)
-        return cells // wide, cells % wide, counts
-    combined = ascending(_combined(keys, bits), sum(bits))
-    distinct = combined if times is None else combined >> bits[2]
-    starts = starts_of(distinct)
-    if times is None:
-        counts = np.diff(starts, append=len(group))
-    else:
-        counts = np.add.reduceat(combined & (1 << bits[2]) - 1, starts, dtype="i8")
-    distinct = distinct.take(starts)
-    return (distinct >> bits[1]).astype("i8"), (distinct & (1 << bits[1]) - 1).astype("i8"), counts
+def sums_by(keys: tuple[Array, ...], *figures: Array | None) -> tuple[Array, ...]:
+    """Return the distinct combinations of keys in order, and the sum of each figure over them; None counts the rows.
 
-
-def in_order(group: Array, price: Array) -> tuple[Array, Array]:
-    """Return pairs of group and price in that order."""
-    bits = _bits((group, price))
-    if sum(bits) > _BITS_MAX:
-        order = order_by(group, price)
-        return group.take(order), price.take(order)
-    combined = ascending(_combined((group, price), bits), sum(bits))
-    return combined >> combined.dtype.type(bits[1]), combined & combined.dtype.type((1 << bits[1]) - 1)
-
-
-def dense(keys: tuple[Array, ...], rows: int) -> bool:
-    """Return whether a table with a cell for each combination of the keys' values costs less than sorting the rows."""
-    return prod(int(key.max()) + 1 for key in keys) <= _CELLS_A_ROW * rows
-
-
-def added_by_cell(cell: Array, *figures: Array | None) -> tuple[Array, ...]:
-    """Return the distinct cells in order, and for each figure its sum over each cell; None counts the rows.
-
-    A cell of the result has a first figure other than 0. Sums are exact up to 2⁵³.
+    A combination whose first figure comes to 0 is left out. Sums are exact up to 2⁵³.
     """
-    sums = [np.bincount(cell, figure) for figure in figures]
-    cells = np.flatnonzero(sums[0] != 0)  # of booleans twice as fast
-    return cells, *(column.take(cells).astype("i8", copy=False) for column in sums)
-
-
-def counted_pairs(group: Array, price: Array, list_price: Array, times: Array) -> tuple[Array, Array, Array, Array]:
-    """Return distinct (group, price, list price) in order, and the sum of `times` over each."""
-    if not len(group):
-        return group, price, list_price, times
-    order = order_by(group, price, list_price)
-    group, price, list_price = group[order], price[order], list_price[order]
-    starts = starts_of(group, price, list_price)
-    return group[starts], price[starts], list_price[starts], np.add.reduceat(times[order], starts)
+    rows = len(keys[0])
+    if not rows:
+        return (np.empty(0, "i8"),) * (len(keys) + len(figures))
+    least = [int(key.min()) for key in keys]
+    above = [key - key.dtype.type(low) for key, low in zip(keys, least, strict=True)]
+    widths = [int(key.max()) + 1 for key in above]
+    if prod(widths) <= _CELLS_A_ROW * rows:  # a table costs less than sorting
+        cell = np.ravel_multi_index(above, widths)
+        sums = [np.bincount(cell, figure) for figure in figures]
+        there = np.flatnonzero(sums[0] != 0)  # of booleans twice as fast
+        distinct = np.unravel_index(there, widths)
+    else:
+        order = order_by(*above)
+        above = [key.take(order) for key in above]
+        starts = starts_of(*above)
+        sums = [
+            np.diff(starts, append=rows) if figure is None else np.add.reduceat(figure.take(order), starts, dtype="i8")
+            for figure in figures
+        ]
+        there = np.flatnonzero(sums[0] != 0)
+        distinct = tuple(key.take(starts.take(there)).astype("i8") for key in above)
+    summed = (column.take(there).astype("i8", copy=False) for column in sums)
+    return *(key + low for key, low in zip(distinct, least, strict=True)), *summed
 
 
 def starts_of(*columns: Array) -> Array:
@@ -270,6 +231,11 @@ def numbered(values: Array) -> tuple[Array, Array]:
 def ranges(starts: Array, lengths: Array) -> Array:
     """Return the places of many stretches of rows, one after the other."""
     return np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+
+
+def joined(parts: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
+    """Return the columns of several parts, each as one; there must be a part."""
+    return parts[0] if len(parts) == 1 else tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
 def _bits(keys: tuple[Array, ...]) -> list[int]:

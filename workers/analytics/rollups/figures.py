@@ -1,6 +1,6 @@
 """The statistics of counted prices, exact: integers of the minor unit until the last division. Pure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Context, Decimal
 from functools import cache
 from itertools import chain, pairwise
@@ -11,60 +11,7 @@ import numpy as np
 
 from shared.analytics.results import SCALE
 from shared.money import minor_digits
-from workers.analytics.rollups.codec import Array, in_order, numbered, order_by, pack_each, starts_of, unpack
-
-# Columns of integers: joined, replaced, added up; by tables where they are small, else by sorting. Pure.
-
-
-NARROW = 1 << 31
-"""Below it integers are kept in 32 bits: half the memory to go through."""
-_BINS_MAX = 1 << 20
-
-
-def replaced(codes: Array, bins: int, number: Callable[[int], int]) -> Array:
-    """Return the number of each code, all of them below `bins`; `number` gives it, once for each, in order."""
-    if bins > _BINS_MAX:
-        distinct, positions = np.unique(codes, return_inverse=True)
-        return np.array([number(code) for code in distinct.tolist()], "i4").take(positions)
-    occurs = np.zeros(bins, bool)
-    occurs[codes] = True
-    distinct = np.flatnonzero(occurs)
-    numbers = np.empty(bins, "i4")
-    numbers[distinct] = [number(code) for code in distinct.tolist()]
-    return numbers.take(codes)
-
-
-def summed_pairs(first: Array, second: Array, n: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return the distinct pairs, and the sum of `n` over each."""
-    if not len(first):
-        return first, second, first
-    low, least = int(second.min()), int(first.min())
-    width = int(second.max()) - low + 1
-    bins = (int(first.max()) - least + 1) * width
-    kind = "i4" if bins < NARROW else "i8"
-    key = (first - least).astype(kind)
-    key *= width
-    key += second.astype(kind, copy=False)
-    key -= low
-    if bins <= _BINS_MAX:
-        sums = np.bincount(key, weights=n, minlength=bins)
-        distinct = np.flatnonzero(sums)
-        return distinct // width + least, distinct % width + low, sums[distinct].astype("i8")
-    distinct, positions = np.unique(key, return_inverse=True)
-    return distinct // width + least, distinct % width + low, np.bincount(positions, weights=n).astype("i8")
-
-
-def join(parts: list[Array]) -> Array:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def joined(parts: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
-    """Return the columns of several parts, each as one; there must be a part."""
-    return tuple(join(list(column)) for column in zip(*parts, strict=True))
-
-
-# The statistics of counted prices, exact: integers of the minor unit until the last division. Pure.
-
+from workers.analytics.rollups.codec import Array, numbered, order_by, pack_each, starts_of, sums_by, unpack
 
 PERCENTS = (10, 25, 50, 75, 90)
 _PERCENTS = np.array(PERCENTS)
@@ -88,19 +35,22 @@ class Spread(NamedTuple):
     total: list[int]
     squares: list[int]
 
-    def mean(self, position: int, currency: str) -> int:
-        """Return the arithmetic mean in millionths of the currency, rounded half-even."""
-        return _half_even(self.total[position] * _millionths(currency), int(self.n[position]))
+    def mean(self, position: int, currency: str) -> Decimal:
+        """Return the arithmetic mean, rounded half-even to the sixth decimal."""
+        dividend, divisor = self.total[position] * _millionths(currency), int(self.n[position])
+        quotient, rest = divmod(dividend, divisor)
+        beyond_half = 2 * rest - divisor
+        return _of_millionths(quotient + (beyond_half > 0 or (beyond_half == 0 and quotient % 2)))
 
-    def deviation(self, position: int, currency: str) -> int | None:
-        """Return the sample standard deviation in millionths, rounded half-even; None for a single price."""
+    def deviation(self, position: int, currency: str) -> Decimal | None:
+        """Return the sample standard deviation, rounded half-even to the sixth decimal; None for a single price."""
         n, total, squares = int(self.n[position]), self.total[position], self.squares[position]
         if n < 2:
             return None
         variance, divisor = (n * squares - total * total) * _millionths(currency) ** 2, n * (n - 1)
         root = isqrt(variance // divisor)
         beyond_half = 4 * variance - (2 * root + 1) ** 2 * divisor
-        return root + (beyond_half > 0 or (beyond_half == 0 and root % 2))
+        return _of_millionths(root + (beyond_half > 0 or (beyond_half == 0 and root % 2)))
 
     @classmethod
     def joined(cls, parts: "list[Spread]") -> "Spread":
@@ -108,7 +58,7 @@ class Spread(NamedTuple):
         if len(parts) == 1:
             return parts[0]
         if not parts:
-            return spread(*(np.empty(0, "i8"),) * 2)
+            return spread(*(np.empty(0, "i8"),) * 3)
         segment, n, least, most, hundredths = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:5])
         total, squares = (
             list(chain.from_iterable(getattr(part, name) for part in parts)) for name in ("total", "squares")
@@ -126,42 +76,29 @@ def amount(hundredths: int, currency: str) -> Decimal:
 
 
 @cache
-def millionths_of_hundredth(currency: str) -> int:
-    """Return how many millionths of the currency a hundredth of a minor unit is: a whole number, as in `amount`."""
-    return _millionths(currency) // 100
-
-
-@cache
 def _millionths(currency: str) -> int:
     """Return how many there are in a minor unit."""
     return int(10 ** (SCALE - minor_digits(currency)))
 
 
-def _half_even(dividend: int, divisor: int) -> int:
-    quotient, rest = divmod(dividend, divisor)
-    return quotient + (2 * rest > divisor or (2 * rest == divisor and quotient % 2))
+def _of_millionths(millionths: int) -> Decimal:
+    return Decimal(millionths).scaleb(-SCALE, _EXACT)
 
 
-def spread(segment: Array, price: Array, times: Array | None = None) -> Spread:
-    """Make the statistics of segments from prices, sorted by segment and price; `times`: how often each.
-
-    Without `times` each comes once.
-    """
+def spread(segment: Array, price: Array, times: Array) -> Spread:
+    """Make the statistics of segments from prices, sorted by segment and price, and how often each comes."""
     starts = starts_of(segment)
-    ends = np.empty_like(starts)
-    ends[:-1], ends[-1:] = starts[1:] - 1, len(segment) - 1
-    upto = None if times is None else times.cumsum()
-    base = starts if times is None or upto is None else upto.take(starts) - times.take(starts)
-    n = (ends + 1 if upto is None else upto.take(ends)) - base
-    before = base[:, None]
-    low, rest = np.divmod(_PERCENTS * (n[:, None] - 1), 100)
-    ranks = (before + low, before + np.minimum(low + 1, n[:, None] - 1))
-    places = ranks if upto is None else (upto.searchsorted(rank, side="right") for rank in ranks)
-    lower, upper = (price.take(place).astype("i8", copy=False) for place in places)
+    ends = np.append(starts, len(segment))[1:] - 1
+    upto = times.cumsum()
+    before = (upto.take(starts) - times.take(starts))[:, None]
+    n = upto.take(ends)[:, None] - before
+    low, rest = np.divmod(_PERCENTS * (n - 1), 100)
+    ranks = (before + low, before + np.minimum(low + 1, n - 1))
+    lower, upper = (price.take(upto.searchsorted(rank, side="right")).astype("i8", copy=False) for rank in ranks)
     hundredths = lower * 100 + (upper - lower) * rest
     total, squares = _powers(price, times, starts)
     least, most = (price.take(place).astype("i8", copy=False) for place in (starts, ends))
-    return Spread(segment.take(starts).astype("i8", copy=False), n, least, most, hundredths, total, squares)
+    return Spread(segment.take(starts).astype("i8", copy=False), n[:, 0], least, most, hundredths, total, squares)
 
 
 class Discounts(NamedTuple):
@@ -217,22 +154,21 @@ def discounts(count: int, segment: Array, price: Array, list_price: Array, times
     return Discounts(listed, promoted, mean, median)
 
 
-def _powers(price: Array, times: Array | None, starts: Array) -> tuple[list[int], list[int]]:
+def _powers(price: Array, times: Array, starts: Array) -> tuple[list[int], list[int]]:
     """Return the sum and the sum of squares of each segment's prices."""
     if not len(starts):
         return [], []
     price = price.astype("i8", copy=False)
-    most, count = int(price.max()), len(price) if times is None else int(times.sum())
-    if most**2 * count < _SUM_MAX:
-        summed = price if times is None else price * times
+    most = int(price.max())
+    if most**2 * int(times.sum()) < _SUM_MAX:
+        summed = price * times
         return np.add.reduceat(summed, starts).tolist(), np.add.reduceat(summed * price, starts).tolist()
-    t = np.ones(len(price), "i8") if times is None else times
     if most >= _NARROW:  # beyond 42 million dollars: rare enough for Python's own integers
-        p, t = price.astype(object), t.astype(object)
+        p, t = price.astype(object), times.astype(object)
         return list(np.add.reduceat(p * t, starts)), list(np.add.reduceat(p * p * t, starts))
     # In halves of 16 bits no sum leaves 63 bits, however many observations there are.
     high, low = price >> 16, price & 0xFFFF
-    sums = [np.add.reduceat(part * t, starts).tolist() for part in (high, low, high * high, high * low, low * low)]
+    sums = [np.add.reduceat(part * times, starts).tolist() for part in (high, low, high * high, high * low, low * low)]
     total = [(h << 16) + lo for h, lo in zip(sums[0], sums[1], strict=True)]
     squares = [(hh << 32) + (hl << 17) + ll for hh, hl, ll in zip(*sums[2:], strict=True)]
     return total, squares
@@ -282,9 +218,9 @@ def of_entries(group: Array, item: Array, day: Array, channel: Array, price: Arr
         np.bincount(ordered.take(firsts)),
         seen.argmax(axis=1),
         _DAYS - 1 - seen[:, ::-1].argmax(axis=1),
-        spread(*in_order(place, price)),
+        spread(*sums_by((place, price), None)),
         discounts(len(ids), place.take(listed), prices, list_prices, np.ones(len(listed), "i8")),
-        *summed_pairs(place, channel),
+        *sums_by((place, channel), None),
     )
 
 

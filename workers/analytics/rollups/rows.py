@@ -116,7 +116,7 @@ def with_prices(scope: str, month: date, stratum: Stratum, sums: aggregates.Aggr
 
 
 def _heads(sums: aggregates.Aggregates) -> Iterator[tuple[int, ...]]:
-    return zip(*(column.tolist() for column in (sums.ids, sums.n, sums.items, sums.units)), strict=True)
+    return zip(sums.ids.tolist(), *sums.totals.T.tolist(), strict=True)
 
 
 def whole(month: date, stratum: Stratum, entries: Entries, above: Ancestors) -> Iterator[Row]:
