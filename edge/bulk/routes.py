@@ -13,7 +13,7 @@ from edge.bulk.iceberg import error_document as iceberg_error
 from edge.bulk.release_repository import KEYS_PATH
 from edge.bulk.releases import Datasets
 from edge.bulk.s3 import S3
-from edge.bulk.s3 import error_document as s3_error
+from edge.bulk.s3_errors import error_document as s3_error
 from edge.http.routing import API_PATH as PREFIX
 from edge.http.routing import KEY, Price, Route, Rule
 from edge.jobs.handlers import RESULT_PROBLEMS

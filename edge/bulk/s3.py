@@ -5,12 +5,10 @@ A view of the rows that name releases: nothing is copied, and bytes are sent and
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
 from datetime import UTC
 from email.utils import format_datetime
 from typing import Any
 from urllib.parse import quote
-from xml.sax.saxutils import escape
 
 from aiohttp import hdrs, web
 
@@ -20,6 +18,8 @@ from edge.bulk.data_credentials import BUCKET, REGION, DataCredentialService, Si
 from edge.bulk.downloads import FileResponder
 from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import LATEST, ReleaseRepository
+from edge.bulk.s3_errors import S3Problem
+from edge.bulk.s3_xml import xml_document
 from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.json import unstored_json
 from edge.http.parameters import whole_number
@@ -30,56 +30,10 @@ from edge.quota.billing import Billing
 from shared.clock import rfc3339
 from shared.organizations.accounts import INSTITUTIONAL
 
-_NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 _KEYS_MAX = 1_000
 _LISTING = {
     "list-type", "prefix", "delimiter", "max-keys", "continuation-token", "start-after", "encoding-type", "fetch-owner",
 }  # fmt: skip
-# What a client of S3 knows each of our problems as; others are named by their status.
-_CODES = {
-    "rate-limited": "TooManyRequests",
-    "dataset-not-found": "NoSuchKey",
-    "result-expired": "NoSuchKey",
-    "range-not-satisfiable": "InvalidRange",
-    "precondition-failed": "PreconditionFailed",
-    "method-not-allowed": "MethodNotAllowed",
-    "not-implemented": "NotImplemented",
-    "service-unavailable": "ServiceUnavailable",
-    "internal-error": "InternalError",
-}
-# Which of our problems a code of S3 is, for the status and for our own log.
-_SLUGS = {
-    "AccessDenied": "invalid-signature",
-    "AuthorizationHeaderMalformed": "invalid-request",
-    "AuthorizationQueryParametersError": "invalid-request",
-    "ExpiredToken": "invalid-request",
-    "InvalidAccessKeyId": "invalid-signature",
-    "InvalidArgument": "invalid-request",
-    "InvalidRequest": "invalid-request",
-    "InvalidToken": "invalid-request",
-    "RequestTimeTooSkewed": "invalid-signature",
-    "SignatureDoesNotMatch": "invalid-signature",
-    "SlowDown": "rate-limited",
-}
-
-
-class S3Problem(Problem):
-    """A problem with the code that S3's clients know it by."""
-
-    def __init__(self, code: str, detail: str, fields: Mapping[str, str] | None = None) -> None:
-        super().__init__(_SLUGS[code], detail, fields=fields)
-        self.code = code
-
-
-def error_document(problem: Problem, request: web.Request) -> web.Response:
-    """Write a problem as S3's own error document."""
-    code = getattr(problem, "code", None) or _CODES.get(problem.type.slug, "InvalidRequest")
-    members = {"Code": code, "Message": problem.detail, "Resource": request.rel_url.raw_path}
-    body = _xml("Error", (*members.items(), ("RequestId", request[CONTEXT].request_id)), namespace="")
-    fields = {"Cache-Control": "no-store", **problem.fields}
-    return web.Response(
-        status=problem.type.status, reason=problem.type.title, body=body, content_type="application/xml", headers=fields
-    )
 
 
 class S3:
@@ -120,7 +74,7 @@ class S3:
         if request.method == hdrs.METH_HEAD:
             return web.Response(headers={"x-amz-bucket-region": REGION})
         if "location" in query:
-            return _answer(_xml("LocationConstraint", ()))
+            return _answer(xml_document("LocationConstraint", ()))
         if query.get("list-type") != "2" or query.keys() - _LISTING - {"x-id"}:
             raise Problem("not-implemented", "A bucket supports only ListObjectsV2, HeadBucket and GetBucketLocation.")
         return _answer(await self._listed(query))
@@ -204,7 +158,7 @@ class S3:
                 written = row["created_at"].astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
                 size_of = [("ETag", etag_of(row["sha256"])), ("Size", row["bytes"]), ("StorageClass", "STANDARD")]
                 fields.append(("Contents", [("Key", encode(row["entry"])), ("LastModified", written), *size_of]))
-        return _xml("ListBucketResult", fields)
+        return xml_document("ListBucketResult", fields)
 
 
 def _size(text: str) -> int:
@@ -232,14 +186,3 @@ def _token(text: str) -> str:
 
 def _answer(body: bytes) -> web.Response:
     return web.Response(body=body, content_type="application/xml", headers={"Cache-Control": "no-store"})
-
-
-def _xml(name: str, members: Iterable[tuple[str, Any]], namespace: str = _NAMESPACE) -> bytes:
-    inner = "".join(_element(*member) for member in members)
-    at = f' xmlns="{namespace}"' if namespace else ""
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{name}{at}>{inner}</{name}>'.encode()
-
-
-def _element(name: str, value: Any) -> str:
-    inner = "".join(_element(*one) for one in value) if isinstance(value, list) else escape(str(value))
-    return f"<{name}>{inner}</{name}>"
