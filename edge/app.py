@@ -14,7 +14,7 @@ from edge import rules
 from edge.analytics import light_reads, reports
 from edge.analytics.prior_price import PriorPrice
 from edge.auth.middleware import Authentication
-from edge.bulk.routes import dataset_routes, export_routes
+from edge.bulk.routes import dataset_routes, export_routes, unrouted
 from edge.composition import Resources, Services
 from edge.dashboard import routes as dashboard
 from edge.docs.document import Document
@@ -78,7 +78,7 @@ def create_app(resources: Resources) -> web.Application:
     document = Document(settings)
     listed = routes(services, document)
     listed += mcp.routes(listed, services, authentication)
-    register(app, listed)
+    register(app, listed, unrouted())
     document.describe(app, listed)
     app[DOCUMENT] = document
     app[SERVICES] = services

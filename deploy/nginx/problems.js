@@ -24,6 +24,23 @@ const PROBLEMS = {
     504: ["upstream-timeout", "Gateway Time-out", "A part of the service did not respond in time."],
     505: ["http-version-not-supported", "HTTP Version Not Supported", "Use HTTP/1.1 or HTTP/2."],
 };
+// What a client of S3 knows each of them as; others are its InvalidRequest. As in edge/bulk/s3_errors.py, but what has no
+// place here is another bucket.
+const S3_CODES = {
+    404: ["NoSuchBucket", "The only bucket is `releases`."],
+    405: ["MethodNotAllowed", "The bucket is read-only."],
+    411: ["MissingContentLength"],
+    412: ["PreconditionFailed"],
+    413: ["EntityTooLarge"],
+    416: ["InvalidRange"],
+    421: ["InvalidRequest", "This server does not serve the requested host. Use path-style addresses."],
+    429: ["SlowDown"],
+    500: ["InternalError"],
+    501: ["NotImplemented"],
+    502: ["InternalError"],
+    503: ["ServiceUnavailable"],
+    504: ["InternalError"],
+};
 const ALLOW = "GET, HEAD, OPTIONS";
 const WAIT_SECONDS = { 429: 1, 502: 2, 503: 2, 504: 5 };
 
@@ -55,7 +72,17 @@ const POOLS = ["edge_free", "edge_paid"];
 function status_of(r) {
     const status = Number(r.uri.slice(-3));
     const asked = (r.variables.upstream_addr || "").split(/[, ]+/);
+    if (status === 413 && r.variables.of_s3) {
+        return 405; // an upload, which is refused whatever its size
+    }
     return status === 502 && POOLS.includes(asked[asked.length - 1]) ? 503 : status;
+}
+
+// All of its text is ours: nothing needs to be escaped.
+function s3Document(r, status, detail) {
+    const known = S3_CODES[status] || ["InvalidRequest"];
+    return '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>' + known[0] + "</Code><Message>" + (known[1] || detail) +
+        "</Message><RequestId>" + r.variables.id + "</RequestId></Error>";
 }
 
 function answer(r) {
@@ -80,6 +107,12 @@ function answer(r) {
     }
     if (status === 405) {
         fields["Allow"] = ALLOW;
+    }
+    if (r.variables.of_s3) {
+        fields["Content-Type"] = "application/xml";
+        fields["x-amz-request-id"] = r.variables.id;
+        r.return(status, s3Document(r, status, document.detail));
+        return;
     }
     if ((r.variables.http_accept || "").includes("text/html")) {
         fields["Content-Type"] = "text/html; charset=utf-8";

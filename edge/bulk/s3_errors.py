@@ -8,6 +8,7 @@ from edge.bulk.s3_xml import xml_document
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 
+REQUEST_ID_FIELD = "x-amz-request-id"
 # What a client of S3 knows each of our problems as; others are named by their status.
 _CODES = {
     "rate-limited": "TooManyRequests",
@@ -19,10 +20,14 @@ _CODES = {
     "not-implemented": "NotImplemented",
     "service-unavailable": "ServiceUnavailable",
     "internal-error": "InternalError",
+    "upstream-error": "InternalError",
+    "content-too-large": "EntityTooLarge",
 }
 # Which of our problems a code of S3 is, for the status and for our own log.
 _SLUGS = {
     "AccessDenied": "invalid-signature",
+    "InvalidPartNumber": "range-not-satisfiable",
+    "NoSuchVersion": "dataset-not-found",
     "AuthorizationHeaderMalformed": "invalid-request",
     "AuthorizationQueryParametersError": "invalid-request",
     "ExpiredToken": "invalid-request",
@@ -48,8 +53,9 @@ def error_document(problem: Problem, request: web.Request) -> web.Response:
     """Write a problem as S3's own error document."""
     code = getattr(problem, "code", None) or _CODES.get(problem.type.slug, "InvalidRequest")
     members = {"Code": code, "Message": problem.detail, "Resource": request.rel_url.raw_path}
-    body = xml_document("Error", (*members.items(), ("RequestId", request[CONTEXT].request_id)), namespace="")
-    fields = {"Cache-Control": "no-store", **problem.fields}
+    request_id = request[CONTEXT].request_id
+    body = xml_document("Error", (*members.items(), ("RequestId", request_id)), namespace="")
+    fields = {"Cache-Control": "no-store", REQUEST_ID_FIELD: request_id, **problem.fields}
     return web.Response(
         status=problem.type.status, reason=problem.type.title, body=body, content_type="application/xml", headers=fields
     )

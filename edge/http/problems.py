@@ -221,7 +221,8 @@ class Problem(Exception):
         self.extra = {**listed, **(extra or {})}
         self.fields = dict(fields or {})
 
-    def document(self, problem_base_url: str, request_id: str) -> bytes:
+    def document(self, problem_base_url: str, request_id: str, more: Mapping[str, object] | None = None) -> bytes:
+        """Return the problem document; `more` are members that another protocol adds."""
         return _ENCODER.encode(
             {
                 "type": f"{problem_base_url}/{self.type.slug}",
@@ -230,6 +231,7 @@ class Problem(Exception):
                 "detail": self.detail,
                 "instance": instance_of(request_id),
                 **self.extra,
+                **(more or {}),
             }
         )
 
@@ -322,10 +324,10 @@ class ProblemDetails:
         self._errors_base = problem_base_url
         self._log = log
 
-    def answer(self, problem: Problem, context: Context) -> web.Response:
-        """Return a problem's response and keep its slug for the access line."""
+    def answer(self, problem: Problem, context: Context, more: Mapping[str, object] | None = None) -> web.Response:
+        """Return a problem's response, with `more` members, and keep its slug for the access line."""
         context.problem_slug = problem.type.slug
-        body = problem.document(self._errors_base, context.request_id)
+        body = problem.document(self._errors_base, context.request_id, more)
         fields = {"Cache-Control": "no-store", **problem.fields}
         return web.Response(
             status=problem.type.status, reason=problem.type.title, body=body, content_type=CONTENT_TYPE, headers=fields
@@ -343,6 +345,8 @@ class ProblemDetails:
                 context.problem_slug = problem.type.slug
                 if rule.fails_as is not None:
                     return rule.fails_as(problem, request)
+                if rule.error_members is not None:
+                    return self.answer(problem, context, rule.error_members(problem, request))
                 for_person = rule.page or problem.type.slug == "not-found"
                 if for_person and wants_html(request):
                     return self._page(problem, context)
