@@ -106,7 +106,7 @@ $(JUDGES)/.tools: requirements-judge.lock $(VENV)/bin/python
 	@$(JUDGES)/bin/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-judge.lock
 	@touch $@
 
-$(JUDGES)/.readers: requirements-readers.lock $(JUDGES)/.tools
+$(JUDGES)/.readers: requirements-readers.lock $(VENV)/bin/python
 	@echo "Installing the tools that read releases from requirements-readers.lock …"
 	@$(BIN)/python -m venv $(JUDGES)/readers
 	@$(JUDGES)/readers/bin/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-readers.lock
