@@ -336,3 +336,17 @@ def test_the_answer_of_a_receiver_is_bounded(sent: bytes, outcome: str) -> None:
         answer = Poster(private_allowed=True).post(f"http://127.0.0.1:{there.port}/", b"{}", {})
         assert answer.outcome == outcome
         assert "\0" not in answer.text, "PostgreSQL's text cannot hold it"
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 305, 307, 308])
+def test_no_redirect_is_followed_whatever_its_status(status: int) -> None:
+    """Its target could be an address that a webhook must not have."""
+
+    def redirect(connection: socket.socket, head: bytes) -> None:
+        location = f"http://127.0.0.1:{elsewhere.port}/"
+        connection.sendall(f"HTTP/1.1 {status} R\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
+
+    with receiver(accept) as elsewhere, receiver(redirect) as there:
+        answer = Poster(private_allowed=True).post(f"http://127.0.0.1:{there.port}/", b"{}", {})
+        assert (answer.status, answer.outcome) == (status, "redirected")
+        assert elsewhere.heads == []
