@@ -99,7 +99,7 @@ def run_round(name: str) -> tuple[bool, float, str]:
     began, printed = time.monotonic(), ""
     environment = {**os.environ, **_VARIABLES.get(name, {})}
     with tempfile.TemporaryDirectory(prefix="itemindex-round-") as scratch:
-        for arguments in [_BEFORE[name]] * (name in _BEFORE) + [ROUNDS[name]]:
+        for arguments in filter(None, (_BEFORE.get(name), ROUNDS[name])):
             command = [sys.executable, "-m", *(word.replace("{scratch}", scratch) for word in arguments)]
             try:
                 done = subprocess.run(
