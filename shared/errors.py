@@ -1,7 +1,21 @@
 """Domain errors. They know nothing of HTTP; the edge gives each one a status, a slug and a public sentence."""
 
+import copyreg
+from typing import Any
 
-class ItemIndexError(Exception):
+
+class CopyableError(Exception):
+    """An exception whose copies have all its attributes, also those that another process gets as a pickle.
+
+    Python makes a copy by a call of the class with `args`, which fails where the class takes other arguments, and in a
+    process pool ends the pool.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
+
+
+class ItemIndexError(CopyableError):
     """The root of every error that this project raises on purpose."""
 
 

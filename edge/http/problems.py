@@ -16,6 +16,7 @@ from edge.http.context import CONTEXT, Context, instance_of
 from edge.http.html import PAGES, wants_html
 from edge.http.routing import rule_of
 from shared.errors import (
+    CopyableError,
     IdentifierNotFound,
     InvalidCursor,
     InvalidIid,
@@ -195,7 +196,7 @@ class ProblemDocument(Schema):
     errors = fields.List(fields.Nested(ParameterFault()), metadata={"description": "All invalid parameters"})
 
 
-class Problem(Exception):
+class Problem(CopyableError):
     """An answer that is not the one asked for. `extra` are the members that the slug adds, `fields` more headers.
 
     `cause` is the sentence for everyone, `advice` one more for programs: the call that helps; pages leave it out.

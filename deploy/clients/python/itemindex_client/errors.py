@@ -1,5 +1,6 @@
 """The errors of a call: problem documents of the API (RFC 9457) and faults on the way, each as an exception."""
 
+import copyreg
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -8,7 +9,11 @@ import httpx
 
 
 class ItemIndexError(Exception):
-    """Every error of this client."""
+    """Every error of this client. Copies and pickles have all its attributes, so it crosses from process to process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python would make a copy by a call of the class with `args`, where ApiProblem takes a document and a response.
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class KeyNeeded(ItemIndexError):
