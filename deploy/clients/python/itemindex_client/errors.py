@@ -77,7 +77,11 @@ class NotFound(ApiProblem):
     """There is nothing under this name."""
 
 
-class Withdrawn(ApiProblem):
+class Gone(ApiProblem):
+    """It is there no more: an item that was withdrawn, a result that expired, events or a cursor of long ago."""
+
+
+class Withdrawn(Gone):
     """The item was withdrawn; its IID will not be used again."""
 
 
@@ -106,12 +110,15 @@ class Unavailable(ApiProblem):
     """The service cannot answer at the moment."""
 
 
-_BY_SLUG: dict[str, type[ApiProblem]] = {"insufficient-plan": InsufficientPlan}
+_BY_SLUG: dict[str, type[ApiProblem]] = {
+    "insufficient-plan": InsufficientPlan,
+    "iid-withdrawn": Withdrawn,
+}
 _BY_STATUS: dict[int, type[ApiProblem]] = {
     300: SeveralCandidates,
     404: NotFound,
     409: Conflict,
-    410: Withdrawn,
+    410: Gone,
     429: RateLimited,
     502: Unavailable,
     503: Unavailable,
