@@ -31,7 +31,7 @@ from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
 from edge.http.representation import answer_keeping
 from edge.http.request_context import RequestContext
-from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
+from edge.http.routing import ANY, BODY_BYTES_MAX, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.routing import API_PATH as PREFIX
 from edge.index import digital_link
 from edge.index import lists as index_lists
@@ -47,7 +47,6 @@ from edge.search.answers import Search
 
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
-REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 
 def create_app(resources: Resources) -> web.Application:
@@ -71,7 +70,7 @@ def create_app(resources: Resources) -> web.Application:
             negotiation,
             rate_limit(services.billing),
         ],
-        client_max_size=REQUEST_BODY_BYTES_MAX,
+        client_max_size=BODY_BYTES_MAX,
     )
     app.on_response_prepare.append(_hide_server)
     app.on_shutdown.append(_close_streams(resources))
