@@ -62,7 +62,7 @@ def test_a_folder_has_one_export_and_another_one_is_not_even_ordered(
 
 
 class Brands:
-    """Answers a list of brands in pages; `changes_at` is the request from which on the data is newer."""
+    """Answers a list of brands in pages, two rows for each; from the request `changes_at` on the data is newer."""
 
     def __init__(self, count: int, *, as_job: bool = False, changes_at: int | None = None) -> None:
         self.names = [f"b{number}" for number in range(count)]
@@ -81,51 +81,58 @@ class Brands:
 
     def _page(self, limit: int, start: int, *, with_cursor: bool = True) -> dict[str, Any]:
         version = 1 if self.changes_at is None or len(self.asked) < self.changes_at else 2
-        rows = [{"brand": f"{name}@{version}"} for name in self.names[start : start + limit]]
+        rows = [{"brand": f"{name}@{version}"} for name in self.names[start : start + limit] for _ in range(2)]
         more = str(start + limit) if start + limit < len(self.names) else None
         meta = {"data_version": version, "rows": len(rows), "total": len(self.names), "cost_units": 10, "cached": False}
         cursor = {"next_cursor": more} if with_cursor else {}
         return {"data": rows, "meta": {**meta, **cursor, "result_sha256": "page"}}
 
 
-@pytest.mark.parametrize("as_job", [False, True])
-def test_a_report_that_is_a_list_is_read_to_its_end(as_job: bool) -> None:
+def twice(names: list[str], version: int) -> list[str]:
+    return [f"{name}@{version}" for name in names for _ in range(2)]
+
+
+@pytest.mark.parametrize(("as_job", "units"), [(False, 30), (True, 40)])
+def test_a_report_that_is_a_list_is_read_to_its_end(as_job: bool, units: int) -> None:
     brands = Brands(1_100, as_job=as_job)
     report = client(brands).report.brand_insights().wait()
-    assert [row["brand"] for row in report.rows] == [f"{name}@1" for name in brands.names]
-    assert (report.meta["rows"], report.meta["total"], report.meta["next_cursor"]) == (1_100, 1_100, None)
-    assert report.meta["cost_units"] == 30 and "result_sha256" not in report.meta
+    assert [row["brand"] for row in report.rows] == twice(brands.names, 1)
+    assert (report.meta["rows"], report.meta["total"], report.meta["next_cursor"]) == (2_200, 1_100, None)
+    assert report.meta["cost_units"] == units and "result_sha256" not in report.meta
     assert {one["limit"] for one in brands.asked} == {str(PAGE_ENTRIES_MAX)}
 
 
 def test_a_list_that_fits_in_a_page_keeps_its_meta() -> None:
-    report = client(Brands(762)).report.brand_insights(limit=762).wait()
-    assert report.meta["result_sha256"] == "page" and len(report.rows) == 762
+    for as_job in (False, True):
+        brands = Brands(50, as_job=as_job)
+        report = client(brands).report.brand_insights().wait()
+        assert report.meta["result_sha256"] == "page" and len(report.rows) == 100 and len(brands.asked) == 1
 
 
 def test_a_limit_asks_for_one_page() -> None:
     brands = Brands(762)
     report = client(brands).report.brand_insights(limit=10).wait()
-    assert len(report.rows) == 10 and report.meta["next_cursor"] == "10" and len(brands.asked) == 1
+    assert len(report.rows) == 20 and report.meta["next_cursor"] == "10" and len(brands.asked) == 1
 
 
 def test_pages_of_two_states_of_the_data_are_not_joined() -> None:
     brands = Brands(762, changes_at=2)
     report = client(brands).report.brand_insights().wait()
-    assert [row["brand"] for row in report.rows] == [f"{name}@2" for name in brands.names]
+    assert [row["brand"] for row in report.rows] == twice(brands.names, 2)
+    assert report.meta["cost_units"] == 40
     assert [one.get("cursor") for one in brands.asked] == [None, "500", None, "500"]
 
 
 async def test_the_asynchronous_client_reads_a_list_to_its_end_too() -> None:
     brands = Brands(762)
     async with AsyncClient(URL, key="k", http=httpx.AsyncClient(transport=httpx.MockTransport(brands))) as caller:
-        assert len((await caller.report.brand_insights().wait()).rows) == 762
+        assert len((await caller.report.brand_insights().wait()).rows) == 2 * 762
 
 
 def test_the_command_prints_the_whole_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("itemindex_client.cli.Client", lambda *_, **__: client(Brands(762)))
     main(["report", "brand-insights", "--json"])
-    assert len(json.loads(capsys.readouterr().out)["data"]) == 762
+    assert len(json.loads(capsys.readouterr().out)["data"]) == 2 * 762
 
 
 def test_the_price_of_a_list_is_that_of_the_page_that_is_ordered() -> None:

@@ -123,22 +123,26 @@ class Calls:
     ) -> Flow[Report[Row]]:
         """Order all pages of a report that is a list, as `report` does, all of one data_version.
 
-        `meta` is that of the first page, with the rows and units of all; a digest of a page is left out.
+        `meta` is that of the first page, with the rows of all and the units of every call; a digest is left out.
         """
         pages: list[Any] = []
         cursor: str | None = None
+        units = 0
         for _ in range(_PAGES_MAX):
             page = yield from self._report(path, {**query, "cursor": cursor}, seconds, progress)
-            if pages and page["meta"]["data_version"] != pages[0]["meta"]["data_version"]:
+            meta = page["meta"]
+            units += meta["cost_units"]
+            if "next_cursor" not in meta and meta.get("total", 0) > PAGE_ENTRIES_MAX:
+                continue  # it is the result of a job, which has no cursor; the list itself has one
+            if pages and meta["data_version"] != pages[0]["meta"]["data_version"]:
                 pages, cursor = [], None  # the data changed: ranks of two states are no list
                 continue
             pages.append(page)
-            cursor = page["meta"].get("next_cursor")
+            cursor = meta.get("next_cursor")
             if cursor is None:
                 progress(1.0, "done")
-                return Report(
-                    [entry for one in pages for entry in one["data"]], _meta([one["meta"] for one in pages]), row
-                )
+                rows = [entry for one in pages for entry in one["data"]]
+                return Report(rows, _meta([one["meta"] for one in pages], len(rows), units), row)
         raise ConnectionFailed(f"{path} did not end within {_PAGES_MAX} pages: give a `limit` to read one page")
 
     def _report(self, path: str, query: dict[str, Any], seconds: float, progress: Progress) -> Flow[Any]:
@@ -147,12 +151,7 @@ class Calls:
         if response.status_code != 202:
             return _document(response)
         job = yield from self.finished("/jobs", _document(response), seconds, progress)
-        document = yield from self.get(f"/jobs/{job['id']}/result", key_needed=True)
-        if len(document["data"]) < document["meta"].get(
-            "total", 0
-        ):  # the list itself has the cursor, a result has none
-            return (yield from self._report(path, query, seconds, progress))
-        return document
+        return (yield from self.get(f"/jobs/{job['id']}/result", key_needed=True))
 
     def finished(self, path: str, job: dict[str, Any], seconds: float, progress: Progress) -> Flow[Any]:
         """Poll a job below its path until it has ended, at most so many seconds. Raises JobFailed, TimeoutError."""
@@ -197,14 +196,14 @@ class Calls:
         )
 
 
-def _meta(pages: list[dict[str, Any]]) -> dict[str, Any]:
+def _meta(pages: list[dict[str, Any]], rows: int, units: int) -> dict[str, Any]:
     """Return the `meta` of a list from those of its pages."""
     [first, *others] = pages
     if not others:
-        return dict(first)
-    added = {name: sum(one[name] for one in pages) for name in ("rows", "cost_units")}
+        return {**first, "cost_units": units}
     kept = {name: value for name, value in first.items() if name != "result_sha256"}
-    return {**kept, **added, "cached": all(one["cached"] for one in pages), "next_cursor": None}
+    cached = all(one["cached"] for one in pages)
+    return {**kept, "rows": rows, "cost_units": units, "cached": cached, "next_cursor": None}
 
 
 def _document(response: httpx.Response) -> Any:

@@ -73,9 +73,13 @@ export class ReportCall<R> {
   async #wholeList(waiting: Waiting): Promise<Page> {
     let pages: Page[] = [];
     let cursor: string | undefined;
+    let units = 0;
     for (let count = 0; count < PAGES_MAX; count++) {
       const page = await this.#page({ ...this.#query, cursor }, waiting);
       const [first] = pages;
+      units += page.meta.cost_units;
+      // The result of a job has no cursor; the list itself has one.
+      if (page.meta.next_cursor === undefined && (page.meta.total ?? 0) > PAGE_ENTRIES_MAX) continue;
       if (first && page.meta.data_version !== first.meta.data_version) {
         pages = [];
         cursor = undefined;
@@ -83,7 +87,7 @@ export class ReportCall<R> {
       }
       pages.push(page);
       cursor = page.meta.next_cursor ?? undefined;
-      if (cursor === undefined) return joined(first ?? page, pages);
+      if (cursor === undefined) return joined(first ?? page, pages, units);
     }
     throw new ConnectionFailed(`${this.#path} did not end within ${PAGES_MAX} pages: give a \`limit\` to read one page`);
   }
@@ -95,20 +99,17 @@ export class ReportCall<R> {
     if (status !== 202) return document as Page;
     const job = document as Job;
     await ended(this.#http, `/jobs/${job.id}`, job, waiting);
-    const page = await this.#http.json<Page>(`/jobs/${job.id}/result`, { keyNeeded: true, signal });
-    // The list itself has the cursor, a result has none.
-    return page.data.length < (page.meta.total ?? 0) ? this.#page(query, waiting) : page;
+    return this.#http.json<Page>(`/jobs/${job.id}/result`, { keyNeeded: true, signal });
   }
 }
 
-/** Return a list from its pages, with the meta of the first; a digest of a page is left out. */
-function joined(first: Page, pages: Page[]): Page {
-  if (pages.length === 1) return first;
+/** Return a list from its pages, with the meta of the first and the units of every call; a digest of a page is left out. */
+function joined(first: Page, pages: Page[], units: number): Page {
+  if (pages.length === 1) return { ...first, meta: { ...first.meta, cost_units: units } };
   const { result_sha256: _, ...kept } = first.meta;
-  const sum = (of: (meta: PageMeta) => number): number => pages.reduce((total, page) => total + of(page.meta), 0);
+  const data = pages.flatMap((page) => page.data);
   const cached = pages.every((page) => page.meta.cached);
-  const added = { rows: sum((meta) => meta.rows), cost_units: sum((meta) => meta.cost_units), cached, next_cursor: null };
-  return { data: pages.flatMap((page) => page.data), meta: { ...kept, ...added } };
+  return { data, meta: { ...kept, rows: data.length, cost_units: units, cached, next_cursor: null } };
 }
 
 /** Order an export, follow it to its end and return its manifest, whose files have signed addresses. */
