@@ -4,7 +4,7 @@ import crypto from "crypto";
 // status: [slug, title, detail]; slugs as in edge/http/catalogue.toml. A title is the reason phrase of its status line;
 // some of nginx's phrases are older than RFC 9110, and nginx does not let them be changed. Tests hold all of this together.
 const PROBLEMS = {
-    400: ["invalid-request", "Bad Request", "The request is not valid HTTP."],
+    400: ["invalid-request", "Bad Request", "The request is not valid HTTP. In its URL, percent-encode characters outside ASCII (%C3%BC)."],
     404: ["not-found", "Not Found", "There is nothing at this path. See /v1/docs/reference for all paths."],
     405: ["method-not-allowed", "Not Allowed", "This path does not accept this method."],
     408: ["request-timeout", "Request Time-out", "The request did not arrive in time."],

@@ -84,6 +84,14 @@ def test_a_host_that_resolvers_could_read_in_another_way_is_refused() -> None:
         assert url_fault(f"https://{host}/hook", private_allowed=True) is not None, host
 
 
+def test_an_address_outside_ascii_is_refused_with_the_form_in_which_it_is_accepted() -> None:
+    for url in ("https://bücher.example.org/", "https://example.org/für", "https://例え.jp/?q=é"):
+        fault = url_fault(url, private_allowed=False)
+        assert fault is not None and "Punycode" in fault and "percent-encode" in fault, url
+    assert "bücher.example.org".encode("idna").decode() == "xn--bcher-kva.example.org"
+    assert url_fault("https://xn--bcher-kva.example.org/f%C3%BCr", private_allowed=False) is None
+
+
 def test_a_name_of_a_local_network_is_refused() -> None:
     for host in ("localhost", "a.localhost", "printer.local", "db.internal", "router.home.arpa", "db"):
         assert url_fault(f"https://{host}/hook", private_allowed=False) == "must be on the public internet", host
