@@ -173,7 +173,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
         Route("POST", f"{PREFIX}/index/lookup", batch.list_body, rules.batch()),
         Route("GET", f"{PREFIX}/index/resolve", resolve.show, resolve_rule),
         Route("POST", f"{PREFIX}/index/resolve", resolve_batch.list_body, rules.resolve_batch()),
-        Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search")),
+        Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search", "cursor-expired")),
         *index_lists.routes(resources.database, services.lists),
         *digital_link.routes(resolver, base_url, services.origin),
     )

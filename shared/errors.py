@@ -59,6 +59,10 @@ class InvalidCursor(ItemIndexError):
     """The cursor is not one of ours, was changed, or belongs to another query."""
 
 
+class CursorExpired(ItemIndexError):
+    """The cursor is one of ours, and the state of the data whose pages it goes through is not kept any more."""
+
+
 class InvalidJson(ItemIndexError):
     """A JSON text that a caller sent is refused; `detail` is the public sentence that says why."""
 

@@ -17,6 +17,7 @@ from edge.http.html import PAGES, wants_html
 from edge.http.routing import rule_of
 from shared.errors import (
     CopyableError,
+    CursorExpired,
     IdentifierNotFound,
     InvalidCursor,
     InvalidIid,
@@ -279,6 +280,10 @@ def problem_of(error: Exception) -> Problem | None:
             return Problem("invalid-iid", detail_of([Fault("iid", _NO_IID)]))
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
+        case CursorExpired():
+            return Problem(
+                "cursor-expired", "The data has changed since the first page. Search again without `cursor`."
+            )
         case IdentifierNotFound():
             return Problem("identifier-not-found", "No item has this identifier.", advice=_SEARCH)
         case ItemMistyped():
