@@ -816,7 +816,8 @@ def test_a_sample_of_python_calls_the_operation(
         sent.append(request.url.path)
         manifest = {"dataset": "items", "data_version": 1, "files": []}
         state = {"id": "j", "state": "succeeded", "error": None}
-        return httpx.Response(200, json={"data": [], "meta": {}, "next_cursor": None, **manifest, **state})
+        meta = {"cost_units": 0}
+        return httpx.Response(200, json={"data": [], "meta": meta, "next_cursor": None, **manifest, **state})
 
     monkeypatch.setenv("ITEMINDEX_KEY", "k")
     http = httpx.Client(transport=httpx.MockTransport(handler))
