@@ -281,9 +281,7 @@ def problem_of(error: Exception) -> Problem | None:
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
         case CursorExpired():
-            return Problem(
-                "cursor-expired", "The data has changed since the first page. Search again without `cursor`."
-            )
+            return Problem("cursor-expired", "The data has changed since the first page. Call again without `cursor`.")
         case IdentifierNotFound():
             return Problem("identifier-not-found", "No item has this identifier.", advice=_SEARCH)
         case ItemMistyped():
