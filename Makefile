@@ -34,7 +34,7 @@ beside_style = @log=$$(mktemp); $(MAKE) -s style >$$log 2>&1 & style=$$!; \
 test: $(VENV)/.test ## Run every check and every test
 	$(call beside_style,$(BIN)/python -m pytest $(ALL) -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS))
 
-rounds: $(VENV)/.test ## Run a short round of each drill and of hostile input, as CI does after `make test` (ARGS=outages)
+rounds: $(VENV)/.bench $(JUDGES)/.tools $(JUDGES)/.readers $(JUDGES)/.node ## Run a short round of every program of the tests, as CI does (ARGS=outages)
 	@$(BIN)/python -m tests.rounds $(ARGS)
 
 check: $(VENV)/.test ## The fast part: style, types, import direction, unit tests and laws

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from shared.clock import Clock, utc_now
+from shared.errors import CopyableError
 from shared.organizations.credentials import BASE62
 from shared.printable import base64url
 
@@ -50,7 +51,7 @@ class SignedRequest(NamedTuple):
     headers: Mapping[str, Sequence[str]]
 
 
-class SignatureRefused(Exception):
+class SignatureRefused(CopyableError):
     """A request that is not signed as it must be, with the code that S3 has for that."""
 
     def __init__(self, code: str, detail: str) -> None:

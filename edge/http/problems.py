@@ -16,6 +16,8 @@ from edge.http.context import CONTEXT, Context, instance_of
 from edge.http.html import PAGES, wants_html
 from edge.http.routing import rule_of
 from shared.errors import (
+    CopyableError,
+    CursorExpired,
     IdentifierNotFound,
     InvalidCursor,
     InvalidIid,
@@ -195,7 +197,7 @@ class ProblemDocument(Schema):
     errors = fields.List(fields.Nested(ParameterFault()), metadata={"description": "All invalid parameters"})
 
 
-class Problem(Exception):
+class Problem(CopyableError):
     """An answer that is not the one asked for. `extra` are the members that the slug adds, `fields` more headers.
 
     `cause` is the sentence for everyone, `advice` one more for programs: the call that helps; pages leave it out.
@@ -280,6 +282,8 @@ def problem_of(error: Exception) -> Problem | None:
             return Problem("invalid-iid", detail_of([Fault("iid", _NO_IID)]))
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
+        case CursorExpired():
+            return Problem("cursor-expired", "The data has changed since the first page. Call again without `cursor`.")
         case IdentifierNotFound():
             return Problem("identifier-not-found", "No item has this identifier.", advice=_SEARCH)
         case ItemMistyped():

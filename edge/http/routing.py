@@ -25,6 +25,9 @@ OPEN: frozenset[CredentialKind] = frozenset()
 ANY: frozenset[CredentialKind] = frozenset({"public-token", "api-key", "bearer"})
 KEY: frozenset[CredentialKind] = frozenset({"api-key"})
 BEARER: frozenset[CredentialKind] = frozenset({"bearer"})
+# nginx.conf has the same bounds, and refuses a longer body before any of it reaches an edge.
+BODY_BYTES_MAX = 64 * 1024
+LISTS_BODY_BYTES_MAX = 256 * 1024
 KEY_OR_BEARER: frozenset[CredentialKind] = frozenset({"api-key", "bearer"})
 
 
@@ -63,7 +66,8 @@ class Rule:
     with `key_as_bearer` an API key may come as a bearer token, for clients of a protocol that knows nothing else;
     `fails_as` writes a problem in the form of another protocol, whose clients read no problem document;
     `error_members` are what another protocol adds to a problem document, for its clients;
-    `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers.
+    `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers;
+    a body of more than `body_bytes_max` is refused while it is received.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Rule:
     key_as_bearer: bool = False
     per_person: bool = False
     price: Price | None = None
+    body_bytes_max: int = BODY_BYTES_MAX
     fails_as: Callable[[Any, web.Request], web.Response] | None = None
     error_members: Callable[[Any, web.Request], Mapping[str, object]] | None = None
 

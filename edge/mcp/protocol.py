@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from edge.http.json import decode_json
-from shared.errors import InvalidJson
+from shared.errors import CopyableError, InvalidJson
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -23,7 +23,7 @@ _ENCODER = msgspec.json.Encoder()
 MessageId = str | int | float | None
 
 
-class RpcError(Exception):
+class RpcError(CopyableError):
     """An error of the protocol: a JSON-RPC code, a sentence, and more members where the code has some."""
 
     def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:

@@ -43,6 +43,13 @@ async def test_a_path_without_a_slash_is_forwarded_and_not_redirected(front: Fro
     assert front.stub.seen[-1].startswith(f"GET {path} HTTP/1.1".encode())
 
 
+@pytest.mark.parametrize("path", [b"/v1/index/lookup", b"/v1/index/resolve", b"/v1/index/exports"])
+async def test_a_long_list_is_forwarded_whole(front: Front, path: bytes) -> None:
+    body = b"x" * 262_144
+    assert parsed(await front.raw(post(b" 262144", body, path))).status == 200
+    assert front.stub.seen[-1].endswith(body)
+
+
 async def test_headers_about_the_caller_cannot_be_forged(front: Front) -> None:
     forged = (
         "X-Real-IP",
@@ -216,8 +223,8 @@ def get(*lines: bytes) -> bytes:
     return b"\r\n".join([b"GET /v1/x HTTP/1.1", b"Host: localhost", b"Connection: close", *lines, b"", b""])
 
 
-def post(length: bytes, body: bytes = b"abcde") -> bytes:
-    return b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Content-Length:" + length + b"\r\n\r\n" + body
+def post(length: bytes, body: bytes = b"abcde", path: bytes = b"/v1/x") -> bytes:
+    return b"POST " + path + b" HTTP/1.1\r\n" + HOST + b"Content-Length:" + length + b"\r\n\r\n" + body
 
 
 UNREADABLE = {
@@ -288,6 +295,9 @@ async def test_bytes_that_are_not_http_are_refused_and_the_connection_closed(fro
         (b"GET /_problem/500 HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /static/style.css HTTP/1.1\r\n" + HOST + b'If-Match: "other"\r\n\r\n', 412, "precondition-failed"),
         (post(b" 65537"), 413, "content-too-large"),
+        (post(b" 262145", path=b"/v1/index/lookup"), 413, "content-too-large"),
+        (post(b" 262145", path=b"/v1/index/resolve"), 413, "content-too-large"),
+        (post(b" 262145", path=b"/v1/index/exports"), 413, "content-too-large"),
         (CHUNKED + b"10001\r\n" + b"a" * 65537 + b"\r\n0\r\n\r\n", 413, "content-too-large"),
         (b"GET /v1/" + b"a" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "uri-too-long"),
         (get(b"A: " + b"a" * 9000), 431, "headers-too-large"),
@@ -368,7 +378,7 @@ async def test_a_person_whose_form_is_too_large_gets_a_page(front: Front) -> Non
     head = b"POST /dashboard/watches HTTP/1.1\r\n" + HOST + b"Accept: text/html\r\nContent-Length: 65537\r\n\r\n"
     answer = parsed(await front.raw(head))
     assert (answer.status, answer.get("Content-Type")) == (413, "text/html; charset=utf-8")
-    assert b"The body is larger than 64 kB, the most that any call accepts." in answer.body
+    assert b"The body is larger than this call accepts: 64 kB" in answer.body
 
 
 @pytest.mark.parametrize(
