@@ -48,6 +48,7 @@ PARTS = {
     "tests.drills.ring",
     "tests.drills.webhook_receiver",
     "tests.drills.worker",
+    "tests.judges.callers.first_calls",
     "tests.judges.matching_peers",
     "tests.judges.read_releases",
     "tests.perf.one_edge",
