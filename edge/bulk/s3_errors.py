@@ -14,6 +14,7 @@ _CODES = {
     "rate-limited": "TooManyRequests",
     "dataset-not-found": "NoSuchKey",
     "result-expired": "NoSuchKey",
+    "not-found": "NoSuchKey",
     "range-not-satisfiable": "InvalidRange",
     "precondition-failed": "PreconditionFailed",
     "method-not-allowed": "MethodNotAllowed",
