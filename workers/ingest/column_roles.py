@@ -235,11 +235,16 @@ def read_numbers(spec: dict[str, Any], texts: list[str]) -> list[str | None]:
 
 def free_amounts(spec: dict[str, Any], texts: list[str]) -> list[int | None]:
     """Read amounts as a load does, each in the currency that it states."""
-    read: list[int | None] = []
-    for text in texts:
-        meant = sorted(meant_by(mark_of(text)))
-        batch = Batch({"": pa.array([text], pa.string())}, [])
-        read += clean.amounts(_field(spec), batch, Path(), meant[0] if meant else "").values.to_pylist()
+    by_currency: dict[str, list[int]] = {}
+    for place, text in enumerate(texts):
+        by_currency.setdefault(min(meant_by(mark_of(text)), default=""), []).append(place)
+    read: list[int | None] = [None] * len(texts)
+    # One batch for each currency: Arrow costs as much for one row as for a thousand.
+    for currency, places in by_currency.items():
+        batch = Batch({"": pa.array([texts[place] for place in places], pa.string())}, [])
+        values = clean.amounts(_field(spec), batch, Path(), currency).values.to_pylist()
+        for place, value in zip(places, values, strict=True):
+            read[place] = value
     return read
 
 
