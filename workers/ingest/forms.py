@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import unpacks_to_more
+from workers.ingest.outages import is_outage
 
 # What is no table, by its first bytes.
 _NO_TABLES = {
@@ -96,6 +97,8 @@ def _refused_by_name(path: Path) -> Iterator[None]:
     except LoadRefused as error:
         raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
     except _BROKEN as error:
+        if is_outage(error):
+            raise
         reason = (str(error) or "it ends too early").splitlines()[0][:300]
         raise LoadRefused(f"{path.name}: the file is broken: {reason}") from None
 
