@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import unpacks_to_more
-from workers.ingest.outages import is_outage
+from workers.ingest.host_faults import is_host_fault
 
 # What is no table, by its first bytes.
 _NO_TABLES = {
@@ -97,7 +97,7 @@ def _refused_by_name(path: Path) -> Iterator[None]:
     except LoadRefused as error:
         raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
     except _BROKEN as error:
-        if is_outage(error):
+        if is_host_fault(error):
             raise
         reason = (str(error) or "it ends too early").splitlines()[0][:300]
         raise LoadRefused(f"{path.name}: the file is broken: {reason}") from None
