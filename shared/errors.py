@@ -148,6 +148,10 @@ class LoadRefused(ItemIndexError):
     """A load cannot start or continue; nothing of it stays."""
 
 
+class LoadInterrupted(ItemIndexError):
+    """An outage ended a load; nothing of it stays, and the same load may be tried again."""
+
+
 class ResultGone(ItemIndexError):
     """The bytes of a result are not there: it expired, or its store lost it."""
 

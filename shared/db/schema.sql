@@ -898,6 +898,10 @@ CREATE TABLE public.feeds (
     error text,
     read_at timestamp with time zone,
     loaded_at timestamp with time zone,
+    begun_by uuid,
+    begun_at timestamp with time zone,
+    begun_sha256 bytea,
+    deaths integer DEFAULT 0 NOT NULL,
     CONSTRAINT feeds_check CHECK ((num_nonnulls(url, directory) = 1)),
     CONSTRAINT feeds_directory_check CHECK ((length(directory) <= 2000)),
     CONSTRAINT feeds_every_seconds_check CHECK (((every_seconds >= 60) AND (every_seconds <= 2678400))),
@@ -909,6 +913,10 @@ CREATE TABLE public.feeds (
 COMMENT ON COLUMN public.feeds.url IS 'may hold a secret in its query: neither lists nor logs show it';
 
 COMMENT ON COLUMN public.feeds.sha256 IS 'of the bytes that were loaded last: the same bytes are not loaded again';
+
+COMMENT ON COLUMN public.feeds.begun_by IS 'the process that is loading it; NULL when it has noted an end';
+
+COMMENT ON COLUMN public.feeds.deaths IS 'how many processes have died while they loaded the file of begun_sha256';
 
 CREATE TABLE public.idempotent_organization_requests (
     organization_id uuid NOT NULL,
@@ -1582,6 +1590,9 @@ CREATE TABLE public.uploads (
     outcome jsonb,
     error text,
     load_id uuid,
+    begun_by uuid,
+    begun_at timestamp with time zone,
+    deaths integer DEFAULT 0 NOT NULL,
     CONSTRAINT uploads_bytes_check CHECK ((bytes >= 0)),
     CONSTRAINT uploads_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 200))),
     CONSTRAINT uploads_mapping_check CHECK ((length(mapping) <= 60000)),
@@ -1593,6 +1604,10 @@ CREATE TABLE public.uploads (
 COMMENT ON COLUMN public.uploads.mapping IS 'NULL: to be guessed from the file';
 
 COMMENT ON COLUMN public.uploads.attempt IS 'counts what was begun with the file: an outcome is written only by the attempt that it is of';
+
+COMMENT ON COLUMN public.uploads.begun_by IS 'the process that is at work on it; NULL when it has noted an end';
+
+COMMENT ON COLUMN public.uploads.deaths IS 'how many processes have died at work on it';
 
 CREATE TABLE public.usage (
     account text NOT NULL,

@@ -16,6 +16,8 @@ from uuid import uuid4
 
 from shared.errors import ResultGone, StoreUnavailable
 
+# Also where a file may grow no further.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PARTIAL = ".partial"
 """The folder of what is being written. No key begins so, so an incomplete object cannot be opened."""
 
@@ -54,7 +56,8 @@ class Listed(NamedTuple):
 class ResultStore(Protocol):
     """All calls block; the edge makes them in a thread. Keys are of our making: relative, plain ASCII, no `..`.
 
-    Reading, listing and deleting raise StoreUnavailable if the store does not answer; writing raises that or OSError.
+    Reading, listing and deleting raise StoreUnavailable if the store does not answer; writing raises that, also where a
+    disk is full, or OSError.
     """
 
     def spool(self) -> AbstractContextManager[Spool]:
@@ -143,7 +146,8 @@ class DirectoryStore(ResultStore):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
         file = path.open("x+b")
         try:
-            yield _FileSpool(self._root, file, path)
+            with full_is_unavailable():
+                yield _FileSpool(self._root, file, path)
         finally:
             path.unlink(missing_ok=True)  # renamed by then if it was kept
             _close(file)
@@ -226,6 +230,17 @@ def _answered() -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreUnavailable("results") from error
+
+
+@contextmanager
+def full_is_unavailable() -> Iterator[None]:
+    """Make StoreUnavailable of the error of a disk that is full, which more room on it ends."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise StoreUnavailable("results", state="is full") from error
 
 
 def _refuse_unless_gone(error: OSError) -> None:

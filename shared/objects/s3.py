@@ -18,7 +18,7 @@ from obstore.store import S3Store as Bucket
 
 from shared.clock import utc_now
 from shared.errors import ResultGone, StoreUnavailable
-from shared.objects.directory import Listed, Reader, ResultStore, Spool
+from shared.objects.directory import Listed, Reader, ResultStore, Spool, full_is_unavailable
 
 if TYPE_CHECKING:
     from obstore.store import S3Config
@@ -115,7 +115,7 @@ class S3Store(ResultStore):
     @contextmanager
     def spool(self) -> Iterator[Spool]:
         """Write to a local file that has no name; nothing is sent before it is kept."""
-        with tempfile.TemporaryFile(dir=self._spool_dir) as file:
+        with full_is_unavailable(), tempfile.TemporaryFile(dir=self._spool_dir) as file:
             yield _TemporarySpool(self._bucket, cast(BinaryIO, file))
 
     def open(self, key: str) -> Reader:

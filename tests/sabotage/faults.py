@@ -978,8 +978,8 @@ INGEST_FAULTS = (
     fault(
         "a feed whose bytes are unchanged is loaded again",
         "workers/ingest/feeds.py",
-        "None if fetched.sha256 == feed.sha256 else self._load(",
-        "self._load(",
+        "if fetched.sha256 != feed.sha256:",
+        "if True:",
         f"{_FEEDS}::test_the_same_bytes_without_an_etag_are_not_loaded_again",
     ),
     fault(
@@ -998,10 +998,10 @@ INGEST_FAULTS = (
     ),
     fault(
         "a file of a directory is refused for an outage",
-        "workers/ingest/feeds.py",
-        "if isinstance(error.__cause__, psycopg.Error | OSError):",
-        "if isinstance(error.__cause__, ValueError):",
-        f"{_FEEDS}::test_a_file_is_not_blamed_for_an_outage",
+        "workers/ingest/load.py",
+        "kind = LoadInterrupted if is_outage(error) else LoadRefused",
+        "kind = LoadRefused",
+        "tests/service/ingest/test_interrupted_loads.py::test_a_load_that_an_outage_ends_is_not_called_refused",
     ),
     fault(
         "an upload is loaded by another mapping than was previewed",

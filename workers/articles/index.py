@@ -1,7 +1,7 @@
 """The index of records that new ones are compared with: kept in a directory, brought up to date from the database."""
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,15 +24,22 @@ def needed(connection: Connection, loading: int | None = None) -> bool:
     return bool(row and row[0])
 
 
-def open_index(connection: Connection, directory: Path | None, changed: Collection[int] = ()) -> MatchIndex:
+def open_index(
+    connection: Connection,
+    directory: Path | None,
+    changed: Collection[int] = (),
+    check: Callable[[], None] = lambda: None,
+) -> MatchIndex:
     """Return the index of all records that are committed; made anew where the directory has none of this database.
 
-    Without a directory it is made in memory. `changed`: items whose records the caller adds itself.
+    Without a directory it is made in memory. `changed`: items whose records the caller adds itself. `check` is
+    called between the steps of what is asked of the index, and raises where no more of it is wanted.
     """
     kept = _kept(connection, directory)
     if kept is None:
-        return MatchIndex.of_all(_records(connection, _ids(connection, SQL.everything)))
+        return MatchIndex.of_all(_records(connection, _ids(connection, SQL.everything)), check)
     index, version = kept
+    index.check = check
     newer = [item_id for item_id in _ids(connection, SQL.newer, version) if item_id not in changed]
     # Of a newer item there is no record where an undone load alone brought its name.
     index.remove(map(str, (*_ids(connection, SQL.removed, version), *newer)))

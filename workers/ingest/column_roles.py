@@ -26,6 +26,7 @@ from workers.ingest.column_names import (
     role_of,
     word_list,
 )
+from workers.ingest.column_specs import ColumnSpec
 from workers.ingest.fields import Field
 from workers.ingest.sample import NOTHING, Row, Sample
 
@@ -226,26 +227,37 @@ def may_be(currencies: Iterable[str]) -> str:
     return f"may be {', '.join(ordered[:4])}{' or another' if len(ordered) > 4 else ''}"
 
 
-def read_numbers(spec: dict[str, Any], texts: list[str]) -> list[str | None]:
+def read_numbers(spec: ColumnSpec, texts: list[str]) -> list[str | None]:
     """Read the numbers of amounts as a load does, which takes none with an exponent for a price."""
     read = clean.numbers(_field(spec), Batch({"": pa.array(texts, pa.string())}, []), Path(), signed=True)
     values = zip(texts, read.values.to_pylist(), strict=True)
     return [None if value is None or _EXPONENT.search(text) else str(value) for text, value in values]
 
 
-def free_amounts(spec: dict[str, Any], texts: list[str]) -> list[int | None]:
+def free_amounts(spec: ColumnSpec, texts: list[str]) -> list[int | None]:
     """Read amounts as a load does, each in the currency that it states."""
-    read: list[int | None] = []
-    for text in texts:
-        meant = sorted(meant_by(mark_of(text)))
-        batch = Batch({"": pa.array([text], pa.string())}, [])
-        read += clean.amounts(_field(spec), batch, Path(), meant[0] if meant else "").values.to_pylist()
+    by_currency: dict[str, list[int]] = {}
+    for place, text in enumerate(texts):
+        by_currency.setdefault(min(meant_by(mark_of(text)), default=""), []).append(place)
+    read: list[int | None] = [None] * len(texts)
+    # One batch for each currency: Arrow costs as much for one row as for a thousand.
+    for currency, places in by_currency.items():
+        batch = Batch({"": pa.array([texts[place] for place in places], pa.string())}, [])
+        values = clean.amounts(_field(spec), batch, Path(), currency).values.to_pylist()
+        for place, value in zip(places, values, strict=True):
+            read[place] = value
     return read
 
 
-def _field(spec: dict[str, Any]) -> Field:
-    keys = {name: spec[name] for name in ("strip", "thousands", "decimal", "free_form") if name in spec}
-    return Field(column="", replace=tuple(spec.get("replace", {}).items()), **keys)
+def _field(spec: ColumnSpec) -> Field:
+    return Field(
+        column="",
+        replace=tuple(spec.get("replace", {}).items()),
+        strip=spec.get("strip", ""),
+        thousands=spec.get("thousands", ""),
+        decimal=spec.get("decimal", "."),
+        free_form=spec.get("free_form", False),
+    )
 
 
 def differ(one: str, other: str) -> bool:
@@ -524,20 +536,22 @@ def _variants(sampled: Sample, roles: dict[str, list[str]]) -> list[str]:
     return columns if len(whole) > len(set(sampled.values(roles["name"][0]))) else []
 
 
-def _spec(sampled: Sample, column: str) -> dict[str, Any]:
+def _spec(sampled: Sample, column: str) -> ColumnSpec:
     """Return the field of a column, with the texts that stand in it for no value."""
     nothing = sorted(NOTHING.intersection(sampled.values(column)))
-    return {"column": column} | ({"null": nothing} if nothing else {})
+    spec: ColumnSpec = {"column": column}
+    return spec | {"null": nothing} if nothing else spec
 
 
-def price_spec(sampled: Sample, column: str) -> dict[str, Any]:
+def price_spec(sampled: Sample, column: str) -> ColumnSpec:
     """Return the field of a column of prices, with what stands in it for a price that depends, as "on request" does."""
     cells = sampled.values(column)
     depends = set(filter(is_price_on_request, cells))
     spec = _spec(sampled, column)
     if not depends or share_of(cells, has_figure) < HALF:
         return spec
-    return spec | {"null": sorted({*spec.get("null", ()), *depends})}
+    nothing: list[str] = spec.get("null", [])
+    return spec | {"null": sorted(depends.union(nothing))}
 
 
 def _levels(sampled: Sample, columns: list[str]) -> list[str]:

@@ -10,20 +10,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.message import Message
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
+from uuid import uuid4
 
 import psycopg
 
 from shared.clock import utc_now
-from shared.db.connect import Connection, connect, unavailable
+from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
-from shared.errors import ItemIndexError, LoadRefused, StoreUnavailable
+from shared.errors import ItemIndexError, LoadInterrupted, LoadRefused, StoreUnavailable
 from shared.events.webhooks import url_fault
 from shared.objects.directory import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS
 from shared.objects.open import open_object_store
@@ -33,6 +34,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
 from workers.events.webhooks import Refused, connected, requested, seconds_left, trusted_by_system
 from workers.ingest.accounting import Summary
+from workers.ingest.outages import DEATHS_MAX, DIED, is_outage
 
 # What loads is imported when something is due: a service without feeds and uploads needs neither numpy nor SciPy nor
 # pyarrow in the process that waits for them.
@@ -167,10 +169,16 @@ _SWEEP_SECONDS = 3_600.0
 _DAY_SECONDS = 86_400.0
 # A file that was written to so recently may not be complete.
 _SETTLED_SECONDS = 5.0
+# What an outage ended is begun again after so long.
+_OUTAGE_PAUSE_SECONDS = 10.0
 
 
 class Stopping(Exception):
     """The process is to end: what is being loaded is rolled back, and stays due."""
+
+
+class FeedChanged(Exception):
+    """The feed was paused, removed or registered again while it waited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +253,8 @@ class FeedRunner:
         self._loading = threading.Lock()
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="feed")
         self._running: dict[str, Future[None]] = {}
+        self._paused_until: dict[str, float] = {}
+        self._process = str(uuid4())
         self._store = open_object_store(settings)
 
     def run(self) -> None:
@@ -267,13 +277,20 @@ class FeedRunner:
     def begin_due(self, connection: Connection) -> None:
         """Begin with each feed that is due and each upload that waits, unless it is being served."""
         self._note_ended()
+        connection.execute(SQL.cancel_waiting_uploads)
         for row in connection.execute(SQL.due).fetchall():
             feed = Feed(*row)
-            if feed.id not in self._running:
+            if self._may_begin(feed.id):
                 self._running[feed.id] = self._pool.submit(self._serve, feed)
         for (upload,) in connection.execute(SQL.waiting_uploads).fetchall():
-            if upload not in self._running:
+            if self._may_begin(upload):
                 self._running[upload] = self._pool.submit(self._serve_upload, upload)
+
+    def _may_begin(self, key: str) -> bool:
+        if time.monotonic() < self._paused_until.get(key, 0.0):
+            return False
+        self._paused_until.pop(key, None)
+        return key not in self._running
 
     def sweep(self, connection: Connection) -> None:
         """Delete uploaded files and their rows after their time."""
@@ -291,34 +308,41 @@ class FeedRunner:
                 self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
 
     def _serve(self, feed: Feed) -> None:
-        with self._failing(lambda reason: self._fail(feed, reason)):
+        with self._failing(feed.id, lambda reason: self._fail(feed, reason)):
             try:
                 if feed.url is not None:
                     self._fetch(feed, feed.url)
                 else:
                     self._collect(feed, Path(feed.place))
-            except (LoadRefused, FetchFailed) as error:
+            except FeedChanged:
+                return
+            except (LoadInterrupted, LoadRefused, FetchFailed) as error:
                 self._fail(feed, str(error))
 
     def _serve_upload(self, upload: str) -> None:
         from workers.ingest.uploads import UploadRunner
 
-        runner = UploadRunner(self._settings, self._store, self._check)
-        with self._failing(lambda reason: runner.fail(upload, reason)):
+        runner = UploadRunner(self._settings, self._store, self._check, self._process)
+        with self._failing(upload, lambda reason: runner.fail(upload, reason)):
             with self._folder() as folder, self._loading:
                 state = runner.serve(upload, folder)
             if state is not None:
                 self._log.info("upload-served", upload=upload, state=state)
 
     @contextmanager
-    def _failing(self, fail: Callable[[str], None]) -> Iterator[None]:
-        """Note an unexpected error, unless it is an outage or the end of the process: then all stays due."""
+    def _failing(self, key: str, fail: Callable[[str], None]) -> Iterator[None]:
+        """Note an unexpected error, unless it is an outage or the end of the process: then all stays due.
+
+        `key`: the feed or the upload.
+        """
         try:
             yield
         except Stopping:
             return
-        except Exception as error:
-            if not (isinstance(error, psycopg.Error) and unavailable(error)):
+        except BaseException as error:  # a panic of a library is no Exception
+            if is_outage(error):
+                self._paused_until[key] = time.monotonic() + _OUTAGE_PAUSE_SECONDS
+            else:
                 fail(f"an unexpected error ({type(error).__name__}); the log says where")
             raise
 
@@ -332,18 +356,20 @@ class FeedRunner:
             if fetched is None:
                 self._settle(feed, begun, None, feed.etag, feed.last_modified, feed.sha256)
                 return
-            summary = None if fetched.sha256 == feed.sha256 else self._load(mapping, fetched.path)
+            summary = None
+            if fetched.sha256 != feed.sha256:
+                summary = self._load(feed, mapping, fetched.path, fetched.sha256)
             self._settle(feed, begun, summary, fetched.etag, fetched.last_modified, fetched.sha256)
 
     def _collect(self, feed: Feed, directory: Path) -> None:
         """Load each file of a directory and move it; one that cannot be used delays no other."""
+        from workers.ingest.load import input_file
+
         begun, summary, refused = utc_now(), None, list[str]()
         for path in _arrived(directory):
             try:
-                summary = self._load(_parsed(feed.mapping), path)
+                summary = self._load(feed, _parsed(feed.mapping), path, input_file(path).sha256)
             except LoadRefused as error:
-                if isinstance(error.__cause__, psycopg.Error | OSError):
-                    raise  # the file is not at fault: it stays, and is tried again
                 refused.append(f"{path.name}: {error}")
                 moved = _moved(path, FAILED)
                 moved.with_name(f"{moved.name}.reason.txt").write_text(f"{error}\n", errors="backslashreplace")
@@ -353,11 +379,25 @@ class FeedRunner:
             raise LoadRefused("\n".join(refused))
         self._settle(feed, begun, summary)
 
-    def _load(self, mapping: "Mapping", path: Path) -> Summary:
+    def _load(self, feed: Feed, mapping: "Mapping", path: Path, sha256: bytes) -> Summary:
+        """Load a file of a feed. Raises FeedChanged where the feed is no longer to be read so."""
         from workers.ingest.load import load
 
-        with self._loading:
-            return load(self._settings, mapping, [path], self._check)
+        with (
+            self._loading,
+            connect(self._settings.database_url, application="feeds", autocommit=True) as connection,
+        ):
+            values = (feed.id, self._process, sha256, feed.mapping, feed.place)
+            begun = connection.execute(SQL.begin_load, values).fetchone()
+            if begun is None:
+                raise FeedChanged
+            try:
+                if begun[0] >= DEATHS_MAX:
+                    raise LoadRefused(DIED)
+                return load(self._settings, mapping, [path], self._check, wanted=self._check)
+            finally:
+                with suppress(psycopg.Error):
+                    connection.execute(SQL.end_load, (feed.id, self._process))
 
     def _check(self, done: int = 0) -> None:
         if self._stopping():

@@ -3,7 +3,8 @@
 INSERT INTO feeds (name, url, directory, file_name, source, mapping, every_seconds) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (name) DO UPDATE SET url = EXCLUDED.url, directory = EXCLUDED.directory, file_name = EXCLUDED.file_name,
     source = EXCLUDED.source, mapping = EXCLUDED.mapping, every_seconds = EXCLUDED.every_seconds, paused = false,
-    due_at = statement_timestamp(), etag = NULL, last_modified = NULL, sha256 = NULL, failures = 0, error = NULL;
+    due_at = statement_timestamp(), etag = NULL, last_modified = NULL, sha256 = NULL, failures = 0, error = NULL,
+    begun_by = NULL, deaths = 0;
 
 -- name: listed
 -- An address may hold a secret in its query: only what stands before it is shown.
@@ -29,11 +30,25 @@ SELECT pg_try_advisory_lock(hashtext('itemindex-feeds'));
 SELECT id::text, name, url, directory, file_name, mapping, etag, last_modified, sha256, loaded_at::date::text, failures
 FROM feeds WHERE NOT paused AND due_at <= statement_timestamp() ORDER BY due_at;
 
+-- name: begin_load
+-- Only a feed that is still to be read so: one that was paused, removed or registered again while it waited is not.
+-- $2: this process, $3: the file. What another process has begun and noted no end of, it did not survive, unless
+-- PostgreSQL was not there to note it. Another file is begun without the deaths of the one before.
+UPDATE feeds SET begun_by = $2, begun_at = clock_timestamp(), begun_sha256 = $3,
+    deaths = CASE WHEN begun_sha256 IS DISTINCT FROM $3 THEN 0 ELSE deaths END
+        + coalesce(begun_sha256 = $3 AND begun_by <> $2 AND begun_at > pg_postmaster_start_time(), false)::integer
+WHERE id = $1::uuid AND NOT paused AND mapping = $4 AND coalesce(url, directory) = $5
+RETURNING deaths;
+
+-- name: end_load
+-- However the load ended, this process has survived it.
+UPDATE feeds SET begun_by = NULL WHERE id = $1::uuid AND begun_by = $2;
+
 -- name: served
 -- A feed that was registered again meanwhile is to be read anew: the outcome of what was read before does not count for it.
 -- A load is of the day on which its reading began, even if it ends on the next.
 UPDATE feeds SET due_at = statement_timestamp() + make_interval(secs => every_seconds), etag = $2, last_modified = $3,
-    sha256 = $4, failures = 0, error = NULL, read_at = statement_timestamp(),
+    sha256 = $4, failures = 0, error = NULL, deaths = 0, read_at = statement_timestamp(),
     loaded_at = CASE WHEN $5::uuid IS NULL THEN loaded_at ELSE $8 END
 WHERE id = $1::uuid AND mapping = $6 AND coalesce(url, directory) = $7;
 
@@ -46,6 +61,10 @@ WHERE id = $1::uuid AND mapping = $3 AND coalesce(url, directory) = $4;
 -- name: waiting_uploads
 -- The oldest first. What a runner that died had begun is begun again: only one runs, and it knows what it is doing.
 SELECT id::text FROM uploads WHERE state IN ('waiting', 'running') ORDER BY id;
+
+-- name: cancel_waiting_uploads
+-- What nobody works on is cancelled at once, however long what is before it takes.
+UPDATE uploads SET state = 'cancelled', cancelled = false WHERE state = 'waiting' AND cancelled;
 
 -- name: delete_old_uploads
 -- Rows of files that are no longer kept.

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import unpacks_to_more
+from workers.ingest.host_faults import is_host_fault
 
 # What is no table, by its first bytes.
 _NO_TABLES = {
@@ -76,7 +77,7 @@ def opened(path: Path, member: str, bytes_max: int) -> Iterator[tuple[BinaryIO, 
                 with _on_disk(inner.name, cast(BinaryIO, inner), bytes_max) as found:
                     yield outer, found
         elif head[_TAR_MAGIC_AT:] == _TAR_MAGIC or path.name.lower().endswith(_TAR_NAMES):
-            with tarfile.open(fileobj=outer, mode="r:*") as packed:
+            with _open_tar(outer) as packed:
                 entry = _tar_member(packed, member)
                 extracted = packed.extractfile(entry)
                 assert extracted is not None  # `_tar_member` returns files alone
@@ -96,6 +97,8 @@ def _refused_by_name(path: Path) -> Iterator[None]:
     except LoadRefused as error:
         raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
     except _BROKEN as error:
+        if is_host_fault(error):
+            raise
         reason = (str(error) or "it ends too early").splitlines()[0][:300]
         raise LoadRefused(f"{path.name}: the file is broken: {reason}") from None
 
@@ -153,13 +156,30 @@ def _zip_member(archive: zipfile.ZipFile, member: str) -> str:
     return chosen
 
 
+def _open_tar(file: BinaryIO) -> tarfile.TarFile:
+    try:
+        return tarfile.open(fileobj=file, mode="r:*")
+    except ValueError as error:
+        raise LoadRefused(_broken_header(error)) from None
+
+
+def _broken_header(error: ValueError) -> str:
+    """Return what an archive is refused with where tarfile reads a number in a header that is none."""
+    return f"the archive is broken: {str(error)[:200]}"
+
+
 def _tar_member(packed: tarfile.TarFile, member: str) -> tarfile.TarInfo:
     entries = {}
-    for number, entry in enumerate(packed):
-        if number >= _MEMBERS_MAX:
-            raise LoadRefused(f"has more than {_MEMBERS_MAX:,} files: unpack it, and load the one that has the rows")
-        if entry.isfile():
-            entries[entry.name] = entry
+    try:
+        for number, entry in enumerate(packed):
+            if number >= _MEMBERS_MAX:
+                raise LoadRefused(
+                    f"has more than {_MEMBERS_MAX:,} files: unpack it, and load the one that has the rows"
+                )
+            if entry.isfile():
+                entries[entry.name] = entry
+    except ValueError as error:
+        raise LoadRefused(_broken_header(error)) from None
     # What a packing is checked by stands at its end, behind the last that tar reads of it.
     while cast(BinaryIO, packed.fileobj).read(_COPIED_BYTES):
         pass

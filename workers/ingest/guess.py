@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from shared.gtin import is_shortened
 from shared.money import CODES, MARKS, minor_digits
@@ -52,6 +52,7 @@ from workers.ingest.column_roles import (
     replaced,
     share_of,
 )
+from workers.ingest.column_specs import ColumnSpec, Open
 from workers.ingest.forms import UNPACKED_BYTES_MAX
 from workers.ingest.sample import Sample, sample
 from workers.ingest.shapes import Shape, read_by, recognized
@@ -73,6 +74,8 @@ _KILOGRAMS = {"kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125
 _RARELY_WHOLE = ("EUR", "USD", "GBP")
 _HIGH_AND_WHOLE = re.compile(r"[1-9][0-9]{2,}", re.ASCII)
 _WHOLE_MIN = 5
+Choices = tuple[str, tuple[tuple[str | None, ColumnSpec], ...]]
+"""An amount that may be read in several ways, and each reading with the field that gives it."""
 # Plain numbers, by their decimal marks. Unlike prices, weights often have three decimals: "1.800" is no 1,800, while
 # "1,800" may be either.
 _WEIGHTS = {
@@ -185,33 +188,38 @@ class _Writer:
         self.lines.append(f"# CHECK {of}: {_shown(sentence)}")
         self.lines += [f"# CHECK   {_shown(choice)}" for choice in choices]
 
-    def _ask(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> str:
+    def _ask(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> Open:
         """Note a doubt, and leave the field open."""
         self._doubt(of, sentence, choices)
         self.lines.append(f'{of} = "?"')
         return "?"
 
-    def _line(self, name: str, spec: Any, evidence: str = "") -> None:
+    def _line(self, name: str, spec: ColumnSpec | list[ColumnSpec] | Open, evidence: str = "") -> None:
         if spec == "?":
             self.lines.append(f'{name} = "?"')
             return
         comment = evidence or self._given(spec)
+        spec = [*map(self._as_written, spec)] if isinstance(spec, list) else self._as_written(spec)
+        self.lines.append(f"{name} = {_toml(_short(spec))}" + (f"  # {_shown(comment)}" if comment else ""))
+
+    def _as_written(self, spec: ColumnSpec) -> ColumnSpec:
+        """Return a field by which a load reads parts that not every row has, and codes that are formulas."""
         if "records" in self.sampled.form:
             spec = _sparse(spec)
         if not self.sampled.formulas.isdisjoint(_columns(spec)):
-            spec |= {"replace": {'="': "", '"': ""} | spec.get("replace", {})}
-        self.lines.append(f"{name} = {_toml(_short(spec))}" + (f"  # {_shown(comment)}" if comment else ""))
+            spec = spec | {"replace": {'="': "", '"': ""} | spec.get("replace", {})}
+        return spec
 
-    def _given(self, spec: Any) -> str:
+    def _given(self, spec: ColumnSpec | list[ColumnSpec]) -> str:
         if not _columns(spec):
             return ""
         return _share(len(self._cells(spec)), len(self.sampled.rows))
 
-    def _cells(self, spec: Any) -> list[str]:
+    def _cells(self, spec: ColumnSpec | list[ColumnSpec] | Open) -> list[str]:
         """Return the texts of a field, of rows that have one."""
         return [text for _, text in self._numbered(spec)]
 
-    def _numbered(self, spec: Any) -> list[tuple[int, str]]:
+    def _numbered(self, spec: ColumnSpec | list[ColumnSpec] | Open) -> list[tuple[int, str]]:
         """Return the texts of a field with their places; of a field with `match` what that finds."""
         found = []
         pattern = re.compile(spec["match"]) if isinstance(spec, dict) and "match" in spec else None
@@ -232,7 +240,7 @@ class _Writer:
         listed = ", ".join(f'line {self.sampled.lines[place]} "{text[:40]}"' for place, text in places[:3])
         return listed + (f" and {len(places) - 3:,} more" if len(places) > 3 else "")
 
-    def _id(self, spec: Any) -> None:
+    def _id(self, spec: ColumnSpec | Open) -> None:
         item = self.fields["item"]
         if spec == "?":
             self._doubt(
@@ -266,7 +274,7 @@ class _Writer:
         distinct = f"{len(set(cells)):,} distinct in {many(len(self.sampled.rows), 'row')}"
         self._line("id", spec, distinct if cells else "")
 
-    def _replaced(self, spec: Any) -> None:
+    def _replaced(self, spec: ColumnSpec | Open) -> None:
         """Say that members of a list, such as variants, or rows would replace one another as prices of one item."""
         observation = self.fields.get("observation", {})
         if not _columns(spec) or not observation.get("price"):
@@ -285,7 +293,7 @@ class _Writer:
                 f"If each is an item of its own, its id is a column of {each}",
             )
 
-    def _replaced_rows(self, key: list[str], price: Any) -> None:
+    def _replaced_rows(self, key: list[str], price: ColumnSpec) -> None:
         prices: dict[tuple[str | None, ...], str] = {}
         for place, text in self._numbered(price):
             row = self.sampled.rows[place]
@@ -297,7 +305,7 @@ class _Writer:
                 )
                 return
 
-    def _name(self, spec: Any) -> None:
+    def _name(self, spec: ColumnSpec | Open) -> None:
         item = self.fields["item"]
         twice = next((column for column in self.sampled.twice if role_of(column) == "name"), None)
         if spec == "?" or twice:
@@ -310,7 +318,7 @@ class _Writer:
         self._missing("name", spec)
         self._line("name", spec)
 
-    def _missing(self, name: str, spec: Any, beside: tuple[Any, ...] = ()) -> None:
+    def _missing(self, name: str, spec: ColumnSpec | Open, beside: tuple[ColumnSpec | Open, ...] = ()) -> None:
         """Say which rows have no value of a field that every row needs, or every row with these other fields."""
         rows = len(self.sampled.rows)
         needed = set(range(rows)).intersection(*map(self._places, beside))
@@ -322,11 +330,11 @@ class _Writer:
             total = " (the last one seems to be a total)" if is_total else ""
             self._doubt(name, f"{without} and {_is(len(absent))} rejected: line {lines}{total}")
 
-    def _places(self, spec: Any) -> Iterable[int]:
+    def _places(self, spec: ColumnSpec | Open) -> Iterable[int]:
         """Return the rows that have a value of a field."""
         return {place for place, _ in self._numbered(spec)} if _columns(spec) else range(len(self.sampled.rows))
 
-    def _category(self, levels: list[Any]) -> None:
+    def _category(self, levels: list[ColumnSpec]) -> None:
         made = list(levels)
         if len(levels) == 1 and "split" not in levels[0]:
             cells = self._cells(levels[0])
@@ -340,7 +348,7 @@ class _Writer:
         widest = f"{self._given(made[0])}, from the widest" if len(made) > 1 else self._given(made[0])
         self._line("category", made[0] if len(made) == 1 else made, widest)
 
-    def _identifiers(self, specs: dict[str, Any]) -> None:
+    def _identifiers(self, specs: dict[str, ColumnSpec]) -> None:
         if specs:
             self.lines += ["", "[item.identifiers]"]
         for name, spec in specs.items():
@@ -349,13 +357,13 @@ class _Writer:
             else:
                 self._line(name, spec | {"on_error": "field"} if name == "url" else spec)
 
-    def _gtin(self, spec: dict[str, Any]) -> None:
+    def _gtin(self, spec: ColumnSpec) -> None:
         """Write the field of a GTIN, with the zeros that a program took for none of a number's."""
         numbered = self._numbered(spec)
         texts = [text for _, text in numbered]
         lengths = {len(bare_digits(text)) for text in texts if fits_gtin(text)}
         floats = any(re.fullmatch(r"[0-9]+\.0+", text, re.ASCII) for text in texts)
-        keys: dict[str, Any] = {"replace": {"'": ""}} if any(text.startswith("'") for text in texts) else {}
+        keys: ColumnSpec = {"replace": {"'": ""}} if any(text.startswith("'") for text in texts) else {}
         keys |= {"pad": 14} if lengths - {8, 12, 13, 14} or floats else {}
         wrong = [(place, text) for place, text in numbered if not fits_gtin(text) and not is_shortened(text)]
         if wrong:
@@ -365,7 +373,7 @@ class _Writer:
         fit = sum(map(fits_gtin, texts))
         self._line("gtin", spec | keys, f"the check digits of {_share(fit, len(texts))} fit")
 
-    def _attributes(self, specs: dict[str, Any]) -> None:
+    def _attributes(self, specs: dict[str, ColumnSpec]) -> None:
         lines_before = len(self.lines)
         for name, spec in specs.items():
             if name == "weight":
@@ -375,10 +383,11 @@ class _Writer:
         if len(self.lines) > lines_before:
             self.lines[lines_before:lines_before] = ["", "[item.attributes]"]
 
-    def _weight(self, spec: dict[str, Any]) -> None:
+    def _weight(self, spec: ColumnSpec) -> None:
         units = [column for column in self.sampled.columns if _IS_UNIT_OF_WEIGHT.fullmatch(plain(column))]
         units = [column for column in units if plain(column).startswith(plain(spec["column"]))] or units
-        for whole in (spec, *({"columns": [spec["column"], column]} for column in units)):
+        pairs: list[ColumnSpec] = [{"columns": [spec["column"], column]} for column in units]
+        for whole in (spec, *pairs):
             texts = self._cells(whole)
             with_unit = sum(quantity(text, "kg") is not None for text in texts)
             if with_unit >= HALF * len(texts):
@@ -396,9 +405,9 @@ class _Writer:
             words = list(set(self.sampled.values(column)))
             unit = _UNIT_OF_WEIGHT.fullmatch(words[0].casefold()) if len(words) == 1 else None
             if unit and unit.lastgroup:  # a later row with another unit has no weight
-                whole = {"columns": [spec["column"], column], "match": f"^(.+) {re.escape(words[0])}$"}
+                pair: ColumnSpec = {"columns": [spec["column"], column], "match": f"^(.+) {re.escape(words[0])}$"}
                 says = f"{_quoted(column)} says {words[0]}"
-                self._line("weight_kg", whole | _in_kilograms(unit.lastgroup, decimal), f"{self._given(spec)}; {says}")
+                self._line("weight_kg", pair | _in_kilograms(unit.lastgroup, decimal), f"{self._given(spec)}; {says}")
                 return
         reason = "a cell is no plain number" if named else "neither its name nor its cells say whether kg or g is meant"
         example = next((text for text in cells if re.search("[.,]" if decimal else "[^0-9]", text)), cells[0])
@@ -412,7 +421,7 @@ class _Writer:
         )
         self._line("weight", spec)
 
-    def _observation(self, specs: dict[str, Any]) -> None:
+    def _observation(self, specs: dict[str, ColumnSpec]) -> None:
         self.lines += ["", "[observation]"]
         price, listed = self._without_zeros(specs["price"], specs.get("list_price"))
         for name in ("day", "channel", "currency"):
@@ -425,11 +434,11 @@ class _Writer:
             self.lines.append('channel = { constant = "SHOP" }')
         currency, marks, fixed = self._currency(price, specs.get("currency"))
         self._end_of_sale(price)
-        price = self._price(price, marks, fixed)
+        written = self._price(price, marks, fixed)
         self.lines += currency
         if listed is not None:
             self._tax_of(specs["price"], listed)
-            self._list_price(listed, marks, price)
+            self._list_price(listed, marks, written)
         self.lines += [
             'kind = "listing"  # or "sale"',
             'identity = "state"  # or "event", where each row counts, as single sales do',
@@ -443,17 +452,17 @@ class _Writer:
                 (_reading(f"units = {_toml(_short(units))}", f"{self._cells(units)[0]} units at that price"),),
             )
 
-    def _without_zeros(self, price: Any, listed: Any) -> tuple[Any, Any]:
+    def _without_zeros(self, price: ColumnSpec, listed: ColumnSpec | None) -> tuple[ColumnSpec, ColumnSpec | None]:
         """Return both fields so that a sale price of zero is none: shops export it where nothing is reduced."""
-        if not isinstance(price, dict) or len(price.get("first_of", ())) < 2:
+        if len(price.get("first_of", ())) < 2:
             return price, listed
         zeros = _zeros(self.sampled.values(price["first_of"][0]))
         if not zeros:
             return price, listed
-        none = {"null": zeros}
-        return price | none, listed | none if isinstance(listed, dict) and "beside" in listed else listed
+        none: ColumnSpec = {"null": zeros}
+        return price | none, listed | none if listed is not None and "beside" in listed else listed
 
-    def _day(self, spec: Any) -> None:
+    def _day(self, spec: ColumnSpec | None) -> None:
         if spec is None:
             dated = re.search(r"(?<!\d)(?:19|20)\d{2}-?[01]\d-?[0-3]\d(?!\d)", self.path.name)
             if dated:
@@ -522,7 +531,7 @@ class _Writer:
             f"{_share(len(days), total)} {_has(len(days))} a day{span}",
         )
 
-    def _doubt_of_order(self, spec: Any, text: str, *forms: str) -> None:
+    def _doubt_of_order(self, spec: ColumnSpec, text: str, *forms: str) -> None:
         read = {form: parsed(text, (form,)) for form in forms}
         said = " or ".join(str(shown(day)) for day in dict.fromkeys(read.values()) if day is not None)
         choices = (
@@ -531,7 +540,7 @@ class _Writer:
         )
         self._ask("day", f'"{text}" may be {said}: write the order of day and month', tuple(choices))
 
-    def _currency(self, price: Any, given: Any) -> tuple[list[str], list[str], str | None]:
+    def _currency(self, price: ColumnSpec, given: ColumnSpec | None) -> tuple[list[str], list[str], str | None]:
         """Return the lines of the currency, the marks in prices that say the same, and the one currency of all prices.
 
         A currency that only some prices state is not that of all, and a sign of several is a question.
@@ -601,7 +610,7 @@ class _Writer:
         lines, self.lines = self.lines[before:], self.lines[:before]
         return lines, marks, fixed
 
-    def _of_column(self, spec: Any, codes: set[str]) -> Any:
+    def _of_column(self, spec: ColumnSpec, codes: set[str]) -> ColumnSpec:
         """Return the field of a column of currencies, whose cells may be signs, or codes in small letters."""
         if codes <= CODES or not isinstance(spec, dict):
             return spec
@@ -621,7 +630,7 @@ class _Writer:
         if "£" in marks:
             self._doubt("currency", '"£" is taken for GBP: Egypt, Lebanon and others write it too')
 
-    def _disagreement(self, price: Any, given: Any, stated: Counter[str]) -> tuple[int, str, str] | None:
+    def _disagreement(self, price: ColumnSpec, given: ColumnSpec, stated: Counter[str]) -> tuple[int, str, str] | None:
         """Return the first line whose price states another currency than its row: the line and both of them."""
         table = given.get("crosswalk", {})
         of_row = {place: table.get(text, text.upper()) for place, text in self._numbered(given)}
@@ -631,14 +640,14 @@ class _Writer:
                 return self.sampled.lines[place], code or "no currency", mark
         return None
 
-    def _currency_of_name(self, price: Any) -> tuple[str, str] | None:
+    def _currency_of_name(self, price: ColumnSpec) -> tuple[str, str] | None:
         """Return the column whose name states the currency, and that: one of a price, or one of eBay's files."""
         columns = [*_columns(price), *self.fields.get("rivals", {}).get("price", [])]
         columns += [column for column in self.sampled.columns if "Currency=" in column]
         found = {code: column for column in reversed(columns) for code in currencies_named(column)}
         return (*found.values(), *found) if len(found) == 1 else None
 
-    def _of_each_price(self, price: Any, stated: Counter[str]) -> tuple[str, dict[str, str]]:
+    def _of_each_price(self, price: ColumnSpec, stated: Counter[str]) -> tuple[str, dict[str, str]]:
         """Return a field that reads the currency out of each price, and the currency of each mark: "?" if open."""
         meant = meant_together(stated)
         signs = "".join(
@@ -653,7 +662,7 @@ class _Writer:
             spec["crosswalk"] = table
         return _toml(spec), table
 
-    def _price(self, spec: Any, marks: list[str], currency: str | None) -> Any:
+    def _price(self, spec: ColumnSpec, marks: list[str], currency: str | None) -> ColumnSpec | Open:
         hundredths = next((column for column in _columns(spec) if has_word(column, "hundredths")), None)
         if hundredths:
             return self._ask(
@@ -716,7 +725,7 @@ class _Writer:
         )
         return True
 
-    def _end_of_sale(self, price: Any) -> None:
+    def _end_of_sale(self, price: ColumnSpec) -> None:
         """Say which column may end a sale price, which is taken wherever there is one."""
         if self.shape or not isinstance(price, dict) or len(price.get("first_of", ())) < 2:
             return
@@ -727,7 +736,7 @@ class _Writer:
                     "price", f"{sale} is taken wherever there is one; {_quoted(column)} may say that it is over"
                 )
 
-    def _tax_of(self, price: Any, listed: Any) -> None:
+    def _tax_of(self, price: ColumnSpec, listed: ColumnSpec) -> None:
         """Say that a price without tax and a recommended price, which is mostly with it, are no reduction."""
         net = next((column for column in _columns(price) if has_word(column, "without_tax")), None)
         if net is not None and not any(has_word(column, "without_tax") for column in _columns(listed)):
@@ -738,7 +747,7 @@ class _Writer:
                 "items would seem to be reduced",
             )
 
-    def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
+    def _list_price(self, spec: ColumnSpec, marks: list[str], price: ColumnSpec | Open) -> None:
         zeros = _zeros(self._cells(spec))
         if zeros:  # what programs write for none
             spec = spec | {"null": [*spec.get("null", ()), *zeros]}
@@ -748,7 +757,7 @@ class _Writer:
         else:
             self._amount_line("list_price", spec | {"on_error": "field"}, marks, None, self._habit(price))
 
-    def _habit(self, price: Any) -> tuple[str, str] | None:
+    def _habit(self, price: ColumnSpec | Open) -> tuple[str, str] | None:
         """Return how the prices are written, where they show it: the marks of thousands and of decimals."""
         if not isinstance(price, dict) or "free_form" in price:
             return None
@@ -756,8 +765,8 @@ class _Writer:
         return (price.get("thousands", ""), price.get("decimal", ".")) if marked else None
 
     def _amount_line(
-        self, name: str, spec: Any, marks: list[str], currency: str | None, habit: tuple[str, str] | None = None
-    ) -> Any:
+        self, name: str, spec: ColumnSpec, marks: list[str], currency: str | None, habit: tuple[str, str] | None = None
+    ) -> ColumnSpec | Open:
         made, unread, choices = self._amount(spec, marks, currency)
         cells = self._numbered(spec)
         if choices and habit:
@@ -768,7 +777,7 @@ class _Writer:
         if choices:
             text, readings = choices
             lines = (_reading(f"{name} = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings)
-            said = " or ".join(value for value, _ in readings)
+            said = " or ".join(value for value, _ in readings if value)
             return self._ask(name, f'"{text}" may be {said}: choose one', tuple(lines))
         if name == "price" and len(unread) > len(cells) / 2:
             most = f"{_quoted(_columns(spec)[0])} seems to be the price, and {_share(len(unread), len(cells))}"
@@ -787,7 +796,9 @@ class _Writer:
         self._line(name, made, f"{_share(amounts, len(cells))} {_has(amounts)} an amount")
         return made
 
-    def _amount(self, spec: Any, marks: list[str], currency: str | None) -> tuple[Any, list[tuple[int, str]], Any]:
+    def _amount(
+        self, spec: ColumnSpec, marks: list[str], currency: str | None
+    ) -> tuple[ColumnSpec, list[tuple[int, str]], Choices | None]:
         """Return the field of an amount, the cells that it cannot read, and the readings where there are several."""
         cells = self._numbered(spec)
         if not isinstance(spec, dict) or {"thousands", "decimal", "free_form", "strip"} & spec.keys() or not cells:
@@ -810,9 +821,8 @@ class _Writer:
         best = max(counts)
         made, values = readings[counts.index(best)]
         if best < len(cells) and (marks or 2 * best < len(cells)):
-            free = {
-                name: value for name, value in spec.items() if name in ("column", "first_of", "null", "on_error")
-            } | {"free_form": True}
+            kept = {name: value for name, value in spec.items() if name in ("column", "first_of", "null", "on_error")}
+            free = cast(ColumnSpec, kept | {"free_form": True})
             read = free_amounts(free, [text for _, text in cells])
             if sum(value is not None for value in read) > best:
                 return free, [cell for cell, value in zip(cells, read, strict=True) if value is None], None
@@ -869,9 +879,10 @@ def _has(count: int) -> str:
     return "has" if count == 1 else "have"
 
 
-def _in_kilograms(unit: str, decimal: str) -> dict[str, str]:
+def _in_kilograms(unit: str, decimal: str) -> ColumnSpec:
     """Return the keys with which a field of numbers in a unit of weight gives kilograms."""
-    return {"multiply": _KILOGRAMS[unit]} | ({"decimal": decimal} if decimal != "." else {})
+    multiplied: ColumnSpec = {"multiply": _KILOGRAMS[unit]}
+    return multiplied | {"decimal": decimal} if decimal != "." else multiplied
 
 
 def _reading(line: str, example: str) -> str:
@@ -892,7 +903,7 @@ def _are_in(mark: str, cells: list[str]) -> float:
     return share_of(cells, lambda text: mark in text)
 
 
-def _columns(spec: Any) -> list[str]:
+def _columns(spec: ColumnSpec | list[ColumnSpec] | Open) -> list[str]:
     """Return the columns that a field reads."""
     if isinstance(spec, str):
         return [] if spec == "?" else [spec]
@@ -901,10 +912,10 @@ def _columns(spec: Any) -> list[str]:
     return [*([spec["column"]] if "column" in spec else []), *spec.get("columns", ()), *spec.get("first_of", ())]
 
 
-def _columns_within(value: Any) -> list[str]:
+def _columns_within(value: object) -> list[str]:
     """Return all columns that the fields of a mapping read."""
     if isinstance(value, dict):
-        own = _columns(value) + ([value["within"]] if "within" in value else [])
+        own = _columns(cast(ColumnSpec, value)) + ([value["within"]] if "within" in value else [])
         return own + [
             column
             for name, inner in value.items()
@@ -922,21 +933,19 @@ def _described(cells: list[str]) -> str:
     return f"{len(distinct):,} distinct in {many(len(cells), 'cell')}: {listed}" if cells else "always empty"
 
 
-def _sparse(spec: Any) -> Any:
+def _sparse(spec: ColumnSpec) -> ColumnSpec:
     """Return a field that a document may lack where it reads a part by its name, as not every article has one."""
-    if isinstance(spec, list):
-        return [_sparse(one) for one in spec]
     return spec | {"sparse": True} if any(column.endswith("]") for column in _columns(spec)) else spec
 
 
-def _short(spec: Any) -> Any:
+def _short(spec: ColumnSpec | list[ColumnSpec]) -> object:
     """Return a field as a mapping writes it: a column alone as its name."""
     if isinstance(spec, list):
         return [_short(one) for one in spec]
     return spec["column"] if isinstance(spec, dict) and list(spec) == ["column"] else spec
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     """Return a value as TOML writes it, without any character that a terminal would obey."""
     if isinstance(value, bool):
         return "true" if value else "false"

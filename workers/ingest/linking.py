@@ -89,12 +89,14 @@ SQL = load_queries(__file__, "load.sql")
 class Linking:
     """Links the items of one load. `directory`: where the index of records is kept; without one it is made anew.
 
-    `merges_allowed`: whether more than a tenth of the index may be merged. `rejects`: links that could not be followed.
+    `merges_allowed`: whether more than a tenth of the index may be merged. `check` is called between the steps, and
+    raises where the load is to end. `rejects`: links that could not be followed.
     `joined` and `parted`: the first of the items that became part of another article, or left theirs, in words.
     """
 
     directory: Path | None = None
     merges_allowed: bool = False
+    check: Callable[[], None] = lambda: None
     rejects: list[Reject] = field(default_factory=list)
     joined: list[str] = field(default_factory=list)
     parted: list[str] = field(default_factory=list)
@@ -110,8 +112,9 @@ class Linking:
         changed = {row[0] for row in connection.execute(SQL.spoken_of)}
         if event.matching_changed:
             changed |= {row[0] for row in connection.execute(RECORDS.of_source, (event.source_id,))}
-        index = indexes.open_index(connection, self.directory, changed)
+        index = indexes.open_index(connection, self.directory, changed, self.check)
         seeds = relink(connection, index, changed, event.no)
+        self.check()
         acts = standing.read_acts(connection)
         settled = standing.settle(connection, acts, seeds | (changed & _named(acts)))
         items.widen(connection, ())  # also the new owners, before their rows change

@@ -18,7 +18,7 @@ from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
-from shared.errors import LoadRefused
+from shared.errors import LoadInterrupted, LoadRefused
 from shared.settings.settings import Settings
 from shared.text import fold
 from workers.analytics.rollups import refresh
@@ -29,9 +29,11 @@ from workers.events import watches
 from workers.ingest import accounting, factors, readers
 from workers.ingest.accounting import RejectLog, Summary, nothing_used
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch, LoadBuffers, Reject
+from workers.ingest.cancellation import cancel_unless
 from workers.ingest.item_tracker import known_items
 from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
+from workers.ingest.outages import is_outage
 from workers.ingest.readers import alternating, prefetch
 from workers.ingest.stage import SQL as PARTITIONS
 from workers.ingest.stage import Chunk, Months, Spool, Stage, as_csv
@@ -215,6 +217,8 @@ def input_file(path: Path) -> InputFile:
         with path.open("rb") as file:
             return InputFile(path.name, path.stat().st_size, hashlib.file_digest(file, "sha256").digest())
     except OSError as error:
+        if is_outage(error):
+            raise
         raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
 
 
@@ -237,6 +241,7 @@ def load(
     files: list[Path],
     report_progress: ReportProgress = lambda done: None,
     *,
+    wanted: Callable[[], None] = lambda: None,
     merges_allowed: bool = False,
     dry_run: bool = False,
     see: Callable[[Transformed], None] = lambda shaped: None,
@@ -244,9 +249,11 @@ def load(
 ) -> Summary:
     """Load files through a mapping and return what came of it; `report_progress` hears the bytes read so far.
 
+    `wanted` is called about every second, in every step, and raises where the load is to end: nothing of it is kept.
     `merges_allowed`: whether more than a tenth of the index may be merged by it. `dry_run`: do everything, and roll it
     back. `see` is called with what is made of the rows, for those who show some. Raises LoadRefused where a file or the
-    mapping cannot be used, or nothing that was read; nothing of the load is kept then but its reason.
+    mapping cannot be used, or nothing that was read, and LoadInterrupted for an outage; nothing of the load is kept
+    then but its reason.
     """
     # Arrow's own default keeps 70 MiB more of what it has freed, in a load of a million products.
     if "jemalloc" in pa.supported_memory_backends():
@@ -255,10 +262,11 @@ def load(
         with (
             connect(settings.database_url, application="load") as connection,
             _lookup(settings, mapping) as lookup,
+            cancel_unless(wanted, connection) as check,
         ):
             standing.lock(connection)  # the changes of this load must be all that the rollups lack
             log.execute(SQL.fail_stale)
-            linking = Linking(settings.match_dir, merges_allowed)
+            linking = Linking(settings.match_dir, merges_allowed, check)
             # What a dry run would log is in the transaction that it rolls back.
             kept = connection if dry_run else log
             connections = (connection, kept, lookup)
@@ -288,7 +296,8 @@ def recorded(
         values = (load_id, reason, rejects.rows_read, rejects.rows.total(), Jsonb(rejects.counts()))
         failed = log.execute(SQL.fail, values).rowcount
         if failed and isinstance(error, psycopg.Error | OSError):
-            raise LoadRefused(f"the load was broken off and nothing of it was kept: {error}") from error
+            kind = LoadInterrupted if is_outage(error) else LoadRefused
+            raise kind(f"the load was broken off and nothing of it was kept: {error}") from error
         raise
 
 

@@ -25,6 +25,12 @@ _ABSENT = object()
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _TEXT = re.compile(rb'"[^"]*"')
 _NO_MARKS = bytes(set(range(256)) - set(b'"[]{}'))
+# The parser of documents makes Python's integers, and ends the process where one has more digits than Python converts
+# (4,300, or as few as 640 where PYTHONINTMAXSTRDIGITS says so).
+DIGITS_MAX = 500
+_DIGITS = b"0123456789"
+_DIGITS_AS_ZERO = bytes(0x30 if byte in _DIGITS else 0x20 for byte in range(256))
+_TOO_MANY_DIGITS = b"0" * (DIGITS_MAX + 1)
 _STEPS = np.zeros(256, "i8")
 _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 
@@ -181,26 +187,35 @@ def _parsed(raw: bytes) -> Row:
 
 def _is_deep(raw: bytes) -> bool:
     """Return whether a line is nested deeper than is read."""
-    return raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _Nesting().deepest(raw) > DEPTH_MAX
+    return raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _Outline().read(raw)[0] > DEPTH_MAX
 
 
-class _Nesting:
-    """How deep the brackets outside of texts are nested, in JSON that comes in pieces."""
+class _Outline:
+    """What a parser must not meet outside of the texts of JSON that comes in pieces: depth, and numbers without end."""
 
     def __init__(self) -> None:
         self._begun = b""
         self._depth = 0
 
-    def deepest(self, piece: bytes) -> int:
-        """Return the deepest level of the next piece."""
+    def read(self, piece: bytes) -> tuple[int, bool]:
+        """Return the deepest level of the next piece, and whether a number in it has too many digits."""
         seen = _ESCAPED.sub(b"", self._begun + piece)
         marks = seen.translate(None, _NO_MARKS).replace(b'""', b"")  # most texts have no bracket between their marks
         outside, text, _ = _TEXT.sub(b"", marks).partition(b'"')
-        self._begun = text + (b"\\" if seen.endswith(b"\\") else b"")
+        is_long = _TOO_MANY_DIGITS in seen.translate(_DIGITS_AS_ZERO) and _has_long_number(seen)
+        # Of a text that is open only its mark is kept, of a number all digits so far.
+        number = b"" if text else seen[len(seen.rstrip(_DIGITS)) :]
+        self._begun = text + (b"\\" if seen.endswith(b"\\") else number)
         depths = self._depth + np.cumsum(_STEPS[np.frombuffer(outside, "u1")])
         deepest = int(depths.max(initial=self._depth))
         self._depth = int(depths[-1]) if len(depths) else self._depth
-        return deepest
+        return deepest, is_long
+
+
+def _has_long_number(seen: bytes) -> bool:
+    """Return whether a piece of JSON without escapes has a number of too many digits outside of its texts."""
+    outside, _, _ = _TEXT.sub(b" ", seen).partition(b'"')
+    return _TOO_MANY_DIGITS in outside.translate(_DIGITS_AS_ZERO)
 
 
 class Constant(str):
@@ -250,6 +265,8 @@ def member_paths(row: Row, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 _ROW_BYTES_MAX = 16 << 20
 _LOOKED_AT = 50_000
+# What the parser raises: the second for an exponent that no number has, such as 1e9999999999999999999.
+_UNREADABLE = (ijson.JSONError, ArithmeticError)
 
 
 def json_rows(name: str, stream: ByteStream, path: str, *, in_list: bool) -> Iterator[tuple[int, Row]]:
@@ -273,13 +290,15 @@ def json_rows(name: str, stream: ByteStream, path: str, *, in_list: bool) -> Ite
                 yield number, dict(zip(header, row, strict=False))
             else:
                 raise LoadRefused(f"{name}: entry {number} of the list is {_what(row, header)}")
-    except ijson.JSONError as error:
-        raise LoadRefused(
-            f"{name}: is no JSON that can be read, after {number:,} objects: {str(error)[:200]}"
-        ) from None
+    except _UNREADABLE as error:
+        raise LoadRefused(f"{name}: is no JSON that can be read, after {number:,} objects: {_reason(error)}") from None
     if not number:
         where = f"a list of objects at {path!r}" if path else "an object"
         raise LoadRefused(f"{name}: does not have {where}; `records` of the mapping names the list")
+
+
+def _reason(error: Exception) -> str:
+    return "a number is too large or too small" if isinstance(error, ArithmeticError) else str(error)[:200]
 
 
 def _header(name: str, row: list[Any]) -> list[str]:
@@ -310,20 +329,28 @@ def list_path(name: str, stream: ByteStream) -> str:
             before = event
             if number > _LOOKED_AT:
                 break
-    except ijson.JSONError as error:
-        raise LoadRefused(f"{name}: is no JSON that can be read: {str(error)[:200]}") from None
+    except _UNREADABLE as error:
+        raise LoadRefused(f"{name}: is no JSON that can be read: {_reason(error)}") from None
     return ""
 
 
 class _Document(BoundedStream):
-    """A document that is nested too deep ends the reading: to each level its parser keeps the whole path."""
+    """A document that is nested too deep ends the reading: to each level its parser keeps the whole path.
+
+    So does a number of too many digits.
+    """
 
     def __init__(self, name: str, stream: ByteStream) -> None:
         super().__init__(name, stream, _ROW_BYTES_MAX, "a whole object: is `records` another list?")
-        self._nesting = _Nesting()
+        self._outline = _Outline()
 
     def read(self, size: int) -> bytes:
         chunk = super().read(size)
-        if self._nesting.deepest(chunk) > DEPTH_MAX:
+        deepest, has_long_number = self._outline.read(chunk)
+        if deepest > DEPTH_MAX:
             raise LoadRefused(f"{self._name}: is nested deeper than {DEPTH_MAX} levels")
+        if has_long_number:
+            raise LoadRefused(
+                f"{self._name}: has a number of more than {DIGITS_MAX} digits: correct it, or write it as a text"
+            )
         return chunk

@@ -8,6 +8,7 @@ and XLSB, where calamine alone reads and returns an empty text).
 
 import posixpath
 import re
+import struct
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
@@ -46,6 +47,19 @@ _SPANNED = re.compile(rb"""number-rows-spanned=["'](?!1["'])""")
 # As many as LibreOffice has: what repeats a cell more often is no sheet.
 _ROWS_MAX, _COLUMNS_MAX = 1 << 20, 1 << 14
 _PARSED = SAFE | {"encoding": None}
+# A panic of calamine, such as for a day beyond all calendars, is no `Exception` and has no class that can be named.
+_PANIC_MODULE = "pyo3_runtime"
+# Calamine makes room for as many texts as a workbook states, and ends the process where there is no memory for them.
+_STATED_TEXTS = re.compile(rb"""\buniqueCount\s*=\s*["']\s*([0-9]+)""")
+_TEXT_BYTES_MIN = len("<si/>")
+# A cell that does not state its place, or not in the way of `_last_place`, stands behind the one before.
+_UNPLACED = [re.compile(rb"%bc(?=[\s/>])(?![^<>]*\sr=[\"'])" % mark) for mark in (b"<", b":")]
+_NUMBER_DIGITS_MAX = 9
+# The record of XLS that states how large a sheet is, from its first row and column to those behind the last
+# ([MS-XLS] 2.4.90): calamine makes room for as many places.
+_DIMENSIONS = re.compile(rb"\x00\x02\x0e\x00(.{12})", re.DOTALL)
+_DIMENSIONS_BYTES = 16
+_XLS_ROWS_MAX, _XLS_COLUMNS_MAX = 1 << 16, 1 << 8
 
 
 class CellFault(NamedTuple):
@@ -70,12 +84,14 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int =
     Raises LoadRefused where the file is broken, locked or too large, or does not have that sheet.
     """
     suspected: set[str] = set()
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as packed:
-            if sum(entry.file_size for entry in packed.infolist()) > unpacked_bytes_max:
-                raise LoadRefused(unpacks_to_more(unpacked_bytes_max))
-            suspected = _suspected(packed)
     try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                if sum(entry.file_size for entry in packed.infolist()) > unpacked_bytes_max:
+                    raise LoadRefused(unpacks_to_more(unpacked_bytes_max))
+                suspected = _suspected(packed)
+        else:
+            _check_stated_size(path)
         with calamine.CalamineWorkbook.from_path(path) as book:
             chosen = _chosen(book, sheet)
             left = chosen.start[1] if chosen.start else 0
@@ -86,6 +102,24 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int =
         raise LoadRefused(f"{path.name}: is locked by a password: save it without one") from None
     except (calamine.CalamineError, etree.XMLSyntaxError) as error:
         raise LoadRefused(f"{path.name}: is no sheet that can be read: {str(error)[:200]}") from None
+    except BaseException as error:
+        if type(error).__module__ != _PANIC_MODULE:
+            raise
+        raise LoadRefused(f"{path.name}: has a value that no sheet can have: {str(error)[:200]}") from None
+
+
+def _check_stated_size(path: Path) -> None:
+    """Raise LoadRefused where an XLS file states a size that no sheet of its form has."""
+    piece = b""
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            piece = piece[1 - _DIMENSIONS_BYTES :] + block
+            for (size,) in map(re.Match[bytes].groups, _DIMENSIONS.finditer(piece)):
+                row, rows, column, columns = struct.unpack("<IIHH", size)
+                if not (row <= rows <= _XLS_ROWS_MAX and column <= columns <= _XLS_COLUMNS_MAX):
+                    raise LoadRefused(
+                        "states a size that no sheet has: open the file in a spreadsheet program and save it again"
+                    )
 
 
 def _rows(sheet: Any, left: int, faulty_rows: Iterator[tuple[int, dict[int, CellFault]]]) -> Iterator[SheetRow]:
@@ -153,7 +187,7 @@ def _suspected(packed: zipfile.ZipFile) -> set[str]:
     return {
         name
         for name in names
-        if (name.startswith("xl/worksheets/") and name.endswith(".xml") and _is_suspected(packed, name, zero))
+        if (_is_part(name) and _is_suspected(packed, name, zero))
         or (name == "content.xml" and _is_suspected_opendocument(packed, name))
     }
 
@@ -166,23 +200,65 @@ def _is_stale(packed: zipfile.ZipFile) -> bool:
         return False
 
 
+def _is_part(name: str) -> bool:
+    """Return whether a member may be a sheet or the texts of a workbook; calamine takes names in any case."""
+    return name.lower().startswith("xl/") and name.lower().endswith(".xml")
+
+
 def _is_suspected(packed: zipfile.ZipFile, name: str, zero: bytes) -> bool:
     rows = columns = 0
-    suspected, formulas = False, None
+    suspected, unplaced, formulas = False, False, None
+    texts_max = packed.getinfo(name).file_size // _TEXT_BYTES_MIN
     for piece in _pieces(packed, name, _OVERLAP_BYTES):
-        lowest, rightmost = _last_place(piece)
-        rows, columns = max(rows, lowest), max(columns, rightmost)
+        if any(int(stated[:20]) > texts_max for stated in _STATED_TEXTS.findall(piece)):
+            raise LoadRefused(
+                f"{name} states more texts than it has: open the file in a spreadsheet program and save it again"
+            )
         if formulas is None:
             prefix = re.search(rb"<((?:[\w.-]+:)?)worksheet\b", piece)
+            if prefix is None and not name.lower().startswith("xl/worksheets/"):
+                continue
             formulas = _formulas_without_value(prefix[1] if prefix else b"", zero)
+        lowest, rightmost = _last_place(piece)
+        rows, columns = max(rows, lowest), max(columns, rightmost)
+        unplaced = unplaced or any(form.search(piece) for form in _UNPLACED)
         if not suspected:
             suspected = b't="e"' in piece or b"t='e'" in piece or any(form.search(piece) for form in formulas)
+    if unplaced:
+        lowest, rightmost = _last_counted(packed, name)
+        rows, columns = max(rows, lowest), max(columns, rightmost)
     if rows * columns > _PLACES_MAX:
         raise LoadRefused(
             f"{name} has cells as far as row {rows:,} and column {columns:,}, which makes more than {_PLACES_MAX:,} "
             "places: delete the cells that are far from the others, or save the sheet as CSV"
         )
     return suspected
+
+
+def _last_counted(packed: zipfile.ZipFile, name: str) -> tuple[int, int]:
+    """Return the greatest row and column of a sheet, counting on where a row or a cell does not state its place."""
+    row = column = rows = columns = 0
+    with packed.open(name) as part:
+        for event, element in etree.iterparse(part, events=("start", "end"), tag=("{*}row", "{*}c"), **_PARSED):
+            stated = element.get("r", "")
+            if event == "end":
+                forget(element)
+            elif element.tag.endswith("}row"):
+                row, column = _number(stated, row + 1), 0
+            else:
+                letters = stated.rstrip("0123456789")
+                column = _column(letters.upper()) + 1 if letters else column + 1
+                rows, columns = max(rows, row), max(columns, column)
+    return rows, columns
+
+
+def _number(text: str | None, default: int) -> int:
+    """Return a positive number of a sheet's XML; the default where none is stated. Raises LoadRefused."""
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= _NUMBER_DIGITS_MAX and int(text)):
+        raise LoadRefused(f"states the number {text[:20]!r} of a row or a column, which no sheet has")
+    return int(text)
 
 
 def _formulas_without_value(prefix: bytes, zero: bytes) -> list[re.Pattern[bytes]]:
@@ -246,7 +322,7 @@ def _of_workbook(packed: zipfile.ZipFile, part: str) -> Iterator[tuple[int, dict
     unset = ("", "0") if _is_stale(packed) else ("",)
     number = 0
     for row in _elements(packed, part, "{*}row"):
-        number, column, faults = int(row.get("r", number + 1)), -1, {}
+        number, column, faults = _number(row.get("r"), number + 1), -1, {}
         for cell in row.iterchildren("{*}c"):
             letters = cell.get("r", "").rstrip("0123456789")
             column = _column(letters) if letters else column + 1
@@ -283,7 +359,7 @@ def _merged_in_opendocument(path: Path, sheet: str) -> list[tuple[tuple[int, int
             ((number, column), (number + rows - 1, column))
             for number, _, cells in _opendocument_rows(packed, sheet)
             for column, _, cell in cells
-            if (rows := int(cell.get(f"{_TABLE}number-rows-spanned", 1))) > 1
+            if (rows := _number(cell.get(f"{_TABLE}number-rows-spanned"), 1)) > 1
         ]
 
 
@@ -296,10 +372,10 @@ def _opendocument_rows(packed: zipfile.ZipFile, sheet: str) -> Iterator[tuple[in
             continue
         column, cells = 0, []
         for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-            times = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
+            times = _number(cell.get(f"{_TABLE}number-columns-repeated"), 1)
             cells.append((column, times, cell))
             column += times
-        repeated = int(row.get(f"{_TABLE}number-rows-repeated", 1))
+        repeated = _number(row.get(f"{_TABLE}number-rows-repeated"), 1)
         yield number, repeated, cells
         number += repeated
 

@@ -122,6 +122,8 @@ def _flatten(name: str, number: int, element: Any, prefix: str, row: Row, depth:
     """Add the parts of an element to a row; the first of a name is that name, the others have a number behind it."""
     if depth > DEPTH_MAX:
         raise LoadRefused(f"{name}: row {number}: elements are nested deeper than {DEPTH_MAX} levels")
+    if len(element.attrib) > COLUMNS_MAX:  # to read them takes the square of their number
+        raise LoadRefused(f"{name}: row {number}: has more than {COLUMNS_MAX:,} parts")
     for attribute, value in element.attrib.items():
         row[f"{prefix}@{attribute.rpartition('}')[2]}"] = value
     seen: dict[str, int] = {}

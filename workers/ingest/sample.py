@@ -185,7 +185,10 @@ def _likeness(text: str, alphabets: tuple[str, ...]) -> float:
 def _of_parquet(found: Opened) -> Sample:
     batches = pyarrow.parquet.ParquetFile(found.path).iter_batches(SAMPLE_ROWS)  # each ends with its row group
     rows = itertools.chain.from_iterable(batch.to_pylist() for batch in batches)
-    return _of_objects(enumerate(rows, 1), {}, lists=False)
+    try:
+        return _of_objects(enumerate(rows, 1), {}, lists=False)
+    except (OverflowError, ValueError) as error:  # Python has no days after 9999, and no nanoseconds
+        raise LoadRefused(f"a day or a time cannot be read: {str(error)[:200]}") from None
 
 
 def _of_json(name: str, stream: Callable[[str], TextStream]) -> Sample:

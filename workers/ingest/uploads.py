@@ -7,17 +7,20 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
-from shared.errors import ItemIndexError, LoadRefused, ResultGone
+from shared.errors import ItemIndexError, LoadRefused, ResultGone, StoreUnavailable
 from shared.objects.directory import FILES_KEPT_DAYS, ResultStore, upload_key
 from shared.settings.settings import Settings
 from workers.ingest.accounting import Summary, accounts, sentences
+from workers.ingest.cancellation import cancel_unless
 from workers.ingest.guess import guess
 from workers.ingest.load import load
 from workers.ingest.mapping import parse
+from workers.ingest.outages import DEATHS_MAX, DIED, is_outage
 from workers.ingest.preview import Preview, Previewer
 from workers.provenance import standing
 from workers.provenance.undo import UndoneBefore, undo
@@ -45,20 +48,25 @@ class Upload:
     attempt: int
     load_id: str | None
     resumed: bool  # an attempt before this one has not noted its end
+    deaths: int  # processes that did not survive such an attempt
 
 
 class UploadRunner:
-    """Does what is wanted of one upload. `check` raises where the process is to end."""
+    """Does what is wanted of one upload. `check` raises where the process, which `process` names, is to end."""
 
-    def __init__(self, settings: Settings, store: ResultStore, check: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, store: ResultStore, check: Callable[[], None], process: str) -> None:
         self._settings = settings
         self._store = store
         self._check = check
+        self._process = process
 
     def serve(self, upload_id: str, folder: Path) -> str | None:
-        """Do it with the file in a folder of its own; return its new state, None where nothing was wanted any more."""
+        """Do it with the file in a folder of its own; return its new state, None where nothing was wanted any more.
+
+        An outage is raised, and the upload stays due.
+        """
         with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
-            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
+            row = connection.execute(SQL.begin, (upload_id, self._process)).fetchone()
             if row is None:
                 return None
             upload = Upload(*row)
@@ -67,17 +75,22 @@ class UploadRunner:
                 values: tuple[Any, ...] = (state, outcome and Jsonb(outcome), None, load_id)
             except Cancelled:
                 values = ("cancelled", None, None, None)
-            except ItemIndexError as error:
+            except BaseException as error:
+                if is_outage(error) or not isinstance(error, ItemIndexError):
+                    with suppress(psycopg.Error):
+                        connection.execute(SQL.put_back, (upload.id, upload.attempt))
+                    raise
                 values = _refused(upload, str(error))
             connection.execute(SQL.finish, (upload.id, upload.attempt, *values))
             if values[0] == "loaded":  # only now: a load whose end could not be noted is tried again with the file
-                self._store.remove(upload_key(upload.id))
+                with suppress(StoreUnavailable):  # it is deleted after its time
+                    self._store.remove(upload_key(upload.id))
             return str(values[0])
 
     def fail(self, upload_id: str, reason: str) -> None:
         """Note an error of ours: the file would meet it again."""
         with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
-            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
+            row = connection.execute(SQL.begin, (upload_id, self._process)).fetchone()
             if row is not None:
                 upload = Upload(*row)
                 connection.execute(SQL.finish, (upload.id, upload.attempt, *_refused(upload, reason)))
@@ -85,6 +98,8 @@ class UploadRunner:
     def _done(
         self, connection: Connection, upload: Upload, folder: Path
     ) -> tuple[str, dict[str, Any] | None, str | None]:
+        if upload.deaths >= DEATHS_MAX:
+            raise LoadRefused(DIED)
         if upload.step == "undo":
             self._undo(upload)
             return "undone", None, None
@@ -97,7 +112,7 @@ class UploadRunner:
         mapping = parse(upload.mapping or "")
         mapping.refuse_second_file()
         if upload.step == "load":
-            summary = load(self._settings, mapping, [path], report)
+            summary = load(self._settings, mapping, [path], report, wanted=report.wanted)
             committed = [(summary.load_id,)] if summary.state == "committed" else []
             if upload.resumed and not committed:
                 committed = connection.execute(SQL.committed, (upload.id, mapping.digest)).fetchall()
@@ -106,7 +121,9 @@ class UploadRunner:
         if mapping.factors:
             previewer.of_factors([path])
         try:
-            summary = load(self._settings, mapping, [path], report, dry_run=True, see=previewer.see)
+            summary = load(
+                self._settings, mapping, [path], report, wanted=report.wanted, dry_run=True, see=previewer.see
+            )
         except LoadRefused:
             shown = {"rows": _rows(previewer.preview())}
             connection.execute(SQL.finish, (upload.id, upload.attempt, "running", Jsonb(shown), None, None))
@@ -126,6 +143,8 @@ class UploadRunner:
                 for offset in range(0, reader.size, _BLOCK_BYTES):
                     file.write(reader.read(offset, _BLOCK_BYTES))
                     report(0)
+                if file.tell() < reader.size:  # the half of a file would be loaded as if it were all
+                    raise StoreUnavailable("results", state="has lost a file while it was read")
         finally:
             reader.close()
         return path
@@ -133,7 +152,10 @@ class UploadRunner:
     def _undo(self, upload: Upload) -> None:
         if upload.load_id is None:
             raise LoadRefused("nothing was loaded of this file")
-        with connect(self._settings.database_url, application="undo") as connection:
+        with (
+            connect(self._settings.database_url, application="undo") as connection,
+            cancel_unless(self._check, connection),
+        ):
             standing.lock(connection)
             with suppress(UndoneBefore):  # by the command, or by an attempt whose end could not be noted
                 undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
@@ -153,13 +175,19 @@ class _Progress:
         self._upload = upload
         self._check = check
         self._next = 0.0
+        self._done = 0
 
     def __call__(self, done: int) -> None:
         self._check()
-        if time.monotonic() < self._next:
-            return
+        self._done = done
+        if time.monotonic() >= self._next:
+            self.wanted()
+
+    def wanted(self) -> None:
+        """Write it now. Raises as a call does."""
+        self._check()
         self._next = time.monotonic() + _PROGRESS_SECONDS
-        values = (self._upload.id, self._upload.attempt, done)
+        values = (self._upload.id, self._upload.attempt, self._done)
         if self._connection.execute(SQL.progress, values).fetchone() != (False,):
             raise Cancelled
 

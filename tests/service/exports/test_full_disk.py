@@ -57,7 +57,7 @@ def test_a_full_disk_puts_the_export_off_and_leaves_nothing(settings: Settings) 
         owed(settings, job)
         full = worker(settings, objects=FullDisk(settings.results_dir), split_rows=MANY_PARTS)
         assert full.run(job) == "queued", format
-        reason = {"slug": "job-failed", "detail": "OSError"}
+        reason = {"slug": "job-failed", "detail": "the results store is full"}
         assert (column(settings, job, "error"), column(settings, job, "result")) == (reason, None), format
         refund = "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)"
         execute(settings, "UPDATE jobs SET created_at = created_at - interval '1 hour', attempts_max = attempt + 1")

@@ -17,7 +17,7 @@ import pytest
 
 from shared.clock import utc_now
 from shared.db.connect import connect
-from shared.errors import LoadRefused
+from shared.errors import LoadInterrupted, LoadRefused
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
@@ -362,7 +362,7 @@ def test_a_file_is_not_blamed_for_an_outage(
     drop(folder, "a.csv", FILE)
 
     def broken(*given: Any, **named: Any) -> None:
-        raise LoadRefused("the load was broken off and nothing of it was kept") from OSError("disk")
+        raise LoadInterrupted("the load was broken off and nothing of it was kept")
 
     monkeypatch.setattr("workers.ingest.load.load", broken)
     run(settings)

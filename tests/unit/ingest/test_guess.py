@@ -1,8 +1,10 @@
 """Guessed mappings: of files with faults, of known shapes, and in many languages."""
 
+import cProfile
 import datetime
 import gzip
 import json
+import pstats
 import re
 import tomllib
 import zipfile
@@ -22,7 +24,7 @@ from edge.dashboard.doubts import decided, doubts_of
 from shared.clock import utc_now
 from shared.errors import LoadRefused
 from tests.unit.ingest.guessing import FILES, Tried, tried
-from workers.ingest.column_roles import is_gtin
+from workers.ingest.column_roles import free_amounts, is_gtin
 from workers.ingest.guess import guess
 from workers.ingest.mapping import Mapping, parse, read
 from workers.ingest.preview import Previewer
@@ -1473,3 +1475,24 @@ def test_a_known_shape_without_any_id_asks_for_one(tmp_path: Path) -> None:
     rows = [{"@type": "Product", "name": name, "offers": {"price": "1.00", "priceCurrency": "EUR"}} for name in "AB"]
     path.write_text(json.dumps(rows))
     assert 'id = "?"' in guess(path).text
+
+
+def test_prices_with_a_unit_are_read_by_currency_and_not_one_by_one(tmp_path: Path) -> None:
+    """The cost of a guess does not grow with its cells: there is one batch of amounts for each currency at each step."""
+    calls = {}
+    for rows in (10, 1_000):
+        lines = (f"{n};Cosa {n};{n % 90},50 {'€' if n % 3 else '£'}/ud.;2026-07-01\n" for n in range(rows))
+        path = put(tmp_path, "sku;name;price;date\n" + "".join(lines))
+        profile = cProfile.Profile()
+        assert 'price = "?"' in profile.runcall(guess, path).text
+        stats = pstats.Stats(profile).get_stats_profile().func_profiles
+        calls[rows] = int(stats["amounts"].ncalls)
+    assert calls[10] == calls[1_000] <= 10
+
+
+def test_amounts_of_several_currencies_keep_their_places() -> None:
+    texts = ["€ 1,50", "¥150", "2,50 €", "nothing", "KWD 1.250", "£ 3.10"]
+    assert free_amounts({"column": "price", "free_form": True}, texts) == [
+        free_amounts({"column": "price", "free_form": True}, [text])[0] for text in texts
+    ]
+    assert free_amounts({"column": "price", "free_form": True}, texts) == [150, 15_000, 250, None, 1_250, 310]

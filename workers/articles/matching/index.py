@@ -2,7 +2,7 @@
 
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -58,9 +58,11 @@ class MatchIndex:
         self._removed: set[int] = set()
         self._sources: list[str] = []
         self._row_sources: Array | None = None
+        self.check: Callable[[], None] = lambda: None
+        """Called between the steps of what is asked; it may raise, and the index is then of no use any more."""
 
     @classmethod
-    def of_all(cls, records: Iterable[Record]) -> "MatchIndex":
+    def of_all(cls, records: Iterable[Record], check: Callable[[], None] = lambda: None) -> "MatchIndex":
         """Index records with distinct keys, of which only some are held at a time.
 
         They wait in an unnamed temporary file until the words of all are counted.
@@ -68,14 +70,16 @@ class MatchIndex:
         with TemporaryFile() as file:
 
             def noted(record: Record) -> Record:
+                check()
                 file.write(msgspec.json.encode(record) + b"\n")
                 return record
 
             index = cls(_vocabulary_of(map(noted, records)))
+            index.check = check
             if index.vocabulary.records:
                 file.seek(0)
                 again = (msgspec.json.decode(line, type=Record) for line in file)
-                index._append(Segment.build(again, index.vocabulary), "")
+                index._append(Segment.build(index._each(again), index.vocabulary), "")
         return index
 
     @classmethod
@@ -125,7 +129,7 @@ class MatchIndex:
         if len(self) + len(fresh) > 2 * self.vocabulary.records:
             self._count_anew(list(fresh.values()))
         elif fresh:
-            self._append(Segment.build(list(fresh.values()), self.vocabulary), "")
+            self._append(Segment.build(self._each(fresh.values()), self.vocabulary), "")
 
     def remove(self, keys: Iterable[str]) -> None:
         """Take records out; a key that is not there is ignored."""
@@ -241,16 +245,22 @@ class MatchIndex:
     def _count_anew(self, fresh: Sequence[Record]) -> None:
         """Count the vocabulary of all records, with the new ones, and make one segment of them."""
         rows = self.rows()
-        self.vocabulary, self._vocabulary_name = _vocabulary_of(chain(self.records(rows), fresh)), ""
-        segment = Segment.build(chain(self.records(rows), fresh), self.vocabulary)
+        self.vocabulary, self._vocabulary_name = _vocabulary_of(self._each(chain(self.records(rows), fresh))), ""
+        segment = Segment.build(self._each(chain(self.records(rows), fresh)), self.vocabulary)
         self._removed, self._segments, self._names = set(), [], []
         self._append(segment, "")
+
+    def _each(self, records: Iterable[Record]) -> Iterator[Record]:
+        for record in records:
+            self.check()
+            yield record
 
     def _located(self, rows: Array) -> Iterator[tuple[Array, Segment, Array]]:
         """Yield positions in `rows`, the segment of the rows there, and these rows as it numbers them."""
         starts = np.array([start for start, _ in self._parts()], np.int64)
         part = np.searchsorted(starts, rows, "right") - 1
         for at in np.unique(part).tolist():
+            self.check()
             positions = np.flatnonzero(part == at)
             yield positions, self._segments[at], rows[positions] - starts[at]
 
