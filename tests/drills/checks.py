@@ -15,7 +15,7 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.drills.client import Client, decoded
 from tests.drills.workload import is_poison, right_digest
-from workers.dispatcher import delete_old
+from workers.dispatcher.retention import delete_old
 
 SQL = load_queries(__file__, "drill.sql")
 

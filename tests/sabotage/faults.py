@@ -351,7 +351,7 @@ _POSTS = "tests/unit/test_webhooks.py"
 EVENT_FAULTS = (
     fault(
         "a replay stays when its event is deleted",
-        "workers/dispatcher.sql",
+        "workers/dispatcher/retention.sql",
         "WHERE r.number <= last.number)",
         "WHERE false)",
         f"{_WEBHOOKS}::test_a_replay_ends_with_the_event_that_it_is_of",
@@ -921,7 +921,7 @@ INGEST_FAULTS = (
     ),
     fault(
         "old rejects are never deleted",
-        "workers/dispatcher.sql",
+        "workers/dispatcher/retention.sql",
         "DELETE FROM rejects r USING loads l WHERE l.id = r.load_id AND l.started_at < statement_timestamp()",
         "DELETE FROM rejects r USING loads l WHERE l.id = r.load_id AND l.started_at < statement_timestamp() - interval '1 year'",
         f"{_REFUSED}::test_rejects_loads_and_files_end_with_their_time_and_what_can_be_undone_stays",
@@ -1637,7 +1637,7 @@ FAULTS = (
     ),
     fault(
         "the sweeper deletes nothing",
-        "workers/dispatcher.py",
+        "workers/dispatcher/retention.py",
         "unnamed = [attempt for attempt in batch if attempt not in named]",
         "unnamed = [attempt for attempt in batch if attempt not in named][:0]",
         "tests/service/exports/test_api.py::test_ending_one_that_is_done_deletes_its_files",
@@ -1651,7 +1651,7 @@ FAULTS = (
     ),
     fault(
         "a message that was sent by a clock that was ahead is not sent again",
-        "workers/dispatcher.sql",
+        "workers/dispatcher/dispatch.sql",
         "relayed_at = CASE WHEN relayed_at IS NOT NULL THEN least(relayed_at, statement_timestamp()) END,",
         "relayed_at = relayed_at,",
         "tests/service/jobs/test_jobs.py::test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again",
@@ -1665,21 +1665,21 @@ FAULTS = (
     ),
     fault(
         "an unclaimed job is sent again without a look at its queue",
-        "workers/dispatcher.py",
+        "workers/dispatcher/dispatch.py",
         "(new + again[:lost])[:room]",
         "(new + again)[:room]",
         "tests/service/jobs/test_jobs.py::test_while_workers_are_stopped_each_job_has_one_message",
     ),
     fault(
         "a queue of the broker has no bound",
-        "workers/dispatcher.py",
+        "workers/dispatcher/dispatch.py",
         "room = max(0, self._messages_max - held)",
         "room = len(due)",
         "tests/service/jobs/test_jobs.py::test_a_queue_holds_no_more_messages_than_its_bound_whoever_orders_and_cancels",
     ),
     fault(
         "all parts of an export are sent to workers at once",
-        "workers/dispatcher.sql",
+        "workers/dispatcher/dispatch.sql",
         "is_due AND place <= $3",
         "is_due AND place <= 1000 * $3",
         "tests/service/exports/test_parts.py::"
@@ -1715,7 +1715,7 @@ FAULTS = (
     ),
     fault(
         "leases never lapse",
-        "workers/dispatcher.sql",
+        "workers/dispatcher/dispatch.sql",
         "WHERE state = 'running' AND lease_until < statement_timestamp()",
         "WHERE state = 'running' AND lease_until < statement_timestamp() - interval '1 day'",
         "tests/service/jobs/test_jobs.py::test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three",
@@ -2069,7 +2069,7 @@ FAULTS = (
     ),
     fault(
         "an object missing once expires its result",
-        "workers/dispatcher.sql",
+        "workers/dispatcher/missing_results.sql",
         "AND missing_since <= statement_timestamp() - make_interval(secs => $2)",
         "AND $2 >= 0",
         "tests/service/exports/test_api_results.py::test_an_object_that_is_put_back_is_served_again",
@@ -2128,7 +2128,7 @@ FAULTS = (
     ),
     drilled(
         "a drill of jobs: the sweeper deletes nothing",
-        "workers/dispatcher.py",
+        "workers/dispatcher/retention.py",
         "unnamed = [attempt for attempt in batch if attempt not in named]",
         "unnamed = [attempt for attempt in batch if attempt not in named][:0]",
         *_JOBS,
@@ -2142,7 +2142,7 @@ FAULTS = (
     ),
     drilled(
         "a drill of outages: what a clock that was ahead put off stays so",
-        "workers/dispatcher.py",
+        "workers/dispatcher/dispatch.py",
         "                self.settle_clock(connection)\n",
         "",
         "outages",

@@ -15,7 +15,8 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.database import execute
 from workers.analytics.reports.publish import Make, Replica, ReportHandler
-from workers.dispatcher import Refunds, delete_old
+from workers.dispatcher.refunds import Refunds
+from workers.dispatcher.retention import delete_old
 from workers.handlers import job_handlers
 from workers.ingest.feeds import FeedRunner
 from workers.jobs.context import Services, build_services

@@ -31,7 +31,7 @@ from tests.support.s3 import BUCKET, client, environment, in_bucket, s3_server
 from tests.support.servers import Servers
 from tests.support.shop import open_shop
 from tests.system.conftest import COMMAND, completed
-from workers.dispatcher import measure_backups
+from workers.dispatcher.gauges import measure_backups
 
 _TABLES = """
 SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -31,7 +31,7 @@ from tests.support.shop import load_rows, open_shop
 from tests.support.workers import run, services_of
 from workers.analytics.reports.publish import ReportProgress
 from workers.analytics.reports.result import Answer
-from workers.dispatcher import delete_old
+from workers.dispatcher.retention import delete_old
 from workers.provenance import item_acts
 from workers.provenance.standing import lock
 

@@ -18,7 +18,7 @@ from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from tests.support.workers import settle_refunds
-from workers.dispatcher import delete_old
+from workers.dispatcher.retention import delete_old
 
 
 def shop(settings: Settings, folder: Path) -> None:

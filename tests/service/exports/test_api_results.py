@@ -24,7 +24,7 @@ from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import ROWS, load_rows
 from tests.support.workers import settle_refunds
-from workers.dispatcher import confirm_missing
+from workers.dispatcher.missing_results import confirm_missing
 
 
 @pytest.fixture

@@ -27,7 +27,8 @@ from tests.support.workers import run, services_of
 from workers.bulk import exports as part_worker
 from workers.bulk.exports import write_part
 from workers.bulk.part import Part
-from workers.dispatcher import Dispatcher, delete_old
+from workers.dispatcher.dispatch import Dispatcher
+from workers.dispatcher.retention import delete_old
 from workers.jobs.context import Services, SplitRows
 
 # A worker of its own that makes parts until the third, says so, and hangs.

@@ -19,7 +19,7 @@ from tests.service.ingest.conftest import Command
 from tests.support.database import execute
 from tests.support.servers import begins_with
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
-from workers.dispatcher import delete_old_loads
+from workers.dispatcher.retention import delete_old_loads
 from workers.ingest.accounting import sentences
 
 BAD = "9,X,B,G,K,1,{},N,1,\n"

@@ -27,8 +27,8 @@ from tests.support.database import execute
 from tests.support.exports import column
 from tests.support.shop import load_rows
 from tests.support.workers import RecordedMessages, indexing, order, run, services_of
-from workers.dispatcher import SQL as RELAY
-from workers.dispatcher import Dispatcher
+from workers.dispatcher.dispatch import SQL as RELAY
+from workers.dispatcher.dispatch import Dispatcher
 from workers.jobs.context import JobMessages, build_services
 from workers.jobs.job_handler import JobContext
 from workers.jobs.leases import SQL as LEASE

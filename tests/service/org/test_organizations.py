@@ -30,7 +30,7 @@ from tests.support.client import running_edge
 from tests.support.database import execute
 from tests.support.issuer import Issuer
 from tests.support.workers import sweep
-from workers.dispatcher import delete_old_usage
+from workers.dispatcher.retention import delete_old_usage
 
 # Organizations: who may do what, one key at a time, and every act in the audit log.
 

@@ -22,7 +22,8 @@ from tests.support.reports import answer, queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from tests.support.workers import RecordedMessages, services_of, settle_refunds
-from workers.dispatcher import Dispatcher, delete_old
+from workers.dispatcher.dispatch import Dispatcher
+from workers.dispatcher.retention import delete_old
 from workers.jobs.leases import claim
 
 COHORT = "/index/cohorts?brand=vita"

@@ -27,8 +27,8 @@ from tests.support.client import Answer, Edge
 from tests.support.command import Run
 from tests.support.database import execute
 from tests.support.workers import RecordedMessages, services_of, sweep
-from workers.dispatcher import SQL as RETENTION
-from workers.dispatcher import Dispatcher
+from workers.dispatcher.dispatch import Dispatcher
+from workers.dispatcher.retention import SQL as RETENTION
 from workers.events.webhooks import deliver
 
 # In the test of all failures at once.

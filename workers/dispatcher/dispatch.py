@@ -1,4 +1,4 @@
-"""The dispatcher: from job rows to messages; requeued leases, refunds of what failed, and retention."""
+"""From job rows to messages: listens for new rows, sends their ids to Celery's queues, requeues expired leases."""
 
 import contextlib
 import gc
@@ -7,190 +7,28 @@ import time
 from datetime import datetime
 from itertools import takewhile
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psycopg
-import redis
 
-from shared.analytics.manifest import manifest_from
-from shared.bulk.manifest import export_manifest_from
 from shared.db.connect import Connection, unavailable
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
-from shared.events.types import KEPT_DAYS
 from shared.events.webhooks import RETRY_SECONDS
-from shared.index.iid import canonical_uuid
-from shared.jobs.contract import (
-    DELIVER,
-    DELIVER_QUEUE,
-    EXECUTE,
-    EXPORT,
-    JOB_KINDS,
-    QUEUES,
-    refund_arguments,
-)
-from shared.objects.directory import ResultStore
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, JOB_KINDS, QUEUES
 from shared.organizations.accounts import BRAND
-from shared.redis.connect import STORE_ERRORS, connect_store
-from shared.settings.settings import Settings, settings_or_exit
+from shared.settings.settings import settings_or_exit
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
-from shared.telemetry.log import Log
 from workers.bulk.releases import expire, order_due
+from workers.dispatcher.gauges import measure_backups, measure_feeds
+from workers.dispatcher.missing_results import confirm_missing
+from workers.dispatcher.refunds import Refunds
+from workers.dispatcher.retention import delete_old, delete_old_loads, delete_old_usage
 from workers.jobs.context import Services, build_services, traced
 from workers.jobs.progress import touch_while
 
-# From job rows to messages: listens for new rows, sends their ids to Celery's queues, requeues expired leases.
-#
-# Between sweeps it deletes what no table keeps longer.
-
-
-SQL = load_queries(__file__, "dispatcher.sql")
-
-
-def confirm_missing(connection: Connection, store: ResultStore, log: Log, patience_seconds: int) -> None:
-    """Check the results that edges reported missing. One that is back is served again; one that stays missing expires.
-
-    A result expires when it is missing now and was first missed `patience_seconds` ago or earlier; what its orders cost
-    is owed back in the same statement. Raises StoreUnavailable, and expires nothing, if the store does not answer.
-    """
-    for job, kind, result in connection.execute(SQL.missing).fetchall():
-        if all(store.size(key) == size for key, size in _objects(kind, result)):
-            connection.execute(SQL.found, (job,))
-            log.info("result-found", job=job, kind=kind)
-        elif connection.execute(SQL.lost, (job, patience_seconds)).fetchone() is not None:
-            metrics.results_lost.labels(kind).inc()
-            log.error("result-lost", job=job, kind=kind)
-
-
-def _objects(kind: str, result: dict[str, Any]) -> list[tuple[str, int]]:
-    """Return key and length in bytes of everything that a job has published."""
-    if kind == EXPORT.name:
-        return [(file.key, file.bytes) for file in export_manifest_from(result).files]
-    manifest = manifest_from(result)
-    return [(manifest.key, manifest.bytes)]
-
-
-# Refunds of failed and cancelled jobs: a debt in the order's row, settled with the state store, once.
-
-
-_DEADLINE_SECONDS = 2.0
-
-
-class Refunds:
-    """Makes refunds: due in the row until the store has recorded them; the store's marker makes a repeat harmless."""
-
-    def __init__(self, settings: Settings, log: Log) -> None:
-        self._log = log
-        self._url = settings.state_url
-        self._store: redis.Redis | redis.RedisCluster | None = None
-
-    def settle(self, connection: Connection) -> int:
-        """Make the due refunds; return how many orders were settled. A refund that fails stays due."""
-        settled: list[str] = []
-        given: dict[str, int] = {}
-        try:
-            self._store = self._store or connect_store(self._url, deadline_seconds=_DEADLINE_SECONDS)
-            for order, account, charge_id, day, units in connection.execute(SQL.refunds_due).fetchall():
-                if self._store.eval(*refund_arguments(account, charge_id, day, units, "dispatcher")):
-                    given[order] = units
-                settled.append(order)
-        except STORE_ERRORS:
-            metrics.store_errors.labels("state").inc()
-        if settled:
-            connection.execute(SQL.refunded, (settled, list(given)))
-        for order, units in given.items():
-            metrics.jobs_refunded.inc(units)
-            self._log.info("job-refunded", job=order, units=units)
-        return len(settled)
-
-    def close(self) -> None:
-        if self._store is not None:
-            self._store.close()
-
-
-# Retention: results expire after their time, rows after thirty days, and bytes that no row names are deleted.
-
-
-_ROWS_KEPT_DAYS = 30
-_ATTEMPTS_AT_ONCE = 500
-# Longer than any one object takes to be written.
-_PARTIAL_SECONDS = 3_600.0
-
-
-def delete_old(connection: Connection, store: ResultStore, log: Log) -> int:
-    """Expire results, delete old rows and unnamed bytes; return how many attempts' bytes were deleted.
-
-    Any number of processes may do so at once.
-    """
-    expired = connection.execute(SQL.expire).fetchall()
-    connection.execute(SQL.delete_old_jobs, (_ROWS_KEPT_DAYS,))
-    connection.execute(SQL.delete_old_events, (KEPT_DAYS,))
-    connection.execute(SQL.delete_old_attempts, (KEPT_DAYS,))
-    connection.execute(SQL.delete_old_answers)
-    connection.execute(SQL.delete_old_answers_of_organizations)
-    connection.execute(SQL.delete_old_invitations, (_ROWS_KEPT_DAYS,))
-    stored = _stored_attempts(store)
-    starts = range(0, len(stored), _ATTEMPTS_AT_ONCE)
-    store.sweep(_PARTIAL_SECONDS)
-    deleted = sum(_sweep(connection, store, stored[start : start + _ATTEMPTS_AT_ONCE]) for start in starts)
-    if expired or deleted:
-        log.info("results-swept", expired=len(expired), deleted=deleted)
-    return deleted
-
-
-def delete_old_loads(connection: Connection, settings: Settings, log: Log) -> None:
-    """Delete rejects, loads that changed nothing and the names of files after their time; measure what is left.
-
-    Loads that changed the index stay listed: they can be undone.
-    """
-    rejects = connection.execute(SQL.delete_old_rejects, (settings.rejects_retention_days,)).rowcount
-    loads = connection.execute(SQL.delete_old_loads, (settings.loads_retention_days,)).rowcount
-    files = connection.execute(SQL.delete_old_files, (settings.loads_retention_days,)).rowcount
-    if rejects or loads or files:
-        log.info("loads-swept", rejects=rejects, loads=loads, files=files)
-    [(kept, dropped, listed, remembered)] = connection.execute(SQL.measure_loads).fetchall()
-    metrics.load_rejects.labels("kept").set(kept)
-    metrics.load_rejects.labels("dropped").set(dropped)
-    metrics.loads_listed.labels("loads").set(listed)
-    metrics.loads_listed.labels("files").set(remembered)
-
-
-def delete_old_usage(connection: Connection, settings: Settings, log: Log) -> None:
-    """Delete usage statistics after their time."""
-    if deleted := connection.execute(SQL.delete_old_usage, (settings.usage_retention_days,)).rowcount:
-        log.info("usage-swept", deleted=deleted)
-
-
-def measure_feeds(connection: Connection) -> None:
-    """Set the gauges of feeds. The dispatcher does it, because the process that serves feeds may be gone."""
-    [(failing, active, overdue)] = connection.execute(SQL.measure_feeds).fetchall()
-    metrics.feeds.labels("failing").set(failing)
-    metrics.feeds.labels("active").set(active)
-    metrics.feeds_overdue_seconds.set(max(0.0, overdue))
-
-
-def measure_backups(connection: Connection) -> None:
-    """Set the gauges of the log's receiver. The dispatcher does it, because that process may be gone."""
-    for (active,) in connection.execute(SQL.measure_backups).fetchall():
-        metrics.backup_receivers.labels("connected").set(1 if active else 0)
-        metrics.backup_receivers.labels("gone").set(0 if active else 1)
-
-
-def _stored_attempts(store: ResultStore) -> list[tuple[str, int]]:
-    return [(job, attempt) for job, attempt in store.attempts() if canonical_uuid(job)]
-
-
-def _sweep(connection: Connection, store: ResultStore, batch: list[tuple[str, int]]) -> int:
-    # Listed before the rows are read: an attempt that begins in between is not in the list.
-    jobs, attempts = zip(*batch, strict=True)
-    named = set(connection.execute(SQL.named_attempts, (list(jobs), list(attempts))))
-    unnamed = [attempt for attempt in batch if attempt not in named]
-    for job, attempt in unnamed:
-        store.delete(job, attempt)
-    return len(unnamed)
-
-
+SQL = load_queries(__file__, "dispatch.sql")
 _SWEEP_SECONDS = 2.0
 _CHECK_SECONDS = 30.0
 _EXPIRY_SECONDS = 600.0
