@@ -1,6 +1,8 @@
 """Jobs: their rows, limits, orders, and clocks that step under them."""
 
 import errno
+import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pyarrow.parquet
 import pytest
 from psycopg.types.json import Jsonb
 
@@ -354,6 +357,53 @@ def test_a_store_that_is_full_costs_a_job_no_attempt(settings: Settings) -> None
     assert column(settings, job, "not_before > now() + interval '1 second'")
     assert run(settings, job, indexing(lambda context: {})) == "succeeded"
     assert column(settings, job, "attempt") == 6
+
+
+FAULTS = {
+    "a path that is too long": lambda path: (path / ("x" * 300)).write_text("x"),
+    "a folder": lambda path: path.write_text("x"),
+    "a file that is not there": lambda path: (path / "x").read_text(),
+    "bytes that are no table": lambda path: pyarrow.parquet.read_table(path.with_name("damaged.parquet")),
+    "an argument that no file system takes": lambda path: os.lseek(os.open(path, os.O_RDONLY), -1, os.SEEK_SET),
+}
+OUTAGES = {
+    "a full disk": OSError(errno.ENOSPC, "No space left on device"),
+    "a quota of the file system": OSError(errno.EDQUOT, "Disk quota exceeded"),
+    "a mount that went": OSError(errno.ESTALE, "Stale file handle"),
+    "a disk that fails": OSError(errno.EIO, "Input/output error"),
+    "a host that is down": OSError(errno.EHOSTUNREACH, "No route to host"),
+    "a refused connection": ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"),
+    "a name that is not resolved": socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"),
+    "no answer": TimeoutError(),
+    "no folder for temporary files": FileNotFoundError(errno.ENOENT, "No usable temporary directory found"),
+    "a store that is away": StoreUnavailable("results"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_error_of_the_file_system_that_is_no_outage_counts_as_an_attempt(
+    settings: Settings, tmp_path: Path, fault: str
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1" + bytes(40) + (20).to_bytes(4, "little") + b"PAR1")
+    job = order(settings, attempts=2)
+
+    def wrong(context: JobContext) -> dict[str, Any]:
+        FAULTS[fault](folder)
+        return {}
+
+    assert [run(settings, job, indexing(wrong)) for _ in range(2)] == ["queued", "failed"]
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_what_an_outage_raises_costs_a_job_no_attempt(settings: Settings, outage: str) -> None:
+    job = order(settings, attempts=1)
+
+    def away(context: JobContext) -> dict[str, Any]:
+        raise OUTAGES[outage]
+
+    assert run(settings, job, indexing(away)) == "queued"
 
 
 def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -> None:
