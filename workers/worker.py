@@ -132,6 +132,7 @@ class Worker:
         metrics.begin_at_zero(metrics.messages_refused, REASONS)
         metrics.begin_at_zero(metrics.jobs_lost, JOB_KINDS)
         metrics.begin_at_zero(metrics.jobs_finished, JOB_KINDS, ["failed"])
+        metrics.begin_at_zero(metrics.rows_set_aside, ["webhook"])
 
     def run(self, queues: str | None, processes: int | None, name: str | None) -> int:
         """Take jobs from these queues (comma-separated; None: all) until a signal ends it; return the exit code.

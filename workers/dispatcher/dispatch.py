@@ -4,7 +4,7 @@ import contextlib
 import gc
 import signal
 import time
-from datetime import datetime
+from functools import partial
 from itertools import takewhile
 from operator import attrgetter
 from typing import NamedTuple
@@ -20,18 +20,14 @@ from shared.organizations.accounts import BRAND
 from shared.settings.settings import settings_or_exit
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
-from workers.bulk.releases import expire, order_due
-from workers.dispatcher.gauges import measure_backups, measure_feeds
-from workers.dispatcher.missing_results import confirm_missing
+from workers.dispatcher.maintenance import Maintenance
 from workers.dispatcher.refunds import Refunds
-from workers.dispatcher.retention import delete_old, delete_old_loads, delete_old_usage
+from workers.dispatcher.steps import SWEEP, Steps
 from workers.jobs.context import Services, build_services, traced
 from workers.jobs.progress import touch_while
 
 SQL = load_queries(__file__, "dispatch.sql")
 _SWEEP_SECONDS = 2.0
-_CHECK_SECONDS = 30.0
-_EXPIRY_SECONDS = 600.0
 _DELIVERY_PAUSE_SECONDS = 1.0
 # Messages of one queue that the broker holds unclaimed: enough to keep workers busy, few enough that the next free
 # worker is still given to the organization with the fewest running jobs.
@@ -41,18 +37,20 @@ _PART_WORKERS_MAX = 3
 # Messages that a queue of the broker may hold, whatever put them there: also those of jobs that were cancelled while no
 # worker ran. The broker may share its memory with the counters of quotas; a message has about a kilobyte.
 _MESSAGES_MAX = 1_000
+# By then a supervisor has not yet killed the process.
+_STOP_SECONDS = 5.0
 _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0)
 
 
 class _Due(NamedTuple):
-    """A job whose message is to be sent; `sent_at` is when that was done before."""
+    """A job whose message is to be sent; `sent_at` is when that was done before, in seconds since 1970."""
 
     job: str
     kind: str
     queue: str
     turn: int
     trace: str | None
-    sent_at: datetime | None
+    sent_at: float | None
 
 
 class Dispatcher:
@@ -60,8 +58,7 @@ class Dispatcher:
 
     A job that is not claimed within `resend_seconds` is sent again where its queue holds fewer messages than jobs wait
     for a worker: some were lost. While workers are stopped none is lost, and none is sent again. A dispatcher that has
-    not completed a sweep for `stalled_seconds` is not healthy; sweeping results on a slow store may take a while,
-    nothing else does.
+    not completed a sweep for `stalled_seconds` is not healthy.
     """
 
     def __init__(
@@ -80,7 +77,8 @@ class Dispatcher:
         self._messages_max = messages_max
         self._down: str | None = None
         self._refunds = Refunds(services.settings, services.log)
-        self._next_sweep = self._next_check = self._next_expiry = self._next_delivery = 0.0
+        self._steps = Steps(services.log, SWEEP)
+        self._next_sweep = self._next_delivery = 0.0
         self._swept_at = time.monotonic()
         self._failures = 0
         self._held: dict[str, int] = {}
@@ -110,16 +108,24 @@ class Dispatcher:
                 time.sleep(_BACKOFF_SECONDS[min(self._failures, len(_BACKOFF_SECONDS) - 1)])
                 self._failures += 1
 
-    def sweep(self, connection: Connection) -> int:
-        """Requeue expired leases, settle refunds, dispatch queued jobs; return how many messages were sent."""
+    def sweep(self, connection: Connection) -> int | None:
+        """Requeue expired leases, settle refunds, dispatch queued jobs; return how many messages were sent.
+
+        None if jobs could not be dispatched, by no outage.
+        """
+        sent: list[int] = []
+        self._steps.run("requeue", lambda: self._requeue(connection))
+        self._steps.run("refund", lambda: self._refunds.settle(connection))
+        self._steps.run("dispatch", lambda: sent.append(self._dispatch(connection)))
+        return sent[0] if sent else None
+
+    def _requeue(self, connection: Connection) -> None:
         for job, kind, state, expired, trace in connection.execute(SQL.requeue_expired).fetchall():
             self._log.warning("job-lost", job=job, kind=kind, attempt=expired, state=state, **traced(trace))
             metrics.jobs_lost.labels(kind).inc()
             if state == "failed":
                 metrics.jobs_finished.labels(kind, state).inc()
                 metrics.job_attempts.labels(kind).observe(expired)
-        self._refunds.settle(connection)
-        return self._dispatch(connection)
 
     def settle_clock(self, connection: Connection) -> None:
         """Bring forward what a clock of PostgreSQL that was ahead has put too far off: jobs and webhooks."""
@@ -143,18 +149,18 @@ class Dispatcher:
     def _serve(self, connection: Connection) -> None:
         while not self.stopping:
             now = time.monotonic()
-            self._run_maintenance(connection, now)
             if now >= self._next_sweep:
                 self._next_sweep = now + _SWEEP_SECONDS
-                self.settle_clock(connection)
-                self.measure(connection)
-            self.sweep(connection)
-            self.order_deliveries(connection, now)
+                self._steps.run("settle-clock", lambda: self.settle_clock(connection))
+                self._steps.run("measure", lambda: self.measure(connection))
+            sent = self.sweep(connection)
+            self._steps.run("deliver", partial(self.order_deliveries, connection, now))
             # Only now is PostgreSQL back: a read-only one lets a dispatcher connect and listen, but change no row.
             self._note_back("database")
             self._failures = 0
-            self._swept_at = time.monotonic()
-            metrics.dispatcher_heartbeat_seconds.set_to_current_time()
+            if sent is not None:
+                self._swept_at = time.monotonic()
+                metrics.dispatcher_heartbeat_seconds.set_to_current_time()
             for _ in connection.notifies(timeout=max(0.05, self._next_sweep - time.monotonic()), stop_after=1):
                 pass
 
@@ -168,25 +174,6 @@ class Dispatcher:
             with contextlib.suppress(StoreUnavailable):  # the next sweep tries again
                 if not self._look(DELIVER_QUEUE):  # one that waits for a worker serves whatever is due when it is taken
                     self._services.messages.send(DELIVER, "", DELIVER_QUEUE)
-
-    def _run_maintenance(self, connection: Connection, now: float) -> None:
-        """Run what is due from time to time. An object store that is unavailable delays only this."""
-        objects = self._services.objects
-        try:
-            if now >= self._next_check:
-                self._next_check = now + _CHECK_SECONDS
-                order_due(self._settings, connection)
-                measure_feeds(connection)
-                measure_backups(connection)
-                confirm_missing(connection, objects, self._log, self._settings.result_missing_seconds)
-            if now >= self._next_expiry:
-                self._next_expiry = now + _EXPIRY_SECONDS  # each time lists the whole store, a request for 1,000 keys
-                delete_old_loads(connection, self._settings, self._log)
-                delete_old_usage(connection, self._settings, self._log)
-                delete_old(connection, objects, self._log)
-                expire(connection, objects, self._log, self._settings.base_url)
-        except (StoreUnavailable, OSError):
-            metrics.store_errors.labels("results").inc()
 
     def _dispatch(self, connection: Connection) -> int:
         with connection.transaction():
@@ -223,7 +210,9 @@ class Dispatcher:
         for queue in queues:
             held = self._look(queue)
             new = [job for job in due if job.queue == queue and job.sent_at is None]
-            again = sorted((job for job in due if job.queue == queue and job.sent_at), key=attrgetter("sent_at"))
+            again = sorted(
+                (job for job in due if job.queue == queue and job.sent_at is not None), key=attrgetter("sent_at")
+            )
             lost = max(0, unclaimed.get(queue, 0) - len(new) - held)
             room = max(0, self._messages_max - held)
             chosen += (new + again[:lost])[:room]
@@ -269,7 +258,7 @@ def main() -> None:
     """Run a dispatcher until SIGTERM or SIGINT."""
     services = build_services(settings_or_exit(), "dispatcher")
     settings, log = services.settings, services.log
-    dispatcher = Dispatcher(services)
+    dispatcher, maintenance = Dispatcher(services), Maintenance(services)
     gc.freeze()  # what is imported stays: no collection needs to look at it, and least the one at the end
 
     def stop(number: int, frame: object) -> None:
@@ -282,6 +271,8 @@ def main() -> None:
     metrics.processes.labels("dispatcher", settings.revision).set(1)
     metrics.store_up.labels("broker").set(1)
     log.info("started", revision=settings.revision)
+    maintenance.start()
     dispatcher.run()
+    maintenance.stop(_STOP_SECONDS)
     metrics.processes.labels("dispatcher", settings.revision).set(0)
     log.info("stopped")

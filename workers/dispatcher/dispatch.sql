@@ -43,7 +43,7 @@ UPDATE jobs SET relayed_at = statement_timestamp() FROM (
         OR (j.relayed_at IS NULL AND j.organization_id IS NULL AND j.parent_id IS NULL AND j.not_before <= statement_timestamp()))
     ORDER BY turn, j.created_at LIMIT 100 FOR UPDATE OF j SKIP LOCKED) picked
 WHERE jobs.id = picked.id
-RETURNING jobs.id::text, kind, queue, turn, traceparent, sent_at;
+RETURNING jobs.id::text, kind, queue, turn, traceparent, extract(epoch FROM sent_at)::float8;
 
 -- name: unclaimed
 -- Jobs of these queues whose message was sent and not claimed; the broker holds as many messages if it has lost none.

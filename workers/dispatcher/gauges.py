@@ -20,3 +20,12 @@ def measure_backups(connection: Connection) -> None:
     for (active,) in connection.execute(SQL.measure_backups).fetchall():
         metrics.backup_receivers.labels("connected").set(1 if active else 0)
         metrics.backup_receivers.labels("gone").set(0 if active else 1)
+
+
+def measure_loads(connection: Connection) -> None:
+    """Set the gauges of what is kept of loads."""
+    [(kept, dropped, listed, remembered)] = connection.execute(SQL.measure_loads).fetchall()
+    metrics.load_rejects.labels("kept").set(kept)
+    metrics.load_rejects.labels("dropped").set(dropped)
+    metrics.loads_listed.labels("loads").set(listed)
+    metrics.loads_listed.labels("files").set(remembered)

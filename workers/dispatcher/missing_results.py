@@ -10,23 +10,37 @@ from shared.jobs.contract import EXPORT
 from shared.objects.directory import ResultStore
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
+from workers.jobs.failed_rows import FailedRows
 
 SQL = load_queries(__file__, "missing_results.sql")
 
 
-def confirm_missing(connection: Connection, store: ResultStore, log: Log, patience_seconds: int) -> None:
-    """Check the results that edges reported missing. One that is back is served again; one that stays missing expires.
+class MissingResults:
+    """Checks the results that edges reported missing.
 
-    A result expires when it is missing now and was first missed `patience_seconds` ago or earlier; what its orders cost
-    is owed back in the same statement. Raises StoreUnavailable, and expires nothing, if the store does not answer.
+    One that is back is served again. One that is missing now and was first missed `patience_seconds` ago or earlier
+    expires; what its orders cost is owed back in the same statement.
     """
-    for job, kind, result in connection.execute(SQL.missing).fetchall():
-        if all(store.size(key) == size for key, size in _objects(kind, result)):
+
+    def __init__(self, store: ResultStore, log: Log, patience_seconds: int, failed: FailedRows) -> None:
+        self._store = store
+        self._log = log
+        self._patience_seconds = patience_seconds
+        self._failed = failed
+
+    def confirm(self, connection: Connection) -> None:
+        """Look at each. Raises StoreUnavailable, and expires nothing, if the store does not answer."""
+        for job, kind, result in connection.execute(SQL.missing, (self._failed.keys,)).fetchall():
+            with self._failed.handle(job):
+                self._confirm(connection, job, kind, result)
+
+    def _confirm(self, connection: Connection, job: str, kind: str, result: dict[str, Any]) -> None:
+        if all(self._store.size(key) == size for key, size in _objects(kind, result)):
             connection.execute(SQL.found, (job,))
-            log.info("result-found", job=job, kind=kind)
-        elif connection.execute(SQL.lost, (job, patience_seconds)).fetchone() is not None:
+            self._log.info("result-found", job=job, kind=kind)
+        elif connection.execute(SQL.lost, (job, self._patience_seconds)).fetchone() is not None:
             metrics.results_lost.labels(kind).inc()
-            log.error("result-lost", job=job, kind=kind)
+            self._log.error("result-lost", job=job, kind=kind)
 
 
 def _objects(kind: str, result: dict[str, Any]) -> list[tuple[str, int]]:

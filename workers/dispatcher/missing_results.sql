@@ -1,7 +1,9 @@
 -- name: missing
--- Results whose bytes an edge did not find in the store. A hundred at a time, those missing longest first.
+-- Results whose bytes an edge did not find in the store. A hundred at a time, those missing longest first;
+-- not those of $1, which could not be looked at: a hundred of them would keep all others from their turn.
 SELECT id::text, kind, result FROM jobs
 WHERE missing_since IS NOT NULL AND state = 'succeeded' AND expires_at > statement_timestamp()
+  AND id <> ALL($1::uuid[])
 ORDER BY missing_since LIMIT 100;
 
 -- name: found

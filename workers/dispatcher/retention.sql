@@ -61,9 +61,3 @@ DELETE FROM load_files f USING loads l
 WHERE l.id = f.load_id AND l.state <> 'running' AND l.started_at < statement_timestamp() - make_interval(days => $1)
   AND NOT (l.state = 'committed' AND NOT EXISTS (
     SELECT FROM loads n WHERE n.source = l.source AND n.state = 'committed' AND n.finished_at > l.finished_at));
-
--- name: measure_loads
--- Rows of rejects, rejects beyond the bound of their load, loads, and files.
-SELECT (SELECT count(*) FROM rejects),
-       (SELECT coalesce(sum((summary ->> 'rejects_dropped')::bigint), 0)::bigint FROM loads),
-       (SELECT count(*) FROM loads), (SELECT count(*) FROM load_files);

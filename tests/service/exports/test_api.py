@@ -10,15 +10,13 @@ import pytest
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
 from tests.service.exports.orders import order, work
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from tests.support.workers import settle_refunds
-from workers.dispatcher.retention import delete_old
+from tests.support.workers import delete_old, settle_refunds
 
 
 def shop(settings: Settings, folder: Path) -> None:
@@ -208,10 +206,10 @@ async def test_ending_one_that_is_done_deletes_its_files(
     store = DirectoryStore(settings.results_dir)
     [file] = published_export["manifest"]["files"]
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert delete_old(connection, store, Log("tests")) == 0
+        assert delete_old(connection, settings, store) == 0
         assert (await edge.ask("DELETE", f"/index/exports/{published_export['id']}", key=key)).status == 204
         assert slug(await edge.get(path_of(file["url"]), key=key)) == "result-expired"
-        assert delete_old(connection, store, Log("tests")) == 1
+        assert delete_old(connection, settings, store) == 1
     assert list(store.attempts()) == []
     assert await edge.used(key) == 100
 

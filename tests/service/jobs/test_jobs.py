@@ -32,6 +32,7 @@ from tests.support.shop import load_rows
 from tests.support.workers import RecordedMessages, indexing, order, run, services_of
 from workers.dispatcher.dispatch import SQL as RELAY
 from workers.dispatcher.dispatch import Dispatcher
+from workers.dispatcher.maintenance import Maintenance
 from workers.jobs.context import JobMessages, build_services
 from workers.jobs.job_handler import JobContext
 from workers.jobs.leases import SQL as LEASE
@@ -419,7 +420,7 @@ def test_a_dispatcher_continues_while_the_object_store_is_unavailable(
     services = replace(services_of(settings, messages=messages), objects=UnavailableStore(settings.results_dir))
     dispatcher = Dispatcher(services)
     with services.connect("dispatcher", autocommit=True) as connection:
-        dispatcher._run_maintenance(connection, time.monotonic())
+        Maintenance(services).run_due(connection, time.monotonic())
         assert dispatcher.sweep(connection) == 1
     assert messages.jobs == [job]
 
@@ -434,12 +435,12 @@ class CountingStore(DirectoryStore):
 
 def test_the_whole_store_is_listed_every_ten_minutes_and_no_more_often(settings: Settings) -> None:
     store = CountingStore(settings.results_dir)
-    dispatcher = Dispatcher(replace(services_of(settings), objects=store))
+    maintenance = Maintenance(replace(services_of(settings), objects=store))
     now = time.monotonic()
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         listed = []
         for seconds in (0.0, 31.0, 599.0, 601.0):
-            dispatcher._run_maintenance(connection, now + seconds)
+            maintenance.run_due(connection, now + seconds)
             listed.append(store.lists)
     assert listed == [1, 1, 1, 2]
 
