@@ -231,5 +231,6 @@ UPDATE public_tokens SET revoked_at = statement_timestamp() WHERE person_id = $1
 -- name: plans
 -- The whole table: it has a handful of rows and every edge keeps it in memory. The columns are named, because a process of
 -- the release before knows no other ones.
-SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service
+SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service,
+       stored_export_bytes_max
 FROM plans ORDER BY rank;

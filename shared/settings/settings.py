@@ -395,6 +395,10 @@ class Settings:
     download_bytes_per_day: int = _setting(
         "Bytes of release and export files that one organization may download per UTC day.", 1_000_000_000_000
     )
+    stored_export_bytes_max: int = _setting(
+        "Bytes of exports that one organization may have stored at a time, unless its plan has a limit of its own.",
+        1_000_000_000_000,
+    )
     signed_url_seconds: int = _setting("How long a signed URL of a file is valid.", 3_600)
     ingest_batch_rows: int = _setting("Rows that a load holds in memory at once.", 65_536)
     rejects_kept_max: int = _setting(

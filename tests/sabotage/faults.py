@@ -1714,6 +1714,30 @@ FAULTS = (
         "tests/unit/test_processes.py::test_a_heartbeat_that_could_not_be_written_once_is_written_again",
     ),
     fault(
+        "a row that cannot be handled ends the sweep",
+        "workers/jobs/failed_rows.py",
+        "            if self._is_outage(error):\n                raise",
+        "            raise",
+        "tests/service/jobs/test_poisoned_rows.py::"
+        "test_more_unreadable_results_than_are_looked_at_at_once_keep_no_other_from_its_turn",
+    ),
+    fault(
+        "rows that failed are looked at first each time",
+        "workers/dispatcher/missing_results.sql",
+        "  AND id <> ALL($1::uuid[])",
+        "  AND $1::uuid[] IS NOT NULL",
+        "tests/service/jobs/test_poisoned_rows.py::"
+        "test_more_unreadable_results_than_are_looked_at_at_once_keep_no_other_from_its_turn",
+    ),
+    fault(
+        "bytes of exports are not counted when one is published",
+        "workers/bulk/exports.py",
+        "            read_stored(connection, context).require_room(outcome.bytes)\n",
+        "",
+        "tests/service/exports/test_api.py::"
+        "test_an_organization_stores_as_many_bytes_as_its_plan_allows_however_many_are_ordered_at_once",
+    ),
+    fault(
         "leases never lapse",
         "workers/dispatcher/dispatch.sql",
         "WHERE state = 'running' AND lease_until < statement_timestamp()",
@@ -1729,7 +1753,7 @@ FAULTS = (
     ),
     fault(
         "an outage of PostgreSQL costs a job its attempt",
-        "workers/jobs/runner.py",
+        "workers/jobs/outages.py",
         'if unavailable(error):\n        return "database"',
         "if unavailable(error):\n        return None",
         "tests/service/db/test_outages.py::test_an_outage_of_postgresql_costs_a_job_no_attempt",
@@ -2008,8 +2032,8 @@ FAULTS = (
     fault(
         "the DuckLake catalogue names releases that have expired",
         "workers/bulk/releases.py",
-        "        if base_url:\n",
-        "        if False:\n",
+        "return held and catalogue.refresh(connection, store, base_url)",
+        "return held",
         "tests/service/releases/test_catalogues.py::test_the_catalogue_follows_what_is_kept",
     ),
     fault(
@@ -2143,8 +2167,8 @@ FAULTS = (
     drilled(
         "a drill of outages: what a clock that was ahead put off stays so",
         "workers/dispatcher/dispatch.py",
-        "                self.settle_clock(connection)\n",
-        "",
+        'self._steps.run("settle-clock", lambda: self.settle_clock(connection))',
+        "pass",
         "outages",
         "--seconds",
         "3",
