@@ -25,6 +25,7 @@ from workers.dispatcher.refunds import Refunds
 from workers.dispatcher.steps import SWEEP, Steps
 from workers.jobs.context import Services, build_services, traced
 from workers.jobs.progress import touch_while
+from workers.jobs.startup import settings_at_start
 
 SQL = load_queries(__file__, "dispatch.sql")
 _SWEEP_SECONDS = 2.0
@@ -256,7 +257,7 @@ class Dispatcher:
 
 def main() -> None:
     """Run a dispatcher until SIGTERM or SIGINT."""
-    services = build_services(settings_or_exit(), "dispatcher")
+    services = build_services(settings_at_start(), "dispatcher")
     settings, log = services.settings, services.log
     dispatcher, maintenance = Dispatcher(services), Maintenance(services)
     gc.freeze()  # what is imported stays: no collection needs to look at it, and least the one at the end
