@@ -34,7 +34,7 @@ from shared.clock import utc_now
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
-from shared.telemetry.log import Log
+from shared.telemetry.log import Log, trace_of
 
 _BEAT_SECONDS = 1.0
 _LOOK_SECONDS = 60.0
@@ -114,6 +114,8 @@ def _copy(bucket: Bucket, source: Source, log: Log, stopping: threading.Event) -
             continue  # the receiver has just completed a file, and so renamed it
         except (BackupError, OSError) as error:
             log.warning("backup-delayed", error=str(error))
+        except Exception as error:  # noqa: BLE001 - without this thread the bucket would fall behind for ever
+            log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
 
 
 def _keep(settings: Settings, bucket: Bucket | None, log: Log, stopping: threading.Event) -> None:
@@ -140,6 +142,8 @@ def _keep(settings: Settings, bucket: Bucket | None, log: Log, stopping: threadi
             metrics.backup_restored_seconds.set(source.timeline.tried_at())
         except (BackupError, psycopg.Error, OSError) as error:
             log.error("backup-failed", error=str(error))
+        except Exception as error:  # noqa: BLE001 - without this thread no further backup would be taken
+            log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
         stopping.wait(_LOOK_SECONDS)
 
 

@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
@@ -90,14 +90,15 @@ class Timeline:
         """List the complete base backups, the oldest first."""
         found = []
         for path in (self.folder / "base").glob("[0-9]*Z"):
-            found.append(Base(path, moment_of(path.name)))
+            with suppress(ValueError):  # a folder that somebody has made there, which is no base backup
+                found.append(Base(path, moment_of(path.name)))
         return sorted(found, key=lambda base: base.moment)
 
     def received(self) -> datetime.datetime | None:
         """Return the moment up to which the log is complete."""
         try:
             return datetime.datetime.fromisoformat((self.folder / "received").read_text())
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):  # after a loss of power it may be cut short
             return None
 
     def note_received(self, moment: datetime.datetime, *, empty: bool = False) -> None:

@@ -369,6 +369,14 @@ def test_a_database_that_was_made_anew_is_not_restored_without_being_asked_for(b
     assert choose(backed_up.backups, empty.moment) == (source.timeline, empty), "it was asked for"
 
 
+def test_what_is_no_backup_and_a_file_cut_short_keep_no_other_from_being_listed(tmp_path: Path) -> None:
+    for name in ("1-00000001/base/20261120T140305.000000Z", "1-00000001/base/2-copy-Z", "2-00000001/base"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "1-00000001/received").write_text("2026-11-")
+    timeline, base = choose(tmp_path, None)
+    assert (timeline.cluster, base.path.name, timeline.received()) == ("1", "20261120T140305.000000Z", None)
+
+
 @pytest.mark.timeout(180)
 def test_a_base_backup_that_is_under_way_is_not_deleted_by_another(backed_up: BackedUp) -> None:
     source = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)

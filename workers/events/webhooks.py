@@ -1,6 +1,7 @@
 """Sends events to webhooks: each endpoint in its order, by one worker at a time, bounded in time and size."""
 
 import contextlib
+import errno
 import http.client
 import socket
 import ssl
@@ -98,6 +99,7 @@ def _shut(connection: socket.socket) -> None:
 SECONDS_MAX = 10.0
 ANSWER_BYTES_MAX = 65_536
 _KEPT_CHARACTERS = 1_000
+_OWN_FAULTS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,9 @@ class Poster:
     tls: ssl.SSLContext = field(default_factory=trusted_by_system)
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """Send one POST and return what came of it within `seconds`; never raises.
+        """Send one POST and return what came of it within `seconds`. A redirect is not followed, it is a failure.
 
-        A redirect is not followed, it is a failure.
+        Raises OSError where this process has no file or memory left: that is not the receiver's failure.
         """
         started = time.monotonic()
         answer = self._answer(url, body, headers, started + self.seconds)
@@ -141,6 +143,8 @@ class Poster:
         except Refused as refusal:
             return Answer(None, str(refusal))
         except (OSError, http.client.HTTPException, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in _OWN_FAULTS:
+                raise
             late = isinstance(error, TimeoutError) or time.monotonic() >= deadline
             reason = "tls-failed" if isinstance(error, ssl.SSLError) else "unreachable"
             return Answer(None, "timed-out" if late else reason)

@@ -11,7 +11,7 @@ import pytest
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
-from tests.service.exports.orders import order, work
+from tests.service.exports.orders import done, order, work
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.database import execute
@@ -273,6 +273,23 @@ async def test_a_row_whose_manifest_cannot_be_read_is_counted_as_nothing_and_kee
     execute(settings, "UPDATE jobs SET result = jsonb_build_object('bytes', 'many') WHERE kind = 'export'")
     assert (await edge.get("/quota", key=key)).json["exports"]["stored_bytes"]["used"] == 0
     assert (await order(edge, key)).status == 202
+
+
+async def test_one_result_that_cannot_be_read_keeps_no_list_from_being_shown(
+    edge: Edge, settings: Settings, key: str, published_export: Any
+) -> None:
+    await done(edge, settings, key)
+    execute(
+        settings,
+        "UPDATE jobs SET result = '{}' WHERE id = (SELECT job_id FROM job_orders WHERE id = $1)",
+        published_export["id"],
+    )
+    for path in ("/index/exports", "/jobs"):
+        listed = await edge.get(path, key=key)
+        assert listed.status == 200, path
+        results = {row["id"]: row["result"] for row in listed.json["data"]}
+        assert results.pop(published_export["id"]) is None
+        assert [result["rows"] for result in results.values()] == [5]
 
 
 async def test_ending_one_that_waits_cancels_it_and_refunds_it(edge: Edge, settings: Settings, key: str) -> None:
