@@ -51,7 +51,7 @@ ACCOUNT_FAULTS = (
     fault(
         "a release is not published where a file of the one before is lost",
         "workers/bulk/changes.py",
-        "raise failures[0] if failures else error from None",
+        "raise failures[0] from None",
         "raise error from None",
         "tests/service/releases/test_changes.py::test_a_release_is_published_without_changes_where_a_file_before_it_is_lost",
     ),

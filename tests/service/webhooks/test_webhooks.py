@@ -408,6 +408,20 @@ async def test_after_a_day_a_key_is_free_and_its_answer_is_deleted(edge: Edge, s
     assert execute(settings, "SELECT count(*) FROM idempotent_organization_requests") == [(1,)]
 
 
+async def test_an_endpoint_whose_event_cannot_be_read_keeps_no_other_from_its_events(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    other = api_key(settings)
+    with receiver() as bad, receiver() as good:
+        await hook(edge, key, bad.url)
+        await hook(edge, other, good.url)
+        happen(settings, key, 1, 1)
+        execute(settings, "UPDATE event_log SET at = 'infinity'")
+        happen(settings, other, 2, 2)
+        assert await send(settings) == 1
+        assert (len(bad.accepted), len(good.accepted)) == (0, 1)
+
+
 # Secrets of webhooks survive a rotation of the secret that seals them: no delivery fails in between.
 
 
