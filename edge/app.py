@@ -110,7 +110,10 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
     docs, errors = Docs(settings, document, resources.credentials, guides), Errors(settings)
     openapi = OpenApiFiles(document, settings.base_url, settings.anonymous_token)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
-    root, quota = Root(settings, resources.limiter), QuotaPage(resources.limiter, resources.database)
+    root, quota = (
+        Root(settings, resources.limiter),
+        QuotaPage(resources.limiter, resources.database, services.stored_exports),
+    )
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),

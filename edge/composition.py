@@ -29,6 +29,7 @@ from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService
 from edge.quota.billing import Billing, PersonLimits
 from edge.quota.limiter import DegradedLimiter, RateLimiter
+from edge.quota.stored_exports import StoredExports
 from edge.quota.usage import RequestLog, UsageRecorder
 from edge.search.answers import SearchAnswers
 from edge.search.engine import ItemSearch, SearchEngine
@@ -206,7 +207,8 @@ class Services:
         self.releases = ReleaseRepository(database)
         self.iceberg = IcebergMetadata(self.releases)
         self.release_urls = UrlSigner(urls, settings.base_url, settings.signed_url_seconds)
-        self.exports = ExportService(database, version, orders, self.downloads)
+        self.stored_exports = StoredExports(database, settings.stored_export_bytes_max)
+        self.exports = ExportService(database, version, orders, self.downloads, self.stored_exports)
         self.export_serializer = ExportSerializer(settings.base_url, jobs, urls, settings.signed_url_seconds)
         self.events = EventFeed(database, self.data_version)
         self.watches = WatchService(database)

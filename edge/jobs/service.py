@@ -23,6 +23,7 @@ from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.index.iid import canonical_uuid
 from shared.jobs.contract import ENDED, EXPORT, Kind
 from shared.organizations.accounts import Principal
+from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 
@@ -73,6 +74,7 @@ _POLL_SECONDS = 1.0
 _RETRY_SECONDS = 5
 _MISSING_RETRY_SECONDS = 30
 _BACKLOG_RETRY_SECONDS = 60
+_UNREADABLE = "result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +330,7 @@ class JobSerializer:
     def __init__(self, base_url: str, problem_base_url: str) -> None:
         self.base_url = base_url
         self._errors_base = problem_base_url
+        metrics.begin_at_zero(metrics.rows_set_aside, [_UNREADABLE])
 
     def url(self, order_id: str) -> str:
         """Return a job's address."""
@@ -353,10 +356,18 @@ class JobSerializer:
             "started_at": _moment(row["started_at"]),
             "finished_at": _moment(row["finished_at"]),
             "expires_at": _moment(row["expires_at"]),
-            "result": self._result(order, url),
+            "result": self._readable_result(order, url),
             "error": self._error(order),
             "links": {"self": url, "result": f"{url}/result", "events": f"{url}/events"},
         }
+
+    def _readable_result(self, order: "Order", url: str) -> dict[str, Any] | None:
+        """Return what describes the result; None where its row cannot be read, which must not fail a whole list."""
+        try:
+            return self._result(order, url)
+        except msgspec.ValidationError:
+            metrics.rows_set_aside.labels(_UNREADABLE).inc()
+            return None
 
     def _result(self, order: "Order", url: str) -> dict[str, Any] | None:
         manifest, export = order.manifest, order.export

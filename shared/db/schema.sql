@@ -593,7 +593,7 @@ END $$;
 CREATE FUNCTION public.tell_job() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
+    AS $_$
 BEGIN
     IF TG_OP = 'INSERT' THEN
         PERFORM pg_notify('jobs_queued', NEW.id::text);
@@ -610,13 +610,14 @@ BEGIN
             PERFORM pg_notify('jobs_cancelled', NEW.id::text);
         END IF;
         IF NEW.state IN ('failed', 'cancelled')
-           OR (NEW.state = 'succeeded' AND NEW.queue = 'reports' AND NEW.rows_total = 0) THEN
+           OR (NEW.state = 'succeeded' AND NEW.rows_total = 0 AND (NEW.queue = 'reports' OR (
+               NEW.kind = 'export' AND NOT jsonb_path_exists(NEW.result, '$.files[*] ? (@.rows > 0)')))) THEN
             UPDATE job_orders SET refund_due = true
             WHERE job_id = NEW.id AND units > 0 AND refunded_at IS NULL AND NOT refund_due;
         END IF;
     END IF;
     RETURN NULL;
-END $$;
+END $_$;
 
 CREATE FUNCTION public.tell_match_reviews() RETURNS trigger
     LANGUAGE plpgsql
@@ -1157,6 +1158,7 @@ CREATE TABLE public.jobs (
     traceparent text,
     missing_since timestamp with time zone,
     parent_id uuid,
+    stored_bytes bigint,
     CONSTRAINT jobs_progress_fraction_check CHECK (((progress_fraction >= (0)::double precision) AND (progress_fraction <= (1)::double precision))),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text, 'expired'::text]))),
     CONSTRAINT jobs_traceparent_check CHECK ((length(traceparent) <= 256))
@@ -1165,6 +1167,8 @@ CREATE TABLE public.jobs (
 COMMENT ON COLUMN public.jobs.missing_since IS 'since when the object store lacks the published bytes; null: it has them';
 
 COMMENT ON COLUMN public.jobs.parent_id IS 'the export of which the job writes a part; null: the job is no part';
+
+COMMENT ON COLUMN public.jobs.stored_bytes IS 'null: published before this column existed; the manifest in result has it';
 
 CREATE TABLE public.links (
     left_id bigint NOT NULL,
@@ -1395,11 +1399,14 @@ CREATE TABLE public.plans (
     jobs_queued integer DEFAULT 0 NOT NULL,
     batch_iids_max integer DEFAULT 0 NOT NULL,
     self_service boolean DEFAULT false NOT NULL,
+    stored_export_bytes_max bigint,
     CONSTRAINT plans_burst_units_check CHECK ((burst_units > 0)),
     CONSTRAINT plans_counted_by_check CHECK ((counted_by = ANY (ARRAY['ip'::text, 'organization'::text]))),
     CONSTRAINT plans_daily_units_check CHECK ((daily_units > 0)),
     CONSTRAINT plans_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,31}$'::text))
 );
+
+COMMENT ON COLUMN public.plans.stored_export_bytes_max IS 'null: the setting STORED_EXPORT_BYTES_MAX';
 
 CREATE TABLE public.public_tokens (
     token_id text NOT NULL,
@@ -1873,6 +1880,9 @@ ALTER TABLE ONLY public.plans
 ALTER TABLE ONLY public.plans
     ADD CONSTRAINT plans_rank_key UNIQUE (rank);
 
+ALTER TABLE public.plans
+    ADD CONSTRAINT plans_stored_export_bytes_max_check CHECK ((stored_export_bytes_max >= 0)) NOT VALID;
+
 ALTER TABLE ONLY public.public_tokens
     ADD CONSTRAINT public_tokens_pkey PRIMARY KEY (token_id);
 
@@ -2008,6 +2018,8 @@ CREATE INDEX jobs_leased ON public.jobs USING btree (lease_until) WHERE (state =
 CREATE INDEX jobs_missing ON public.jobs USING btree (missing_since) WHERE ((missing_since IS NOT NULL) AND (state = 'succeeded'::text));
 
 CREATE UNIQUE INDEX jobs_shared ON public.jobs USING btree (kind, fingerprint) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX jobs_stored_exports ON public.jobs USING btree (organization_id) INCLUDE (expires_at, stored_bytes) WHERE ((kind = 'export'::text) AND (state = 'succeeded'::text));
 
 CREATE INDEX jobs_to_relay ON public.jobs USING btree (created_at) WHERE (state = 'queued'::text);
 

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 from uuid import uuid4
@@ -209,7 +209,8 @@ class DirectoryStore(ResultStore):
     def delete(self, job_id: str, attempt: int) -> None:
         """Delete an attempt's folder, and the job's where it was the last one."""
         folder = self._root / job_id
-        shutil.rmtree(folder / str(attempt), ignore_errors=True)
+        with _answered(), suppress(FileNotFoundError):  # another process deletes it too
+            shutil.rmtree(folder / str(attempt))
         try:
             folder.rmdir()
         except OSError:
@@ -219,7 +220,7 @@ class DirectoryStore(ResultStore):
         """List the folders of all attempts."""
         for job in _folders(self._root):
             for attempt in _folders(self._root / job):
-                if attempt.isdigit():
+                if attempt.isascii() and attempt.isdigit():
                     yield job, int(attempt)
 
 

@@ -30,6 +30,7 @@ from workers.bulk.changes import Comparison, steps
 from workers.bulk.releases import expire
 from workers.bulk.writers.release_file import ReleaseWriter
 from workers.jobs.context import SplitRows
+from workers.jobs.failed_rows import FailedRows
 from workers.provenance import item_acts, standing
 from workers.provenance.undo import undo
 
@@ -270,7 +271,7 @@ async def test_changes_are_a_dataset_that_says_how_far_it_leads_back(edge: Edge,
     assert "since" not in (await edge.get("/index/datasets/items/releases/latest", key=key)).json
     execute(settings, "UPDATE releases SET expires_at = now() - interval '1 second' WHERE data_version < 4")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        expire(connection, open_object_store(settings), Log("tests"))
+        expire(connection, open_object_store(settings), Log("tests"), FailedRows("release-file", Log("tests")))
     load_rows(settings, settings.results_dir, "7,Salt,Gold,Food,Salt,1,2026-06-30,EAST,3,\n", name="12.csv")
     cut(settings)
     # What nobody can begin with any more is not kept on.

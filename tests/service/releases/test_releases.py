@@ -29,6 +29,7 @@ from tests.support.shop import load_rows
 from tests.support.workers import run
 from workers.bulk.releases import expire, order, order_due
 from workers.bulk.sources.snapshot import Snapshot, SnapshotLost
+from workers.jobs.failed_rows import FailedRows
 from workers.jobs.job_handler import JobContext
 from workers.provenance import item_acts, standing
 
@@ -116,11 +117,13 @@ def test_a_file_is_shared_by_the_releases_in_which_it_is_the_same_and_goes_with_
     with store.writing(key_of("f" * 64)) as file:
         file.write(b"no manifest names this")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert expire(connection, store, log) == 0, "it may belong to a release that is being cut"
-        assert expire(connection, store, log, orphan_seconds=-1) == 1
+        assert expire(connection, store, log, FailedRows("release-file", log)) == 0, (
+            "it may belong to a release that is being cut"
+        )
+        assert expire(connection, store, log, FailedRows("release-file", log), orphan_seconds=-1) == 1
     execute(settings, "UPDATE releases SET expires_at = now() - interval '1 second'")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert expire(connection, store, log, orphan_seconds=-1) > 0
+        assert expire(connection, store, log, FailedRows("release-file", log), orphan_seconds=-1) > 0
         assert connection.execute("SELECT DISTINCT data_version FROM releases").fetchall() == [(2,)]
         named = {row[0] for row in connection.execute("SELECT sha256 FROM release_files")}
     assert {found.key for found in store.listed(PREFIX)} == {key_of(sha256) for sha256 in named}
@@ -146,7 +149,7 @@ def test_a_sweep_waits_for_a_cut(settings: Settings) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as cutting:
         cutting.execute("SELECT pg_advisory_lock(7166003)")
         with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-            assert expire(connection, store, log, orphan_seconds=-1) == 0
+            assert expire(connection, store, log, FailedRows("release-file", log), orphan_seconds=-1) == 0
     assert store.size(key_of("f" * 64))
 
 

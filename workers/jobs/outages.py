@@ -1,0 +1,49 @@
+"""Which errors are the outage of a store, rather than a fault of what was being done."""
+
+import errno
+import socket
+
+from shared.db.connect import unavailable
+from shared.errors import StoreUnavailable
+
+# What a file system or a network raises while it is unavailable or full. Everything else, such as a path that is too
+# long or may not be written, is the same at the next try.
+_OUTAGES = frozenset(
+    {
+        errno.EAGAIN,
+        errno.EDQUOT,
+        errno.EHOSTDOWN,
+        errno.EHOSTUNREACH,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENETDOWN,
+        errno.ENETRESET,
+        errno.ENETUNREACH,
+        errno.ENFILE,
+        errno.ENODEV,
+        errno.ENOMEM,
+        errno.ENOSPC,
+        errno.ENOTCONN,
+        errno.ENXIO,
+        errno.EREMOTEIO,
+        errno.EROFS,
+        errno.ESTALE,
+    }
+)
+
+
+def store_at_fault(error: BaseException) -> str | None:
+    """Name the store whose outage an error is: database, broker, results, search …; None if it is no outage."""
+    if unavailable(error):
+        return "database"
+    if isinstance(error, StoreUnavailable):
+        return error.store
+    return "results" if isinstance(error, OSError) and _is_outage(error) else None
+
+
+def _is_outage(error: OSError) -> bool:
+    if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
+        return True
+    # A full disk of temporary files is, to `tempfile`, a folder that is not there; it names no file.
+    without_folder = error.errno == errno.ENOENT and error.filename is None
+    return error.errno in _OUTAGES or without_folder
