@@ -38,10 +38,16 @@ def store_at_fault(error: BaseException) -> str | None:
         return "database"
     if isinstance(error, StoreUnavailable):
         return error.store
-    return "results" if isinstance(error, OSError) and _is_outage(error) else None
+    return "results" if is_host_fault(error) else None
 
 
-def _is_outage(error: OSError) -> bool:
+def is_host_fault(error: BaseException) -> bool:
+    """Return whether a disk, its file system, the network or the host is at fault, and not what was read or written.
+
+    Readers raise errors without a number, or EINVAL, for files that are broken.
+    """
+    if not isinstance(error, OSError):
+        return False
     if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
         return True
     # A full disk of temporary files is, to `tempfile`, a folder that is not there; it names no file.
