@@ -104,6 +104,8 @@ class Resources:
             ttl_seconds=settings.record_ttl_seconds,
         )
         self.results = open_object_store(settings, _RESULTS_SECONDS)
+        # Patient: a part of an upload is 16 MiB, which a bucket may take longer to accept than a download may wait.
+        self.uploads = open_object_store(settings)
         self.spans = Spans(settings, "edge")
         self.plan_notices = PlanNotices(database, settings, log)
         stores = {"state": state, "cache": cache}
