@@ -264,10 +264,10 @@ async def test_streams_of_events_take_no_place_of_others(make_front: MakeFront) 
         writer.write(f"GET /v1/jobs/1/events HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n".encode())
         await reader.readuntil(b"data: 0\n\n")
         streams.append(writer)
-    for lines in ((), (KEY,)):
-        assert (await front.ask("/v1/jobs/1/events", *lines)).status == 503
-        assert (await front.ask("/v1/jobs/1", *lines)).status == 200
-        assert (await front.ask("/v1/index/lookup/x", *lines)).status == 200
+    for credential in ((), (KEY,)):
+        assert (await front.ask("/v1/jobs/1/events", *credential)).status == 503
+        assert (await front.ask("/v1/jobs/1", *credential)).status == 200
+        assert (await front.ask("/v1/index/lookup/x", *credential)).status == 200
     for writer in streams:
         writer.close()
 
