@@ -151,6 +151,26 @@ async def test_a_notice_ends_what_it_names_and_nothing_else(
     assert len(database.asked) == 1
 
 
+async def test_credentials_that_nobody_has_accepted_wait_in_bounded_number_and_known_ones_do_not_notice(
+    store: CredentialStore, database: Database, clock: Clock, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edge.auth.credentials._CHECKS_MAX", 3)
+    database.answers.clear()  # PostgreSQL takes its time
+    made_up = [mint(KEY_PREFIX) for _ in range(3)]
+    waiting = [asyncio.create_task(store.resolve("api-key", text)) for text in (made_up[0], *made_up[:2])]
+    await database.until_asked(2)  # two calls of one credential are one query, and wait as two
+    with pytest.raises(StoreUnavailable, match="checks as many new credentials as it can"):
+        await store.resolve("api-key", made_up[2])
+    assert await store.resolve("api-key", key) is not None
+    clock.now = 1.0  # what is known of the key has to be confirmed
+    again = asyncio.create_task(store.resolve("api-key", key))
+    await database.until_asked(3)
+    database.answers.set()
+    assert await asyncio.gather(*waiting) == [None] * 3
+    assert await again is not None
+    assert await store.resolve("api-key", made_up[2]) is None
+
+
 async def test_what_no_notice_confirms_holds_for_a_second(
     store: CredentialStore, database: Database, clock: Clock, key: str
 ) -> None:
