@@ -26,7 +26,7 @@ from edge.docs.root import Root
 from edge.docs.well_known import WellKnown
 from edge.events.routes import event_routes
 from edge.health import Health
-from edge.http.middleware import chunked_framing, negotiation, preflight, trailing_slash
+from edge.http.middleware import chunked_framing, dot_segments, negotiation, preflight, trailing_slash
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
 from edge.http.representation import answer_keeping
@@ -62,6 +62,7 @@ def create_app(resources: Resources) -> web.Application:
             RequestContext(trusted, problems, resources.access_log, resources.spans, resources.usage.note).middleware(),
             answer_keeping(resources.answers),
             problems.middleware(),
+            dot_segments,
             chunked_framing,
             preflight,
             trailing_slash,
