@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from edge.storage.database import ACCOUNT, Database, Scope
 from shared.db.queries import load_queries
-from shared.errors import StoreUnavailable
+from shared.errors import StoreUnavailable, copy_of
 from shared.organizations import credentials
 from shared.organizations.accounts import SQL as ORGANIZATIONS
 from shared.organizations.accounts import CredentialKind, Plan, Principal
@@ -253,10 +253,10 @@ class CredentialStore:
             metrics.coalesced_reads.labels("credential").inc()
         try:
             return (await asyncio.shield(load))[credential_id]
-        except StoreUnavailable:
+        except StoreUnavailable as error:
             known = self._find(credential_id)  # which holds longer now
             if known is None:
-                raise
+                raise copy_of(error) from error  # others wait for the same outcome
             return known
 
     def _on_loaded(self, credential_id: str, load: asyncio.Task[dict[str, Known]]) -> None:
