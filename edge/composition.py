@@ -29,6 +29,7 @@ from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService
 from edge.quota.billing import Billing, PersonLimits
 from edge.quota.limiter import DegradedLimiter, RateLimiter
+from edge.quota.suggestions import SuggestionLimits
 from edge.quota.usage import RequestLog, UsageRecorder
 from edge.search.answers import SearchAnswers
 from edge.search.engine import ItemSearch, SearchEngine
@@ -191,6 +192,7 @@ class Services:
         self.lists = Paginator(cursors, self.data_version)
         self.billing = Billing(resources.limiter)
         self.person_limits = PersonLimits(resources.limiter, settings)
+        self.suggestion_limits = SuggestionLimits(resources.limiter)
         self.organizations = OrganizationService(database, settings)
         self.idempotent_acts = IdempotentActs(database, settings)
         self.search = ItemSearch(resources.search, resources.resolutions, version)
