@@ -6,13 +6,16 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from shared.errors import StoreUnavailable
 from shared.settings.settings import Settings
-from tests.service.dashboard.browser import Browser
+from tests.service.dashboard.browser import Browser, running_browser
 from tests.service.dashboard.test_uploads import FILE, PAGE, objects, upload
 from tests.support.database import execute
+from tests.support.s3 import BUCKET, client, in_bucket
 
 BOUNDARY = "----boundary"
 FORM = f"multipart/form-data; boundary={BOUNDARY}"
@@ -173,3 +176,16 @@ async def test_an_upload_to_a_full_store_is_a_page_that_says_so(browser: Browser
     assert browser.last.content_type == "text/html" and "store of uploaded files is full" in browser.text
     assert objects(browser) == [] and execute(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]
     assert await upload(browser, csrf=csrf) == 303
+
+
+async def test_an_upload_waits_for_its_bucket_longer_than_a_download_does(
+    settings: Settings, tmp_path: Path, s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edge.composition._RESULTS_SECONDS", 0.001)  # no bucket answers so soon
+    async with running_browser(in_bucket(settings, s3), tmp_path) as browser:
+        csrf = await signed_in(browser)
+        with pytest.raises(StoreUnavailable):
+            await asyncio.to_thread(browser.edge.resources.results.size, "uploads/none")
+        assert await upload(browser, csrf=csrf) == 303
+    [stored] = client(s3).list_objects_v2(Bucket=BUCKET)["Contents"]
+    assert (stored["Key"].partition("/")[0], stored["Size"]) == ("uploads", len(FILE))
