@@ -6,9 +6,10 @@ import pytest
 
 from edge.http.problems import quoted
 from edge.http.redaction import has_credential, without_credentials
-from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, mint
+from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, checksum
 
-KEY, TOKEN = mint(KEY_PREFIX), mint(FREE_PREFIX)
+_DRAWN = "4f8Zq0Lw2m" + "R7tVbY3nKs9HdXgJ6pCeUa1TiOzMvB5c"
+KEY, TOKEN = (f"{prefix}{_DRAWN}{checksum(prefix + _DRAWN)}" for prefix in (KEY_PREFIX, FREE_PREFIX))
 ID_TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl"
 
 
