@@ -189,7 +189,8 @@ def _organization_routes(services: Services) -> tuple[Route, ...]:
 
 def _paid_routes(services: Services) -> tuple[Route, ...]:
     resources, orders, serializer = services.resources, services.orders, services.job_serializer
-    jobs, events = Jobs(orders, serializer, resources.results, services.lists), Events(orders, serializer)
+    jobs = Jobs(orders, serializer, resources.results, services.lists, services.open_downloads)
+    events = Events(orders, serializer)
     prior = PriorPrice(resources.database, services.settings.base_url)
     reads = (services.price_history, prior, services.sustainability)
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))

@@ -29,6 +29,7 @@ from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService
 from edge.quota.billing import Billing, PersonLimits
 from edge.quota.limiter import DegradedLimiter, RateLimiter
+from edge.quota.open_downloads import OpenDownloads
 from edge.quota.suggestions import SuggestionLimits
 from edge.quota.usage import RequestLog, UsageRecorder
 from edge.search.answers import SearchAnswers
@@ -201,9 +202,10 @@ class Services:
         self.sustainability = Sustainability(database, settings.base_url)
         self.orders = orders = JobOrders(database, resources.job_waiters, settings.jobs_waiting_max, resources.log)
         self.job_serializer = jobs = JobSerializer(settings.base_url, settings.problem_base_url)
-        self.reports = ReportService(database, version, orders, jobs, resources.results, cursors)
+        self.open_downloads = under_way = OpenDownloads()
+        self.reports = ReportService(database, version, orders, jobs, resources.results, cursors, under_way)
         allowance = DownloadAllowance(resources.limiter, settings)
-        self.downloads = FileResponder(resources.results, settings.x_accel_location, allowance)
+        self.downloads = FileResponder(resources.results, settings.x_accel_location, allowance, under_way)
         urls = SignedUrls(*settings.signing_secrets)
         self.links = LinkChecker(urls, database)
         self.data_credentials = DataCredentialService(*settings.signing_secrets)

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -101,6 +102,7 @@ class ResultBody:
         self._reader = reader
         self._kept = kept
         self._end = end
+        self._counted = ExitStack()
         self.length = kept + len(end)
         self.etag = etag
 
@@ -135,8 +137,13 @@ class ResultBody:
             return self._end[start : start + length]
         return await in_store_thread(self._reader.read, offset, min(length, self._kept - offset))
 
+    def count(self, counting: AbstractContextManager[None]) -> None:
+        """Enter a context that is left when the body is closed."""
+        self._counted.enter_context(counting)
+
     def close(self) -> None:
         self._reader.close()
+        self._counted.close()
 
 
 # aiohttp's FileResponse is not used: it ignores an ETag in If-Range, so a resumed download could splice two results.

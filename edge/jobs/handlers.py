@@ -20,6 +20,7 @@ from edge.http.stream import ResultBody
 from edge.jobs import schemas
 from edge.jobs.service import JobOrders, JobSerializer, Order, failure, wait_for_change
 from edge.quota.concurrency import ConcurrencyLimit
+from edge.quota.open_downloads import OpenDownloads
 from shared.analytics.manifest import MEDIA_TYPES
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.objects.directory import ResultStore
@@ -182,7 +183,15 @@ RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "ra
 
 
 class Jobs:
-    def __init__(self, orders: JobOrders, serializer: JobSerializer, store: ResultStore, lists: Paginator) -> None:
+    def __init__(
+        self,
+        orders: JobOrders,
+        serializer: JobSerializer,
+        store: ResultStore,
+        lists: Paginator,
+        under_way: OpenDownloads,
+    ) -> None:
+        self._under_way = under_way
         self._orders = orders
         self._serializer = serializer
         self._store = store
@@ -247,6 +256,7 @@ class Jobs:
             body = await ResultBody.open(self._store, manifest)
         except ResultGone as gone:
             raise await self._orders.mark_result_missing(order.job_id, gone) from gone
+        self._under_way.hold(body, principal_of(request).organization_id)
         return stream.answer(request, manifest, body)
 
     def _answer(self, order: Order) -> web.Response:
