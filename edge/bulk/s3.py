@@ -42,6 +42,7 @@ _CODES = {
     "result-expired": "NoSuchKey",
     "range-not-satisfiable": "InvalidRange",
     "precondition-failed": "PreconditionFailed",
+    "not-found": "NoSuchKey",
     "method-not-allowed": "MethodNotAllowed",
     "not-implemented": "NotImplemented",
     "service-unavailable": "ServiceUnavailable",
