@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import serialization
 from edge.auth import id_token
 from edge.auth.credentials import CredentialStore
 from edge.auth.id_token import ExpiredToken, Identity, InvalidToken
+from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
 from shared.errors import StoreUnavailable
 from shared.organizations import credentials
@@ -656,3 +657,27 @@ async def test_a_person_who_was_read_before_a_change_of_roles_is_read_again() ->
     slow.answers.set()
     await reading
     assert [one.role for one in (await users.authenticate(text)).memberships] == ["viewer"]
+
+
+async def test_a_provider_that_does_not_answer_is_waited_for_by_a_bounded_number_of_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("edge.auth.oidc_provider._WAITING_MAX", 3)
+    reached, released = asyncio.Event(), asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reached.set()
+        await released.wait()
+        writer.close()
+
+    async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        provider = OidcProvider(Settings(oidc_issuer=f"http://127.0.0.1:{port}"), Log("tests"))
+        await provider.open()
+        calls = [asyncio.ensure_future(provider.endpoints()) for _ in range(5)]
+        await reached.wait()
+        assert [call.done() for call in calls] == [False] * 3 + [True] * 2
+        released.set()
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [StoreUnavailable] * 5
+        await provider.close()
