@@ -67,7 +67,7 @@ function requestId() {
 }
 
 // Where every place at every edge is taken, nginx names the pool instead of the edges that it has asked.
-const POOLS = ["edge_free", "edge_paid"];
+const POOLS = ["edge_free", "edge_paid", "edge_uploads", "edge_streams"];
 
 function status_of(r) {
     const status = Number(r.uri.slice(-3));

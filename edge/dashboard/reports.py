@@ -184,7 +184,9 @@ class ReportPages(FormPages):
         manifest = (await self._order(request, visitor)).manifest
         if manifest is None:
             raise PageError(409, "This job has no result. Run the report again.")
-        return stream.answer(request, manifest, await ResultBody.open(self._services.resources.results, manifest))
+        body = await ResultBody.open(self._services.resources.results, manifest)
+        self._services.open_downloads.hold(body, visitor.organization)
+        return stream.answer(request, manifest, body)
 
     async def _order(self, request: web.Request, visitor: SignedIn) -> Order:
         organization = visitor.acting.organization

@@ -13,6 +13,7 @@ import msgspec
 
 from edge.http.problems import CATALOGUE, Problem, reason_phrase
 from edge.quota.billing import Charge
+from edge.quota.concurrency import ConcurrencyLimit
 from edge.storage.database import Database, Scope, Transaction
 from edge.storage.idempotency import lock_key, require_same
 from shared.analytics.manifest import Manifest, manifest_from
@@ -71,6 +72,8 @@ async def wait_for_change(event: asyncio.Event, seconds: float) -> bool:
 
 SQL = load_queries(__file__, "orders.sql")
 _POLL_SECONDS = 1.0
+# Calls that wait for their job at the same time in one process.
+_WAITS_OF_ORGANIZATION_MAX, _WAITS_MAX = 32, 500
 _RETRY_SECONDS = 5
 _MISSING_RETRY_SECONDS = 30
 _BACKLOG_RETRY_SECONDS = 60
@@ -160,6 +163,7 @@ class JobOrders:
         self._database = database
         self._log = log
         self._waiting_max = waiting_max
+        self._waits = ConcurrencyLimit(_WAITS_OF_ORGANIZATION_MAX, _WAITS_MAX)
         self.waiters = waiters
 
     async def submit(
@@ -254,9 +258,16 @@ class JobOrders:
         return [Order(row) for row in rows], counted["total"]
 
     async def wait(self, organization_id: str | None, submitted: SubmittedOrder, seconds: float) -> Order:
-        """Return the order as soon as it has ended, or as it is after `seconds`."""
+        """Return the order as soon as it has ended, or as it is after `seconds`.
+
+        Returns it at once where the organization has as many calls that wait as it may hold connections by waiting.
+        """
+        holder = organization_id or ""
+        if self._waits.is_reached(holder) or self._waits.is_reached_in_all:
+            seconds = 0.0
         ends = time.monotonic() + seconds
-        with self.waiters.subscribe(submitted.job_id) as event:  # first, so that no change is missed after the read
+        # Subscribed first, so that no change is missed after the read.
+        with self._waits.hold(holder), self.waiters.subscribe(submitted.job_id) as event:
             while True:
                 order = await self.find(organization_id, submitted.order_id)
                 left = ends - time.monotonic()

@@ -58,6 +58,7 @@ EVENTS: dict[str, str] = {
     "backup-failed": "A base backup could not be taken, deleted or tested; it is retried.",
     "feed-loaded": "Files of a feed were loaded; the state says whether they changed anything.",
     "feed-failed": "A feed could not be fetched or loaded, with the reason; it is retried after a pause.",
+    "upload-not-stored": "A file uploaded in the dashboard could not be stored, and why; the person can try again.",
     "upload-served": "The requested action on an uploaded file was done or refused, as its state says.",
     "releases-swept": "Expired releases, or files that belong to no release, were deleted.",
     "library": "A line logged by a library, unchanged.",

@@ -285,7 +285,7 @@ ACCOUNT_FAULTS = (
     fault(
         "a refusal repeats a key that stood in the wrong place",
         "edge/http/problems.py",
-        "or _CREDENTIAL.search(text):",
+        "or has_credential(text):",
         "or False:",
         "tests/unit/test_http.py::test_a_credential_in_the_wrong_place_is_not_repeated",
     ),
@@ -1011,10 +1011,25 @@ INGEST_FAULTS = (
         "tests/service/dashboard/test_uploads.py::test_what_was_not_previewed_by_this_mapping_is_not_loaded",
     ),
     fault(
+        "a person who may not upload holds a place by a body",
+        "edge/dashboard/uploads.py",
+        "        person, _ = visitor.require_operator()\n",
+        "        person = visitor.person.id\n",
+        "tests/service/dashboard/test_hostile_uploads.py"
+        "::test_who_may_not_upload_is_refused_before_anything_of_the_body_has_come",
+    ),
+    fault(
+        "streams of events take the places of calls",
+        "nginx.conf",
+        "proxy_pass http://edge_streams;",
+        "proxy_pass http://$pool;",
+        "tests/system/nginx/test_upstream.py::test_streams_of_events_take_no_place_of_others",
+    ),
+    fault(
         "an upload is stored whatever its size",
         "edge/dashboard/uploads.py",
-        "                    if size > self._settings.upload_bytes_max:\n",
-        "                    if False:\n",
+        "                if size > self._settings.upload_bytes_max:\n",
+        "                if False:\n",
         "tests/service/dashboard/test_uploads.py::test_a_file_of_any_size_up_to_the_bound_is_stored_and_no_larger_one",
     ),
 )
@@ -1848,7 +1863,7 @@ FAULTS = (
     fault(
         "a credential in a path is kept for the pages of an organization",
         "edge/http/request_context.py",
-        "                _without_secrets(request.path),",
+        "                without_credentials(request.path),",
         "                request.path,",
         "tests/service/hostile/test_accounts.py::test_no_secret_of_a_caller_comes_to_rest",
     ),
@@ -2101,7 +2116,7 @@ FAULTS = (
     fault(
         "a result that is too short is begun to be sent",
         "edge/http/stream.py",
-        "if reader.size != length:",
+        "if not is_whole:",
         "if False:",
         "tests/service/reports/test_answer.py::test_a_result_that_is_cut_off_is_not_taken_for_whole",
     ),
