@@ -17,9 +17,7 @@ from workers.analytics.reports.price_change import (
     ROUNDED_PRICE_CHANGE,
     Figure,
     PriceChanges,
-    Ranks,
     change,
-    counts,
     figures,
     period_before,
     seed_of,
@@ -43,6 +41,7 @@ from workers.analytics.reports.result import (
     with_channel,
 )
 from workers.analytics.reports.result import METHOD as OUTLIERS
+from workers.analytics.reports.standings import Ranks, counts
 from workers.analytics.reports.window import range_of
 
 _FILTERED_BY = ("channel", "currency", "kind", "outliers")
