@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
 from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
-from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
+from edge.analytics.schemas import DisplacementMeta, DisplacementQuery, ProgressiveQuery
 from edge.http.parameters import (
     CurrencyCode,
     CursorText,
@@ -452,9 +452,10 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
             raise ValidationError(f"{UNITS_NEEDED}, which listings do not have; {OTHER_METHOD}", "method")
 
 
-class ReductionsQuery(ReportQuery):
+class ReductionsQuery(ProgressiveQuery, ReportQuery):
     """Query of announced reductions: those that began in the range."""
 
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
     category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
     outliers = outliers_field()
 

@@ -56,13 +56,9 @@ _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "e
 _UNIT_PRICE = {**_MONEY, "example": "18.900000"}
 
 
-class PriorPriceQuery(ConvertQuery, LightFormat):
-    """Query of a prior price: a choice that the law leaves to a Member State is a parameter."""
+class ProgressiveQuery(QueryParameters):
+    """The parameters of Art. 6a(5): a choice that the law leaves to a Member State, for all who judge reductions."""
 
-    asked_on = Day(load_default=None, metadata=described("Date to evaluate; default: each channel's last observed day"))
-    channel = listed(Utf8(1, 200), "Only this channel; repeat to select several")
-    currency = CurrencyCode()
-    outliers = outliers_field()
     progressive = Flag(
         load_default=None,
         metadata=described(
@@ -71,8 +67,26 @@ class PriorPriceQuery(ConvertQuery, LightFormat):
         ),
     )
     progressive_days = WholeNumber(
-        1, 366, load_default=None, metadata=described("Days after the first step within which further steps count")
+        1,
+        366,
+        load_default=None,
+        metadata=described("With `progressive=true`: days after the first step within which further steps count"),
     )
+
+    @validates_schema
+    def days_of_a_rule(self, data: Mapping[str, Any], **options: Any) -> None:
+        """The days limit a rule; without it they would be ignored silently."""
+        if data.get("progressive_days") is not None and not data.get("progressive"):
+            raise ValidationError("needs `progressive=true`: it limits that rule", "progressive_days")
+
+
+class PriorPriceQuery(ProgressiveQuery, ConvertQuery, LightFormat):
+    """Query of a prior price."""
+
+    asked_on = Day(load_default=None, metadata=described("Date to evaluate; default: each channel's last observed day"))
+    channel = listed(Utf8(1, 200), "Only this channel; repeat to select several")
+    currency = CurrencyCode()
+    outliers = outliers_field()
     first_offered = Day(
         load_default=None,
         metadata=described(
