@@ -59,6 +59,7 @@ class PeriodRow(Schema):
     """The members that every row begins with."""
 
     period = fields.Date(metadata=described("First day of the period", example="2026-07-01"))
+    partial_period = fields.Bool(metadata=described("Whether the range holds only a part of the period"))
 
 
 class PriceRow(PeriodRow):
@@ -92,9 +93,13 @@ class ChannelShare(Schema):
     share = _share("Share of observations")
 
 
-class ChannelMedian(ChannelShare):
-    """A channel's share and median."""
+class ChannelMedian(Schema):
+    """A channel's items and their median price."""
 
+    channel = _text("Code")
+    items = _count("Distinct items")
+    observations = _count("Observations")
+    share = _share("Share of the row's items; an item of several channels counts in each")
     median = _amount()
 
 
@@ -130,12 +135,13 @@ class PriceChangeRow(PriceRow):
 
 
 class TopBrand(Schema):
-    """A brand with many observations in a category."""
+    """A brand with many items in a category."""
 
     brand = _text("Slug")
     name = _text("Name")
+    items = _count("Distinct items")
     observations = _count("Observations")
-    share = _share("Share of the category's observations")
+    share = _share("Share of the category's items")
     median = _amount()
 
 
@@ -146,11 +152,11 @@ class CategoryRow(PriceChangeRow):
     path = fields.List(fields.Str())
     channel = _text("Code; only with `group_by=channel`")
     median = _amount()
-    median_before = _amount("Median price of the previous period")
+    median_before = _amount("Median price of the whole previous period")
     median_change = _share("median / median_before - 1")
-    observations_before = _count("Observations of the previous period", nullable=True)
-    rank = _count("Rank by observations among categories of the same depth", nullable=True)
-    rank_before = _count("Rank in the previous period", nullable=True)
+    observations_before = _count("Observations of the whole previous period", nullable=True)
+    rank = _count("Rank by items among categories of the same depth, within the filters", nullable=True)
+    rank_before = _count("Rank in the whole previous period", nullable=True)
     ranked = _count("Number of ranked categories", nullable=True)
     channels = fields.List(fields.Nested(ChannelMedian()))
     top_brands = fields.List(fields.Nested(TopBrand()))
@@ -162,7 +168,7 @@ class BrandCategory(Schema):
     category = _text("Code", nullable=True)
     items = _count("Distinct items")
     observations = _count("Observations")
-    share = _share("Share of the brand's observations")
+    share = _share("Share of the brand's items")
     median = _amount("Median price of the brand in the category")
     category_median = _amount("Median price of the category")
     against_category = _share("median / category_median")
@@ -173,6 +179,7 @@ class Peer(Schema):
 
     brand = _text("Slug")
     name = _text("Name")
+    items = _count("Distinct items")
     observations = _count("Observations")
     median = _amount()
 
@@ -183,15 +190,13 @@ class BrandRow(PriceChangeRow):
     brand = _text("Slug")
     name = _text("Name")
     channel = _text("Code; only with `group_by=channel`")
-    rank = _count("Rank by observations among all brands")
-    rank_before = _count("Rank in the previous period", nullable=True)
+    rank = _count("Rank by items among all brands, within the filters")
+    rank_before = _count("Rank in the whole previous period", nullable=True)
     ranked = _count("Number of ranked brands")
-    percentile = fields.Float(
-        metadata=described("Percentage of the other brands with fewer observations", example=97.5)
-    )
+    percentile = fields.Float(metadata=described("Percentage of the other brands with fewer items", example=97.5))
     median = _amount()
-    median_change = _share("Change of the median since the previous period; 0.1 means 10 % higher")
-    against_categories = _share("Weighted mean of median / category median over the brand's categories")
+    median_change = _share("Change of the median since the whole previous period; 0.1 means 10 % higher")
+    against_categories = _share("Mean of median / category median over the brand's categories, weighted by its items")
     categories = fields.List(fields.Nested(BrandCategory()))
     peers = fields.List(fields.Nested(Peer()))
 
@@ -375,7 +380,7 @@ class OneInsightQuery(InsightsQuery):
 
 
 def _sort(by_name: str, default: str) -> fields.Str:
-    allowed = ("observations", "-observations", by_name, f"-{by_name}")
+    allowed = ("items", "-items", "observations", "-observations", by_name, f"-{by_name}")
     description = f"Sort order; `-` reverses it; default: {default}"
     return one_of(allowed, description, load_default=default)
 
@@ -383,7 +388,7 @@ def _sort(by_name: str, default: str) -> fields.Str:
 class BrandListQuery(InsightsQuery):
     """Query of the insights of many brands."""
 
-    sort = _sort("brand", "-observations")
+    sort = _sort("brand", "-items")
     limit = WholeNumber(1, 500, load_default=50)
     cursor = CursorText()
 
@@ -505,7 +510,7 @@ class ReportMeta(Meta):
             "whole index if the filters match no observation, or today if the index is empty"
         ),
     )
-    total = fields.Int(metadata=described("Number of brands or categories in the whole list"))
+    total = fields.Int(metadata=described("Number of brands or categories that the filters find, on all pages"))
     next_cursor = fields.Str(
         allow_none=True,
         metadata=described("`cursor` of the next page of a list; null on the last. Also in `Link: rel=next`"),

@@ -185,22 +185,33 @@ class PriceChanges:
     """The changes of prices of a filter, period by period; of a filter of both kinds none is known."""
 
     def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
-        days = reader.days
+        self._days = days = reader.days
         self._found: dict[tuple[str, int, int], PriceChange] = {}
         if len(chosen.kinds) != 1:
             return
-        by_group: ByPeriod = defaultdict(list)
-        for span in (days.before(), days):
-            for group, prices in prices_by_period(reader.of(span), chosen).items():
-                by_group[group] += prices
-        for (currency, group_number), prices in by_group.items():
-            periods = sorted({period for period, _ in prices})
-            table = table_of(prices)
-            rows = index_rows(table.periods, table.panel, _QUESTION, 1.0, Resampling(REPLICATES, seed))
-            for period, row in zip(periods, rows, strict=True):
-                before = day_of(period_before(days, period)).isoformat()
-                if row.compared_with == before:
-                    self._found[currency, period, group_number] = _change(row)
+        first = int(days.periods_of(np.array([number(days.first)]))[0])
+        before, now = (prices_by_period(reader.of(span), chosen) for span in (days.before(), days))
+        for group in sorted(before.keys() | now.keys()):
+            earlier, own = before.get(group, []), now.get(group, [])
+            whole = [part for part in earlier if part[0] >= first]
+            if not whole:
+                self._compare(group, earlier + own, seed)
+                continue
+            # The range cuts its first period: that is compared as it is, and the second one with the whole of it.
+            cut, later = ([part for part in own if (part[0] == first) is same] for same in (True, False))
+            self._compare(group, [part for part in earlier if part[0] < first] + cut, seed)
+            self._compare(group, whole + later, seed)
+
+    def _compare(self, group: Group, prices: list[tuple[int, ItemPrices]], seed: int) -> None:
+        """Add the change of each period of a group against the one right before it."""
+        periods = sorted({period for period, _ in prices})
+        if len(periods) < 2:
+            return
+        table = table_of(prices)
+        rows = index_rows(table.periods, table.panel, _QUESTION, 1.0, Resampling(REPLICATES, seed))
+        for period, row in zip(periods, rows, strict=True):
+            if row.compared_with == day_of(period_before(self._days, period)).isoformat():
+                self._found[group[0], period, group[1]] = _change(row)
 
     def columns(self, key: Key, median_change: float | None) -> dict[str, Any]:
         """Return the columns of a row; the key's first group is the brand where the filter groups by brands."""

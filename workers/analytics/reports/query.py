@@ -109,8 +109,8 @@ class Reader:
     def any_in_index(self, chosen: Filter) -> bool:
         """Return whether the whole index has an observation of a filter's kinds and currency in the range's months."""
         months = list(self.days.months())
-        values = ("a", months[0], months[-1], None, chosen.currency, list(chosen.strata))
-        return self.connection.execute(SQL.heads, values).fetchone() is not None
+        values = (months[0], months[-1], chosen.currency, list(chosen.strata))
+        return self.connection.execute(SQL.any_in_index, values).fetchone() is not None
 
     def gather(self, chosen: Filter) -> GroupedSeries:
         """Collect the segments of a filter: whole months from rollups or figures where they answer, else entries."""
