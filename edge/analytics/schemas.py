@@ -62,15 +62,15 @@ class ProgressiveQuery(QueryParameters):
     progressive = Flag(
         load_default=None,
         metadata=described(
-            "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the "
-            "price before its first step. If absent, such a reduction is left undecided"
+            "Whether the market applies Art. 6a(5); a reduction in several steps is then compared with the "
+            "price before its first step; if absent, it is left undecided"
         ),
     )
     progressive_days = WholeNumber(
         1,
         366,
         load_default=None,
-        metadata=described("With `progressive=true`: days after the first step within which further steps count"),
+        metadata=described("Days from the first step on; with `progressive=true`, further steps within them count"),
     )
 
     @validates_schema

@@ -661,6 +661,17 @@ CREATE FUNCTION public.webhook_has_event(endpoint public.webhook_endpoints) RETU
                    AND (endpoint.types IS NULL OR l.type = ANY (endpoint.types)))
 $$;
 
+CREATE FUNCTION public.window_end(days date[]) RETURNS date
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    WITH gaps AS (
+        SELECT day, day - lag(day) OVER (ORDER BY day) AS gap FROM (SELECT DISTINCT day FROM unnest(days) AS day) seen),
+    usual AS (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY gap) AS gap FROM gaps)
+    SELECT coalesce(max(g.day) FILTER (WHERE g.gap <= 30 OR u.gap > 30), max(g.day)) FROM gaps g CROSS JOIN usual u
+$$;
+
+COMMENT ON FUNCTION public.window_end(days date[]) IS 'last day of the default window of an item that has prices on these days; null without any';
+
 CREATE FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) RETURNS TABLE(email text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
