@@ -315,7 +315,7 @@ _GROUPS_MAX = 2
 
 def groups(*names: str) -> fields.List[Any]:
     """Declare what an answer may be grouped by."""
-    return listed(fields.Str(validate=validate.OneOf(names)), "Field to group by; repeat for a second one", _GROUPS_MAX)
+    return listed(fields.Str(validate=validate.OneOf(names)), "Group by; repeat for a second one", _GROUPS_MAX)
 
 
 def granularity(default: str | None, *longer: str) -> fields.Str:
@@ -326,7 +326,7 @@ def granularity(default: str | None, *longer: str) -> fields.Str:
 
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
-    description = "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales"
+    description = "Prices to use; `both` in one statistic; default: listings if there are any, otherwise sales"
     return one_of(OBSERVATION_KINDS, description)
 
 
@@ -353,7 +353,7 @@ class CohortsQuery(ConvertQuery, ReportQuery):
     """Query of a cohort."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     kind = kind_field()
@@ -421,7 +421,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     """Query of a price index."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     granularity = granularity("month", "quarter", "year")
     kind = one_of(
         KIND_OF_LETTER.values(),
@@ -440,11 +440,11 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
         2,
         400,
         load_default=None,
-        metadata=described("Periods in the window, for geks-*, tpd and geary-khamis; default: all with data"),
+        metadata=described("Periods in the window; for geks-*, tpd and geary-khamis; default: all with data"),
     )
     splice = one_of(
         SPLICES,
-        f"How periods after the window are linked to it; default: {DEFAULT_SPLICE}",
+        f"How later periods are linked to the window; default: {DEFAULT_SPLICE}",
         load_default=DEFAULT_SPLICE,
     )
 
@@ -461,7 +461,7 @@ class ReductionsQuery(ProgressiveQuery, ReportQuery):
     """Query of announced reductions: those that began in the range."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     outliers = outliers_field()
 
 
@@ -471,11 +471,10 @@ class RollupQuery(DisplacementQuery, ReportQuery):
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     basis = one_of(
         BASES,
-        "Multiply figures by units sold, or count each item once; default: sales if there are any, "
-        "otherwise the assortment",
+        "Count each unit sold, or each item once; default: sales if there are any, otherwise the assortment",
     )
 
 

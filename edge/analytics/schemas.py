@@ -27,14 +27,12 @@ from shared.units.names import PER
 class DisplacementQuery(QueryParameters):
     """The parameter of every answer with footprints of sales: how many new items each of them displaces."""
 
-    displacement = one_of(
-        RATES, "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair"
-    )
+    displacement = one_of(RATES, "Add the impact avoided by sales; at WRAP's displacement rate for resale or repair")
     displacement_rate = DecimalNumber(
         0,
         1,
         load_default=None,
-        metadata=described("New items displaced by each unit sold; alternative to `displacement`", example=0.5),
+        metadata=described("New items displaced per unit sold; alternative to `displacement`", example=0.5),
     )
 
     @validates_schema
@@ -62,7 +60,7 @@ class ProgressiveQuery(QueryParameters):
     progressive = Flag(
         load_default=None,
         metadata=described(
-            "Whether the market applies Art. 6a(5); a reduction in several steps is then compared with the "
+            "Whether Art. 6a(5) applies; a reduction in several steps is then compared with the "
             "price before its first step; if absent, it is left undecided"
         ),
     )
@@ -70,7 +68,7 @@ class ProgressiveQuery(QueryParameters):
         1,
         366,
         load_default=None,
-        metadata=described("Days from the first step on; with `progressive=true`, further steps within them count"),
+        metadata=described("Days after the first step; with `progressive=true`, further steps within them count"),
     )
 
     @validates_schema
