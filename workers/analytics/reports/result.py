@@ -118,7 +118,8 @@ def with_partial_periods(answer: Answer) -> Answer:
     """Return an answer whose rows say whether the range holds only a part of their period."""
     schema, columns = answer.rows
     place = schema.get_field_index("period")
-    partial = [answer.days.holds_part_of(number(period)) for period in columns[place]]
+    parts = {period: answer.days.holds_part_of(number(period)) for period in set(columns[place])}
+    partial = [parts[period] for period in columns[place]]
     rows = Rows(
         schema.insert(place + 1, pa.field("partial_period", pa.bool_())),
         [*columns[: place + 1], partial, *columns[place + 1 :]],
