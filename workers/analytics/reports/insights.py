@@ -42,7 +42,7 @@ from workers.analytics.reports.result import (
     with_channel,
 )
 from workers.analytics.reports.result import METHOD as OUTLIERS
-from workers.analytics.reports.standings import Moment, Ranks, Subject, item_counts
+from workers.analytics.reports.standings import ItemCounts, Moment, Ranks, Subject
 from workers.analytics.reports.window import range_of
 
 _FILTERED_BY = ("channel", "currency", "kind", "outliers")
@@ -68,12 +68,11 @@ class _Insights:
         self._outliers: dict[Key, int] = {}
         self.seen: set[int] = set()
         self.aside = SetAside(reader, chosen)
-        counted = item_counts(reader, subject, chosen, by_channel=by_channel)
-        self.totals = counted.totals
-        self._items = counted.items
+        self._counted = ItemCounts(reader, subject, chosen, by_channel=by_channel)
+        self._items = self._counted.by_moment
         # A first period that the range cuts ranks as it is, but as a whole where the second is compared with it.
-        earlier = item_counts(self._before, subject, chosen, by_channel=by_channel)
-        self._items_before = {**counted.items, **earlier.items}
+        earlier = ItemCounts(self._before, subject, chosen, by_channel=by_channel)
+        self._items_before = {**self._items, **earlier.by_moment}
 
     def _moment(self, key: Key, chosen: Filter) -> Moment:
         channel = chosen.channels[0] if self._grouped and chosen.channels else 0
@@ -237,8 +236,9 @@ class _Brands(_Insights):
 
     def page(self, parameters: dict[str, Any]) -> Page:
         """Return the brands that a list is about: those with items in the range, sorted, from a position on."""
-        names = brand_names(self._reader.connection, list(self.totals))
-        listed = {brand: Listed(*total, names[brand][0]) for brand, total in self.totals.items()}
+        totals = self._counted.totals()
+        names = brand_names(self._reader.connection, list(totals))
+        listed = {brand: Listed(*total, names[brand][0]) for brand, total in totals.items()}
         return page_of(listed, with_defaults(parameters, sort="-items", limit=LIMIT))
 
     def by_channel(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
@@ -466,11 +466,11 @@ class _Categories(_Insights):
 
     def page(self, parent: Category | None, parameters: dict[str, Any]) -> Page:
         """Return the categories that a list is about: those of one level with items in the range, sorted."""
-        tree, depth = self._reader.tree, len(parent.path) if parent else 0
+        totals, depth = self._counted.totals(), len(parent.path) if parent else 0
         listed = {
-            category.id: Listed(*self.totals[category.id], category.code)
-            for category in tree.by_id.values()
-            if category.id in self.totals
+            category.id: Listed(*totals[category.id], category.code)
+            for category in self._reader.tree.by_id.values()
+            if category.id in totals
             and len(category.path) == depth + 1
             and (parent is None or category.id in parent.below)
         }

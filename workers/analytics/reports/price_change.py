@@ -27,7 +27,8 @@ from workers.analytics.rollups.rows import ItemPrices, unpacked
 CELLS_MAX = 60_000_000
 Group = tuple[str, int]
 """A currency, and the brand where the filter groups by brands, else 0."""
-ByPeriod = dict[Group, list[tuple[int, ItemPrices]]]
+_Prices = tuple[int, ItemPrices]
+ByPeriod = dict[Group, list[_Prices]]
 
 
 def price_tables(reader: Reader, chosen: Filter) -> dict[Group, PriceTable]:
@@ -189,29 +190,26 @@ class PriceChanges:
         self._found: dict[tuple[str, int, int], PriceChange] = {}
         if len(chosen.kinds) != 1:
             return
-        first = int(days.periods_of(np.array([number(days.first)]))[0])
         before, now = (prices_by_period(reader.of(span), chosen) for span in (days.before(), days))
         for group in sorted(before.keys() | now.keys()):
-            earlier, own = before.get(group, []), now.get(group, [])
-            whole = [part for part in earlier if part[0] >= first]
-            if not whole:
-                self._compare(group, earlier + own, seed)
-                continue
-            # The range cuts its first period: that is compared as it is, and the second one with the whole of it.
-            cut, later = ([part for part in own if (part[0] == first) is same] for same in (True, False))
-            self._compare(group, [part for part in earlier if part[0] < first] + cut, seed)
-            self._compare(group, whole + later, seed)
+            self._compare(group, before.get(group, []), now.get(group, []), seed)
 
-    def _compare(self, group: Group, prices: list[tuple[int, ItemPrices]], seed: int) -> None:
-        """Add the change of each period of a group against the one right before it."""
+    def _compare(self, group: Group, before: list[_Prices], now: list[_Prices], seed: int) -> None:
+        """Add the change of each period of a group against the whole one right before it."""
+        first = int(self._days.periods_of(np.array([number(self._days.first)]))[0])
+        # Where the range cuts its first period, the whole of it is there too, for the second. The part, which is
+        # compared with the period before, takes a place between the two: the last day before it.
+        is_cut = any(period == first for period, _ in before)
+        part = first - 1 if is_cut else first
+        prices = before + [(part if period == first else period, found) for period, found in now]
         periods = sorted({period for period, _ in prices})
-        if len(periods) < 2:
-            return
         table = table_of(prices)
         rows = index_rows(table.periods, table.panel, _QUESTION, 1.0, Resampling(REPLICATES, seed))
         for period, row in zip(periods, rows, strict=True):
-            if row.compared_with == day_of(period_before(self._days, period)).isoformat():
-                self._found[group[0], period, group[1]] = _change(row)
+            own = first if period == part else period
+            is_shown = not (is_cut and period == first)
+            if is_shown and row.compared_with == day_of(period_before(self._days, own)).isoformat():
+                self._found[group[0], own, group[1]] = _change(row)
 
     def columns(self, key: Key, median_change: float | None) -> dict[str, Any]:
         """Return the columns of a row; the key's first group is the brand where the filter groups by brands."""

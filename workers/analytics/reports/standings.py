@@ -3,7 +3,6 @@
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 from workers.analytics.reports.aggregator import number
 from workers.analytics.reports.filters import SQL, Filter
 from workers.analytics.reports.query import Reader
-from workers.analytics.rollups.codec import Array, joined, sums_by
+from workers.analytics.rollups.codec import Array, joined, numbered, sums_by
 
 Subject = Literal["brand", "category"]
 Moment = tuple[int, str, int]
@@ -20,7 +19,7 @@ Moment = tuple[int, str, int]
 Owners = Callable[[int], Sequence[int]]
 """For which ids the items of a brand or of a category count."""
 _Part = tuple[Array, ...]
-"""Channel, period, brand or category, and item: a column each, without duplicates."""
+"""Channel, period, brand or category, and item: a column each."""
 _Read = tuple[str, _Part, Mapping[int, int]]
 """A currency, a part of its items, and how many observations each brand or category has in it."""
 
@@ -30,14 +29,6 @@ class Total(NamedTuple):
 
     items: int
     observations: int
-
-
-@dataclass(frozen=True, slots=True)
-class ItemCounts:
-    """Distinct items of each brand or category by moment, and its totals; categories have those below them too."""
-
-    items: dict[Moment, dict[int, int]]
-    totals: dict[int, Total]
 
 
 class Rank(NamedTuple):
@@ -66,39 +57,50 @@ class Ranks:
         return Rank(more + 1, others + 1, round(100 * fewer / others, 4) if others else 100.0)
 
 
-def item_counts(reader: Reader, subject: Subject, chosen: Filter, *, by_channel: bool = False) -> ItemCounts:
-    """Count the items that a filter without brands and categories finds, of each brand or each category.
+class ItemCounts:
+    """The items that a filter without brands and categories finds, of each brand or category with those below it.
 
     `by_channel`: in each channel apart.
     """
-    parts: dict[str, list[_Part]] = defaultdict(list)
-    observations: Counter[int] = Counter()
-    for currency, part, n in _read(reader, subject, chosen, by_channel):
-        parts[currency].append(part)
-        observations.update(n)
-    owners = _owners(reader, subject)
-    items: dict[Moment, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    pairs: list[tuple[Array, Array]] = []
-    for currency, columns in parts.items():
-        channel, period, group, item, _ = sums_by(joined(columns), None)
-        pairs.append((group, item))
-        for channel_id, first_day, group_id, count in _rows(sums_by((channel, period, group), None)):
-            for owner in owners(group_id):
-                items[channel_id, currency, first_day][owner] += count
-    return ItemCounts({moment: dict(of) for moment, of in items.items()}, _totals(pairs, observations, owners))
 
+    def __init__(self, reader: Reader, subject: Subject, chosen: Filter, *, by_channel: bool = False) -> None:
+        self._owners = _owners(reader, subject)
+        self._observations: Counter[int] = Counter()
+        self._pairs: list[tuple[Array, Array]] = []
+        parts: dict[str, list[_Part]] = defaultdict(list)
+        for currency, part, observations in _read(reader, subject, chosen, by_channel):
+            parts[currency].append(part)
+            self._observations.update(observations)
+        self.by_moment: dict[Moment, dict[int, int]] = {}
+        for currency, columns in parts.items():
+            self._add(currency, *joined(columns))
 
-def _totals(pairs: list[tuple[Array, Array]], observations: Counter[int], owners: Owners) -> dict[int, Total]:
-    """Return the totals of a range: an item that has prices in two currencies or periods is one."""
-    items: Counter[int] = Counter()
-    n: Counter[int] = Counter()
-    if pairs:
-        group, _, _ = sums_by(joined(pairs), None)
-        for group_id, count in _rows(sums_by((group,), None)):
-            for owner in owners(group_id):
-                items[owner] += count
-                n[owner] += observations[group_id]
-    return {owner: Total(count, n[owner]) for owner, count in items.items()}
+    def totals(self) -> dict[int, Total]:
+        """Return what each has in the range: an item that has prices in two currencies or periods is one."""
+        items: Counter[int] = Counter()
+        n: Counter[int] = Counter()
+        if self._pairs:
+            group, _, _ = sums_by(joined(self._pairs), None)
+            for group_id, count in _rows(sums_by((group,), None)):
+                for owner in self._owners(group_id):
+                    items[owner] += count
+                    n[owner] += self._observations[group_id]
+        return {owner: Total(count, n[owner]) for owner, count in items.items()}
+
+    def _add(self, currency: str, channel: Array, period: Array, group: Array, item: Array) -> None:
+        # Places instead of numbers: distinct ones are then found in a table, which costs less than sorting.
+        least = int(period.min())
+        periods, period = numbered(period - least)
+        items, item = numbered(item)
+        group_of = np.empty(len(items), "i8")
+        group_of[item] = group  # an item has one brand and one category
+        self._pairs.append((group_of, items))
+        channel, period, item, _ = sums_by((channel, period, item), None)
+        counts = sums_by((channel, periods.take(period) + least, group_of.take(item)), None)
+        for channel_id, first_day, group_id, count in _rows(counts):
+            of_moment = self.by_moment.setdefault((channel_id, currency, first_day), {})
+            for owner in self._owners(group_id):
+                of_moment[owner] = of_moment.get(owner, 0) + count
 
 
 def _rows(columns: tuple[Array, ...]) -> Iterator[tuple[int, ...]]:
@@ -150,12 +152,15 @@ def _of_observations(
 ) -> Iterator[_Read]:
     before = number(month) - 1
     for part in reader.entries(chosen, month):
-        if not len(part.price):
+        n = len(part.price)
+        if not n:
             continue
-        group = part.other.astype("i8") if subject == "brand" else np.full(len(part.price), part.group_id)
-        channel = part.channel.astype("i8") if by_channel else np.zeros(len(part.price), "i8")
+        channel = part.channel.astype("i8") if by_channel else np.zeros(n, "i8")
         period = reader.days.periods_of(before + part.day.astype("i8"))
-        *columns, place, _ = sums_by((channel, period, group, part.item.astype("i8")), None)
-        item = np.frombuffer(part.item_ids, "<i8").take(place)
-        ids, n = np.unique(group, return_counts=True)
-        yield part.currency, (*columns, item), dict(zip(ids.tolist(), n.tolist(), strict=True))
+        if subject == "category":
+            yield part.currency, (channel, period, np.full(n, part.group_id), part.ids), {part.group_id: n}
+            continue
+        brands = np.bincount(part.other)
+        there = np.flatnonzero(brands)
+        observations = dict(zip(there.tolist(), brands.take(there).tolist(), strict=True))
+        yield part.currency, (channel, period, part.other.astype("i8"), part.ids), observations
