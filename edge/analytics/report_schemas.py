@@ -444,7 +444,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     )
     splice = one_of(
         SPLICES,
-        f"How later periods are linked to the window; default: {DEFAULT_SPLICE}",
+        f"How later periods are linked; default: {DEFAULT_SPLICE}",
         load_default=DEFAULT_SPLICE,
     )
 

@@ -1,5 +1,6 @@
 """Laws of filters and periods: a filter answers as if nothing else were loaded, and a period as if nothing were cut."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -190,3 +191,29 @@ def test_a_period_is_compared_with_the_whole_one_before_it(settings: Settings, t
     ]
     assert whole["index_change"] == 0.0
     assert saturday["index_change"] == pytest.approx(20 / (10**3 * 20**4) ** (1 / 7) - 1, abs=1e-6)
+
+
+@pytest.mark.parametrize("granularity", ["week", "month"])
+@pytest.mark.parametrize("kind", ["listing", "both"])
+def test_a_total_is_the_sum_of_its_parts(connection: Connection, kind: str, granularity: str) -> None:
+    """An item has one brand and one category: the items of these add up, those of channels do not."""
+    asked: dict[str, Any] = {"from": "2026-03-10", "to": "2026-06-17", "granularity": granularity, "kind": kind}
+
+    def counted(report: str, **more: Any) -> Counter[tuple[date, str, str]]:
+        counts: Counter[tuple[date, str, str]] = Counter()
+        for row in rows_of(COMPUTATIONS[report](connection, {**asked, **more}, quiet)):
+            for name in ("items", "observations"):
+                counts[row["period"], row["currency"], name] += row[name]
+        return counts
+
+    whole = counted("cohorts", category=["food"])
+    assert whole == counted("category-insights", code="food")
+    assert whole == counted("cohorts", category=["food"], group_by=["brand"])
+    assert whole == counted("cohorts", category=["food"], group_by=["category"])
+    by_channel = counted("cohorts", category=["food"], group_by=["channel"])
+    observed = {key: n for key, n in whole.items() if key[2] == "observations"}
+    assert observed == {key: n for key, n in by_channel.items() if key[2] == "observations"}
+    for row in rows_of(COMPUTATIONS["brand-insights"](connection, {**asked, "slug": "alco"}, quiet)):
+        for name in ("items", "observations"):
+            assert sum(part[name] for part in row["categories"]) == row[name]
+        assert sum(part["share"] for part in row["categories"]) == pytest.approx(1, abs=1e-5)
