@@ -326,7 +326,7 @@ def granularity(default: str | None, *longer: str) -> fields.Str:
 
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
-    description = "Prices to use; `both` in one statistic; default: listings if there are any, otherwise sales"
+    description = "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings"
     return one_of(OBSERVATION_KINDS, description)
 
 
