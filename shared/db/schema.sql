@@ -662,13 +662,19 @@ CREATE FUNCTION public.webhook_has_event(endpoint public.webhook_endpoints) RETU
 $$;
 
 CREATE FUNCTION public.window_end(days date[]) RETURNS date
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
-    WITH gaps AS (
-        SELECT day, day - lag(day) OVER (ORDER BY day) AS gap FROM (SELECT DISTINCT day FROM unnest(days) AS day) seen),
-    usual AS (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY gap) AS gap FROM gaps)
-    SELECT coalesce(max(g.day) FILTER (WHERE g.gap <= 30 OR u.gap > 30), max(g.day)) FROM gaps g CROSS JOIN usual u
-$$;
+DECLARE newest date := (SELECT max(day) FROM unnest(days) AS day);
+BEGIN
+    IF EXISTS (SELECT FROM unnest(days) AS day WHERE day < newest AND day >= newest - 30) THEN
+        RETURN newest;
+    END IF;
+    RETURN (
+        WITH gaps AS (
+            SELECT day, day - lag(day) OVER (ORDER BY day) AS gap FROM (SELECT DISTINCT day FROM unnest(days) AS day) seen),
+        usual AS (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY gap) AS gap FROM gaps)
+        SELECT coalesce(max(g.day) FILTER (WHERE g.gap <= 30 OR u.gap > 30), newest) FROM gaps g CROSS JOIN usual u);
+END $$;
 
 COMMENT ON FUNCTION public.window_end(days date[]) IS 'last day of the default window of an item that has prices on these days; null without any';
 
