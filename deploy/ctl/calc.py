@@ -154,7 +154,9 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     help="The market applies Art. 6a(5): progressive reductions are compared with the price before the first step.",
 )
 @click.option(
-    "--progressive-days", type=click.IntRange(1), help="Steps must begin within this number of days after the first."
+    "--progressive-days",
+    type=click.IntRange(1),
+    help="With --progressive yes: steps must begin within this number of days after the first.",
 )
 @click.option("--new-arrivals", is_flag=True, help="The market applies Art. 6a(4): prices since the first offer count.")
 @click.option(
@@ -184,6 +186,8 @@ def _options(moments: list[Moment], given: dict[str, Any]) -> Options:
     if first is None and given["new_arrivals"]:
         first = min(moment.day for moment in moments)
     progressive = None if given["progressive"] is None else given["progressive"] == "yes"
+    if given["progressive_days"] is not None and not progressive:
+        raise click.BadParameter("needs --progressive yes: it limits that rule", param_hint="--progressive-days")
     return Options(progressive, given["progressive_days"], given["new_arrivals"], first)
 
 

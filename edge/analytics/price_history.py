@@ -25,7 +25,7 @@ from shared.analytics.outliers import MODES
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.queries import load_queries
 from shared.money import minor_digits, to_amount, to_text
-from shared.prior_price import Moment, Options, Reference, as_fields, reference
+from shared.prior_price import HISTORY_DAYS, Moment, Options, Reference, as_fields, reference
 from shared.units.names import Content, contents
 from shared.units.quantity import decimal_text
 
@@ -93,8 +93,6 @@ def _moment(price: Price) -> Moment:
 
 
 SQL = load_queries(__file__, "price_history.sql")
-HISTORY_DAYS = 730
-"""How far back listings are read for reductions: one that began earlier has no known beginning."""
 WINDOWS = (7, 30, 90, 365)
 ROUNDING = dict.fromkeys(("unit_prices.low", "unit_prices.median", "unit_prices.high"), SIX_DECIMALS)
 _MILLION = 10**6

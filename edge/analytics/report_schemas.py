@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
 from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
-from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
+from edge.analytics.schemas import DisplacementMeta, DisplacementQuery, ProgressiveQuery
 from edge.http.parameters import (
     CurrencyCode,
     CursorText,
@@ -59,6 +59,7 @@ class PeriodRow(Schema):
     """The members that every row begins with."""
 
     period = fields.Date(metadata=described("First day of the period", example="2026-07-01"))
+    partial_period = fields.Bool(metadata=described("Whether the range holds only a part of the period"))
 
 
 class PriceRow(PeriodRow):
@@ -92,9 +93,13 @@ class ChannelShare(Schema):
     share = _share("Share of observations")
 
 
-class ChannelMedian(ChannelShare):
-    """A channel's share and median."""
+class ChannelMedian(Schema):
+    """A channel's items and their median price."""
 
+    channel = _text("Code")
+    items = _count("Distinct items")
+    observations = _count("Observations")
+    share = _share("Share of the row's items; an item of several channels counts in each")
     median = _amount()
 
 
@@ -130,12 +135,13 @@ class PriceChangeRow(PriceRow):
 
 
 class TopBrand(Schema):
-    """A brand with many observations in a category."""
+    """A brand with many items in a category."""
 
     brand = _text("Slug")
     name = _text("Name")
+    items = _count("Distinct items")
     observations = _count("Observations")
-    share = _share("Share of the category's observations")
+    share = _share("Share of the category's items")
     median = _amount()
 
 
@@ -146,11 +152,11 @@ class CategoryRow(PriceChangeRow):
     path = fields.List(fields.Str())
     channel = _text("Code; only with `group_by=channel`")
     median = _amount()
-    median_before = _amount("Median price of the previous period")
+    median_before = _amount("Median price of the whole previous period")
     median_change = _share("median / median_before - 1")
-    observations_before = _count("Observations of the previous period", nullable=True)
-    rank = _count("Rank by observations among categories of the same depth", nullable=True)
-    rank_before = _count("Rank in the previous period", nullable=True)
+    observations_before = _count("Observations of the whole previous period", nullable=True)
+    rank = _count("Rank by items among categories of the same depth, within the filters", nullable=True)
+    rank_before = _count("Rank in the whole previous period", nullable=True)
     ranked = _count("Number of ranked categories", nullable=True)
     channels = fields.List(fields.Nested(ChannelMedian()))
     top_brands = fields.List(fields.Nested(TopBrand()))
@@ -162,7 +168,7 @@ class BrandCategory(Schema):
     category = _text("Code", nullable=True)
     items = _count("Distinct items")
     observations = _count("Observations")
-    share = _share("Share of the brand's observations")
+    share = _share("Share of the brand's items")
     median = _amount("Median price of the brand in the category")
     category_median = _amount("Median price of the category")
     against_category = _share("median / category_median")
@@ -173,6 +179,7 @@ class Peer(Schema):
 
     brand = _text("Slug")
     name = _text("Name")
+    items = _count("Distinct items")
     observations = _count("Observations")
     median = _amount()
 
@@ -183,15 +190,13 @@ class BrandRow(PriceChangeRow):
     brand = _text("Slug")
     name = _text("Name")
     channel = _text("Code; only with `group_by=channel`")
-    rank = _count("Rank by observations among all brands")
-    rank_before = _count("Rank in the previous period", nullable=True)
+    rank = _count("Rank by items among all brands, within the filters")
+    rank_before = _count("Rank in the whole previous period", nullable=True)
     ranked = _count("Number of ranked brands")
-    percentile = fields.Float(
-        metadata=described("Percentage of the other brands with fewer observations", example=97.5)
-    )
+    percentile = fields.Float(metadata=described("Percentage of the other brands with fewer items", example=97.5))
     median = _amount()
-    median_change = _share("Change of the median since the previous period; 0.1 means 10 % higher")
-    against_categories = _share("Weighted mean of median / category median over the brand's categories")
+    median_change = _share("Change of the median since the whole previous period; 0.1 means 10 % higher")
+    against_categories = _share("Mean of median / category median over the brand's categories, weighted by its items")
     categories = fields.List(fields.Nested(BrandCategory()))
     peers = fields.List(fields.Nested(Peer()))
 
@@ -310,7 +315,7 @@ _GROUPS_MAX = 2
 
 def groups(*names: str) -> fields.List[Any]:
     """Declare what an answer may be grouped by."""
-    return listed(fields.Str(validate=validate.OneOf(names)), "Field to group by; repeat for a second one", _GROUPS_MAX)
+    return listed(fields.Str(validate=validate.OneOf(names)), "Group by; repeat for a second one", _GROUPS_MAX)
 
 
 def granularity(default: str | None, *longer: str) -> fields.Str:
@@ -321,7 +326,7 @@ def granularity(default: str | None, *longer: str) -> fields.Str:
 
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
-    description = "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales"
+    description = "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings"
     return one_of(OBSERVATION_KINDS, description)
 
 
@@ -348,7 +353,7 @@ class CohortsQuery(ConvertQuery, ReportQuery):
     """Query of a cohort."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     kind = kind_field()
@@ -375,7 +380,7 @@ class OneInsightQuery(InsightsQuery):
 
 
 def _sort(by_name: str, default: str) -> fields.Str:
-    allowed = ("observations", "-observations", by_name, f"-{by_name}")
+    allowed = ("items", "-items", "observations", "-observations", by_name, f"-{by_name}")
     description = f"Sort order; `-` reverses it; default: {default}"
     return one_of(allowed, description, load_default=default)
 
@@ -383,7 +388,7 @@ def _sort(by_name: str, default: str) -> fields.Str:
 class BrandListQuery(InsightsQuery):
     """Query of the insights of many brands."""
 
-    sort = _sort("brand", "-observations")
+    sort = _sort("brand", "-items")
     limit = WholeNumber(1, 500, load_default=50)
     cursor = CursorText()
 
@@ -416,7 +421,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     """Query of a price index."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     granularity = granularity("month", "quarter", "year")
     kind = one_of(
         KIND_OF_LETTER.values(),
@@ -435,11 +440,11 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
         2,
         400,
         load_default=None,
-        metadata=described("Periods in the window, for geks-*, tpd and geary-khamis; default: all with data"),
+        metadata=described("Periods in the window; for geks-*, tpd and geary-khamis; default: all with data"),
     )
     splice = one_of(
         SPLICES,
-        f"How periods after the window are linked to it; default: {DEFAULT_SPLICE}",
+        f"How later periods are linked; default: {DEFAULT_SPLICE}",
         load_default=DEFAULT_SPLICE,
     )
 
@@ -452,10 +457,11 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
             raise ValidationError(f"{UNITS_NEEDED}, which listings do not have; {OTHER_METHOD}", "method")
 
 
-class ReductionsQuery(ReportQuery):
+class ReductionsQuery(ProgressiveQuery, ReportQuery):
     """Query of announced reductions: those that began in the range."""
 
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     outliers = outliers_field()
 
 
@@ -465,11 +471,10 @@ class RollupQuery(DisplacementQuery, ReportQuery):
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     basis = one_of(
         BASES,
-        "Multiply figures by units sold, or count each item once; default: sales if there are any, "
-        "otherwise the assortment",
+        "Count each unit sold, or each item once; default: sales if there are any, otherwise the assortment",
     )
 
 
@@ -504,7 +509,7 @@ class ReportMeta(Meta):
             "whole index if the filters match no observation, or today if the index is empty"
         ),
     )
-    total = fields.Int(metadata=described("Number of brands or categories in the whole list"))
+    total = fields.Int(metadata=described("Number of brands or categories that the filters find, on all pages"))
     next_cursor = fields.Str(
         allow_none=True,
         metadata=described("`cursor` of the next page of a list; null on the last. Also in `Link: rel=next`"),

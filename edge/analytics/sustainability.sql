@@ -12,7 +12,9 @@ pooled AS (
     SELECT scope, indicator, sum((samples - 1) * log_deviation ^ 2) AS squares, sum(samples - 1) AS degrees
     FROM (SELECT DISTINCT scope, indicator, samples, log_mean, log_deviation FROM impact_factors WHERE samples > 1 AND log_deviation IS NOT NULL) one
     GROUP BY scope, indicator),
-span AS (SELECT coalesce($3::date, (SELECT max(day) FROM seen)) AS last_day)
+span AS (
+    SELECT coalesce($3::date, CASE WHEN $2::date > s.settled THEN s.newest ELSE s.settled END) AS last_day
+    FROM (SELECT window_end(array_agg(day)) AS settled, max(day) AS newest FROM seen) s)
 SELECT i.status, i.survivor_iid, i.weight, span.last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
        ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS unknown_channels, total.units, total.days, total.first,
        total.last, own.impacts, own.stages, factor.factors

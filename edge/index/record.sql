@@ -15,18 +15,20 @@ LEFT JOIN brands b ON b.id = i.brand_id
 LEFT JOIN categories c ON c.id = i.category_id
 LEFT JOIN LATERAL (
     WITH own AS MATERIALIZED (
-        SELECT channel_id, day, currency, kind, price_minor, outlier FROM observations WHERE item_id = ANY(own_and_merged.ids))
+        SELECT channel_id, day, currency, kind, price_minor, outlier FROM observations WHERE item_id = ANY(own_and_merged.ids)),
+    last AS MATERIALIZED (SELECT window_end(array_agg(day)) AS day FROM own)
     SELECT (
-        SELECT json_agg(json_build_object('channel', h.code, 'listings', g.listings, 'last_seen_on', g.last_seen_on) ORDER BY h.code)
-        FROM (SELECT channel_id, count(*) AS listings, max(day) AS last_seen_on FROM own GROUP BY channel_id) g
+        SELECT json_agg(json_build_object('channel', h.code, 'listings', g.listings, 'sales', g.sales, 'last_seen_on', g.last_seen_on)
+                        ORDER BY h.code)
+        FROM (SELECT channel_id, count(*) FILTER (WHERE kind = 'l') AS listings, count(*) FILTER (WHERE kind = 's') AS sales,
+                     max(day) AS last_seen_on FROM own GROUP BY channel_id) g
         JOIN channels h ON h.id = g.channel_id) AS channels, (
         SELECT json_build_object('currency', o.currency, 'kind', o.kind, 'low', min(o.price_minor) FILTER (WHERE o.outlier IS NULL),
             'high', max(o.price_minor) FILTER (WHERE o.outlier IS NULL),
             'median', (percentile_cont(0.5) WITHIN GROUP (ORDER BY o.price_minor) FILTER (WHERE o.outlier IS NULL))::numeric,
-            'observations', count(*) FILTER (WHERE o.outlier IS NULL), 'set_aside', count(o.outlier),
-            'from', min(o.day) FILTER (WHERE o.outlier IS NULL), 'to', max(o.day) FILTER (WHERE o.outlier IS NULL))
-        FROM own o WHERE o.day > (SELECT max(day) - 30 FROM own)
-        GROUP BY o.currency, o.kind HAVING count(*) > count(o.outlier)
+            'observations', count(*) FILTER (WHERE o.outlier IS NULL), 'set_aside', count(o.outlier), 'from', l.day - 29, 'to', l.day)
+        FROM own o JOIN last l ON o.day BETWEEN l.day - 29 AND l.day
+        GROUP BY o.currency, o.kind, l.day HAVING count(*) > count(o.outlier)
         ORDER BY o.kind = 'l' DESC, count(*) FILTER (WHERE o.outlier IS NULL) DESC, o.currency LIMIT 1) AS price_band
 ) seen ON true
 LEFT JOIN LATERAL (

@@ -662,6 +662,23 @@ CREATE FUNCTION public.webhook_has_event(endpoint public.webhook_endpoints) RETU
                    AND (endpoint.types IS NULL OR l.type = ANY (endpoint.types)))
 $$;
 
+CREATE FUNCTION public.window_end(days date[]) RETURNS date
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+DECLARE newest date := (SELECT max(day) FROM unnest(days) AS day);
+BEGIN
+    IF EXISTS (SELECT FROM unnest(days) AS day WHERE day < newest AND day >= newest - 30) THEN
+        RETURN newest;
+    END IF;
+    RETURN (
+        WITH gaps AS (
+            SELECT day, day - lag(day) OVER (ORDER BY day) AS gap FROM (SELECT DISTINCT day FROM unnest(days) AS day) seen),
+        usual AS (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY gap) AS gap FROM gaps)
+        SELECT coalesce(max(g.day) FILTER (WHERE g.gap <= 30 OR u.gap > 30), newest) FROM gaps g CROSS JOIN usual u);
+END $$;
+
+COMMENT ON FUNCTION public.window_end(days date[]) IS 'last day of the default window of an item that has prices on these days; null without any';
+
 CREATE FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) RETURNS TABLE(email text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'

@@ -1263,6 +1263,8 @@ _OUTLIERS = "tests/unit/test_analytics.py"
 
 _PRIOR = "tests/unit/test_prior_price.py"
 
+_FILTERED = "tests/service/reports/test_filters_and_periods.py"
+
 _WATCHES = "tests/service/events/test_watches.py"
 
 _CLUSTERS = "tests/unit/matching/test_articles.py"
@@ -1339,16 +1341,40 @@ PRICE_FAULTS = (
     fault(
         "every fall of a price is an announced reduction",
         "shared/prior_price/__init__.py",
-        "    announces = any(moment.list_price is not None for moment in offered)\n",
-        "    announces = False\n",
+        "    return any(moment.list_price is not None for moment in offered)\n",
+        "    return False\n",
         f"{_PRIOR}::test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known",
     ),
     fault(
         "a reduction is judged by thirty days that do not show where a step within them began",
         "workers/analytics/reports/reductions.py",
-        "max(start, row - WINDOW_DAYS - 1)",
-        "max(start, row - WINDOW_DAYS)",
+        "HISTORY_DAYS if options.progressive else WINDOW_DAYS + 1",
+        "HISTORY_DAYS if options.progressive else WINDOW_DAYS",
         f"{_PRIOR}::test_a_reduction_deserves_the_verdict_that_its_whole_series_gives",
+    ),
+    fault(
+        "one observation shows that no reduction runs",
+        "shared/prior_price/__init__.py",
+        "            return Reason.FEWER_DAYS if day < first else Reason.MISSING_DAYS\n",
+        "            return Reason.NO_REDUCTION\n",
+        f"{_PRIOR}::test_that_no_reduction_runs_is_known_after_a_rise_or_a_whole_window_alone",
+        f"{_PRIOR}::test_a_brute_force_twin_agrees_on_random_series",
+    ),
+    # What insights count and compare.
+    fault(
+        "a list that is filtered by channel is that of all channels",
+        "workers/analytics/reports/standings.py",
+        "from_ids = chosen.channels is None and not by_channel",
+        "from_ids = not by_channel",
+        f"{_FILTERED}::test_pages_of_a_filtered_list_are_those_of_the_channel_alone",
+    ),
+    fault(
+        "the period before is cut where the range begins",
+        "workers/analytics/reports/aggregator.py",
+        "ends if first < self.first and ends < self.last else last",
+        "last",
+        f"{_FILTERED}::test_moving_the_first_day_changes_only_its_own_period",
+        f"{_FILTERED}::test_a_period_is_compared_with_the_whole_one_before_it",
     ),
     # Watches.
     fault(

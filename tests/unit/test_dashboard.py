@@ -423,7 +423,7 @@ def test_a_question_names_its_subject_first_and_leaves_defaults_out() -> None:
 
 def test_an_order_and_a_limit_other_than_usual_are_part_of_the_question() -> None:
     usual = defaults_of(REPORTS_BY_KIND["brand-insights"])
-    assert question({"sort": "-observations", "limit": 50}, usual) == "all"
+    assert question({"sort": "-items", "limit": 50}, usual) == "all"
     assert question({"sort": "-brand", "limit": 10}, usual) == "all · sorted by brand, descending · first 10"
 
 
@@ -528,11 +528,13 @@ def test_slugs_codes_and_ids_are_shown_by_their_names() -> None:
 # Pages: whatever is sorted by whatever, each name comes once, and never twice although the list changes in between.
 
 
-SORTS = ("observations", "-observations", "brand", "-brand")
+SORTS = ("items", "-items", "observations", "-observations", "brand", "-brand")
 
 
 def brands(chance: random.Random, count: int) -> dict[int, Listed]:
-    return {number: Listed(chance.randrange(1, 6), f"brand-{number:03d}") for number in range(count)}
+    return {
+        number: Listed(chance.randrange(1, 6), chance.randrange(1, 6), f"brand-{number:03d}") for number in range(count)
+    }
 
 
 def test_pages_hold_everything_once_in_order() -> None:
@@ -548,7 +550,8 @@ def test_pages_hold_everything_once_in_order() -> None:
                 if page.after is None:
                     break
                 after = page.after
-            keys = {number: one.observations if "observations" in sort else one.name for number, one in found.items()}
+            name = sort.removeprefix("-")
+            keys = {number: getattr(one, "name" if name == "brand" else name) for number, one in found.items()}
             ordered = sorted(sorted(found), key=keys.__getitem__, reverse=sort.startswith("-"))
             assert seen == ordered, sort
 
@@ -560,7 +563,10 @@ def test_an_addition_or_a_removal_between_two_pages_repeats_nothing() -> None:
         first = page_of(found, {"sort": sort, "limit": 8})
         for number in first.ids[5:]:
             del found[number]
-        found |= {100 + number: Listed(chance.randrange(1, 6), f"brand-{number:03d}x") for number in range(20)}
+        found |= {
+            100 + number: Listed(chance.randrange(1, 6), chance.randrange(1, 6), f"brand-{number:03d}x")
+            for number in range(20)
+        }
         rest = page_of(found, {"sort": sort, "limit": 500, "after": first.after})
         assert not set(first.ids) & set(rest.ids), sort
         assert {number for number in range(20) if number in found} <= {*first.ids, *rest.ids}, sort

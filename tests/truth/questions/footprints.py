@@ -12,7 +12,7 @@ from tests.truth import footprint
 from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.exact import Near, share
-from tests.truth.index import Index, Scope
+from tests.truth.index import Index, Scope, window_end
 from tests.truth.questions.scopes import parameters_of, random_scope
 
 _DEFAULT_DAYS = 90
@@ -43,7 +43,7 @@ def rollup(client: Client, index: Index, random: Random, count: int) -> Iterator
 
 def _rows(index: Index, iid: str) -> list[dict[str, Any]]:
     figures = footprint.of_item(index, iid)
-    last = index.column("SELECT max(day) FROM observations WHERE iid = ?", [iid])[0]
+    last = window_end(dict.fromkeys(index.column("SELECT day FROM observations WHERE iid = ?", [iid]), True))
     first = last and last - timedelta(days=_DEFAULT_DAYS - 1)
     sold = index.column(
         "SELECT coalesce(sum(units), 0) FROM observations WHERE iid = ? AND kind = 'sale' AND day BETWEEN ? AND ?",

@@ -16,12 +16,11 @@ def price_changes(index: Index, scope: Scope) -> Callable[[str, date], dict[str,
     """Return what tells the two columns of a currency and period; of both kinds together nothing is compared."""
     if scope.kind == "both":
         return lambda currency, period: UNKNOWN
-    before, now = cells_of(index, scope.before()), cells_of(index, scope)
-    found = {currency: before.get(currency, {}) | now.get(currency, {}) for currency in before.keys() | now.keys()}
+    before, now = cells_of(index, scope.compared()), cells_of(index, scope)
 
     def columns(currency: str, period: date) -> dict[str, Any]:
-        cells: dict[date, Cells] = found.get(currency, {})
-        here, earlier = cells.get(period), cells.get(scope.period_before(period))
+        here: Cells | None = now.get(currency, {}).get(period)
+        earlier: Cells | None = before.get(currency, {}).get(scope.period_before(period))
         if here is None or earlier is None:
             return UNKNOWN
         pairs = [(earlier[iid], here[iid]) for iid in sorted(here.keys() & earlier.keys())]

@@ -8,7 +8,7 @@ from typing import Any
 from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.exact import percentile
-from tests.truth.index import Index
+from tests.truth.index import Index, window_end
 
 WINDOWS = (7, 30, 90, 365)
 DEFAULT_DAYS = 90
@@ -31,7 +31,11 @@ def pricing(client: Client, index: Index, random: Random, count: int) -> Iterato
 def expected(index: Index, iid: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the expected rows and their meta."""
     condition, values = _condition(iid, parameters)
-    last = parameters.get("to") or index.column(f"SELECT max(day) FROM observations WHERE {condition}", values)[0]
+    observed = dict.fromkeys(index.column(f"SELECT day FROM observations WHERE {condition}", values), True)
+    settled = window_end(observed)
+    assert settled is not None
+    asked_later = parameters.get("from", settled) > settled
+    last = parameters.get("to") or (max(observed) if asked_later else settled)
     first = parameters.get("from") or last - timedelta(days=DEFAULT_DAYS - 1)
     within = [*values, first, last]
     rows = index.rows(

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from datetime import date, timedelta
 from decimal import Decimal
@@ -19,7 +18,7 @@ from shared.price_index.rows import IndexRow, Resampling, index_rows
 from workers.analytics.reports.aggregator import GroupedSeries, Key, Range, day_of, number
 from workers.analytics.reports.filters import SQL, Filter
 from workers.analytics.reports.query import Reader, rollups_with_entries
-from workers.analytics.rollups.codec import Array, joined, order_by, starts_of, unpack
+from workers.analytics.rollups.codec import Array, joined, order_by, starts_of
 from workers.analytics.rollups.rows import ItemPrices, unpacked
 
 # Reading what a price index compares: one price an item and period, kept by month or made of single observations.
@@ -28,7 +27,8 @@ from workers.analytics.rollups.rows import ItemPrices, unpacked
 CELLS_MAX = 60_000_000
 Group = tuple[str, int]
 """A currency, and the brand where the filter groups by brands, else 0."""
-ByPeriod = dict[Group, list[tuple[int, ItemPrices]]]
+_Prices = tuple[int, ItemPrices]
+ByPeriod = dict[Group, list[_Prices]]
 
 
 def price_tables(reader: Reader, chosen: Filter) -> dict[Group, PriceTable]:
@@ -114,10 +114,6 @@ def table_of(by_period: list[tuple[int, ItemPrices]]) -> PriceTable:
 # Figures that insights read from segments and from the heads of rollups: medians, counts, ranks.
 
 
-Counts = dict[tuple[str, int], dict[int, int]]
-"""Observations of each id, by currency and period."""
-
-
 class Figure(NamedTuple):
     """A segment in short."""
 
@@ -125,14 +121,6 @@ class Figure(NamedTuple):
     items: int
     median: Decimal
     discounts: dict[str, int | float | None]
-
-
-class Rank(NamedTuple):
-    """A place among others: 1 is the one with most observations; equals share a place."""
-
-    rank: int
-    of: int
-    percentile: float
 
 
 def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
@@ -143,49 +131,6 @@ def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
         key: Figure(n[segment], int(gathered.items[segment]), medians[key], discounts[segment])
         for segment, key in enumerate(gathered.keys)
     }
-
-
-def counts(reader: Reader, scope: str, ids: list[int] | None, chosen: Filter) -> Counts:
-    """Count observations of a scope's rollups by period, from their counts by day: no price is read.
-
-    Of the filter only currency and kinds matter: a rank is among all that the scope holds.
-    """
-    sums: Counts = defaultdict(lambda: defaultdict(int))
-    days, months = reader.days, list(reader.days.months())
-    rows = reader.rows(SQL.heads, scope, months[0], months[-1], ids, chosen.currency, list(chosen.strata))
-    for group_id, month, currency, n, packed in rows:
-        start = number(month)
-        if days.holds_month(month):
-            sums[currency, start][group_id] += n
-            continue
-        by_day = unpack(packed)[0]
-        low, high = max(0, number(days.first) - start), min(31, number(days.last) - start + 1)
-        if days.granularity in (None, "month"):
-            period = int(days.periods_of(np.array([start + low]))[0])
-            sums[currency, period][group_id] += int(by_day[low:high].sum())
-            continue
-        seen = np.flatnonzero(by_day[low:high]) + low
-        for day, period in zip(seen.tolist(), days.periods_of(start + seen).tolist(), strict=True):
-            sums[currency, period][group_id] += int(by_day[day])
-    return {key: {group_id: n for group_id, n in by_group.items() if n} for key, by_group in sums.items()}
-
-
-class Ranks:
-    """Standings of one period, computed once for all rows."""
-
-    def __init__(self, observations: dict[int, int]) -> None:
-        self._observations = observations
-        self._sorted = sorted(observations.values())
-
-    def of(self, number: int) -> Rank | None:
-        """Return the standing of an id; None where it has no observations. The percentile is of those with fewer."""
-        n = self._observations.get(number)
-        if n is None:
-            return None
-        others = len(self._sorted) - 1
-        fewer = bisect_left(self._sorted, n)
-        more = len(self._sorted) - bisect_right(self._sorted, n)
-        return Rank(more + 1, others + 1, round(100 * fewer / others, 4) if others else 100.0)
 
 
 def period_before(days: Range, period: int) -> int:
@@ -241,22 +186,30 @@ class PriceChanges:
     """The changes of prices of a filter, period by period; of a filter of both kinds none is known."""
 
     def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
-        days = reader.days
+        self._days = days = reader.days
         self._found: dict[tuple[str, int, int], PriceChange] = {}
         if len(chosen.kinds) != 1:
             return
-        by_group: ByPeriod = defaultdict(list)
-        for span in (days.before(), days):
-            for group, prices in prices_by_period(reader.of(span), chosen).items():
-                by_group[group] += prices
-        for (currency, group_number), prices in by_group.items():
-            periods = sorted({period for period, _ in prices})
-            table = table_of(prices)
-            rows = index_rows(table.periods, table.panel, _QUESTION, 1.0, Resampling(REPLICATES, seed))
-            for period, row in zip(periods, rows, strict=True):
-                before = day_of(period_before(days, period)).isoformat()
-                if row.compared_with == before:
-                    self._found[currency, period, group_number] = _change(row)
+        before, now = (prices_by_period(reader.of(span), chosen) for span in (days.before(), days))
+        for group in sorted(before.keys() | now.keys()):
+            self._compare(group, before.get(group, []), now.get(group, []), seed)
+
+    def _compare(self, group: Group, before: list[_Prices], now: list[_Prices], seed: int) -> None:
+        """Add the change of each period of a group against the whole one right before it."""
+        first = int(self._days.periods_of(np.array([number(self._days.first)]))[0])
+        # Where the range cuts its first period, the whole of it is there too, for the second. The part, which is
+        # compared with the period before, takes a place between the two: the last day before it.
+        is_cut = any(period == first for period, _ in before)
+        part = first - 1 if is_cut else first
+        prices = before + [(part if period == first else period, found) for period, found in now]
+        periods = sorted({period for period, _ in prices})
+        table = table_of(prices)
+        rows = index_rows(table.periods, table.panel, _QUESTION, 1.0, Resampling(REPLICATES, seed))
+        for period, row in zip(periods, rows, strict=True):
+            own = first if period == part else period
+            is_shown = not (is_cut and period == first)
+            if is_shown and row.compared_with == day_of(period_before(self._days, own)).isoformat():
+                self._found[group[0], own, group[1]] = _change(row)
 
     def columns(self, key: Key, median_change: float | None) -> dict[str, Any]:
         """Return the columns of a row; the key's first group is the brand where the filter groups by brands."""

@@ -20,15 +20,20 @@ SELECT month, days FROM month_cells
 WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL OR currency = $3)
   AND (cardinality($4::text[]) = 0 OR kind = ANY ($4::text[]::"char"[]));
 
--- name: heads
--- The counts of rollups, without their packed prices.
-SELECT id, month, currency, n, days FROM month_cells
-WHERE scope = $1::text::"char" AND month BETWEEN $2 AND $3 AND ($4::integer[] IS NULL OR id = ANY($4))
-  AND ($5::text IS NULL OR currency = $5)
-  AND (cardinality($6::text[]) = 0 OR kind = ANY ($6::text[]::"char"[]));
+-- name: any_in_index
+-- Whether the whole index has anything in a range of months: one row, whatever else is in it.
+SELECT 1 FROM month_cells
+WHERE scope = 'a' AND id = 0 AND month BETWEEN $1 AND $2 AND ($3::text IS NULL OR currency = $3) AND kind = ANY ($4::text[]::"char"[])
+LIMIT 1;
+
+-- name: item_ids
+-- Which items the brands or categories of whole months have, without their observations.
+SELECT id, month, currency, n, item_ids FROM month_cells
+WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND ($3::text IS NULL OR currency = $3)
+  AND kind = ANY ($4::text[]::"char"[]);
 
 -- name: kinds
--- In which months there are listings, in which there are sales. Apart from `heads`, whose optional ids no index serves.
+-- In which months there are listings, in which there are sales.
 SELECT month, kind, days FROM month_cells
 WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND month BETWEEN $3 AND $4
   AND ($5::text IS NULL OR currency = $5);
