@@ -73,6 +73,7 @@ class BrandRef(TypedDict):
 
 class BrandRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale", "both"]]
@@ -102,6 +103,11 @@ class BrandRow(TypedDict):
     peers: NotRequired[list["Peer"]]
 
 
+class ByteLimit(TypedDict):
+    limit: int
+    used: int
+
+
 class Candidate(TypedDict):
     iid: str
     name: str
@@ -128,6 +134,7 @@ class CategoryRef(TypedDict):
 
 class CategoryRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale", "both"]]
@@ -165,6 +172,7 @@ class ChannelEntry(TypedDict):
 
 class ChannelMedian(TypedDict):
     channel: NotRequired[str]
+    items: NotRequired[int]
     observations: NotRequired[int]
     share: NotRequired[float | None]
     median: NotRequired[DecimalText | None]
@@ -173,6 +181,7 @@ class ChannelMedian(TypedDict):
 class ChannelSeen(TypedDict):
     channel: str
     listings: int
+    sales: int
     last_seen_on: DateText
 
 
@@ -184,6 +193,7 @@ class ChannelShare(TypedDict):
 
 class CohortRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
@@ -287,6 +297,10 @@ ExportFilter = TypedDict(
         "to": NotRequired[DateText],
     },
 )
+
+
+class ExportLimits(TypedDict):
+    stored_bytes: "ByteLimit"
 
 
 class ExportManifest(TypedDict):
@@ -471,6 +485,7 @@ class ParameterFault(TypedDict):
 class Peer(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
+    items: NotRequired[int]
     observations: NotRequired[int]
     median: NotRequired[DecimalText | None]
 
@@ -493,6 +508,7 @@ PriceBand = TypedDict(
 
 class PriceIndexRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale"]]
@@ -563,6 +579,7 @@ class QuotaAnswer(TypedDict):
     plan: str
     limits: list["QuotaWindow"]
     jobs: "JobLimits | None"
+    exports: "ExportLimits | None"
 
 
 class QuotaWindow(TypedDict):
@@ -585,6 +602,7 @@ class Quote(TypedDict):
 
 class ReductionRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     channel: NotRequired[str]
     currency: NotRequired[str]
     items: NotRequired[int]
@@ -633,6 +651,7 @@ class ResolveEntry(TypedDict):
 
 class RollupRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
@@ -758,6 +777,7 @@ class SustainabilityRow(TypedDict):
 class TopBrand(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
+    items: NotRequired[int]
     observations: NotRequired[int]
     share: NotRequired[float | None]
     median: NotRequired[DecimalText | None]
@@ -772,12 +792,12 @@ class GetBrandInsightsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
+        "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
@@ -796,20 +816,20 @@ class GetCohortsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
         Several[str],
-        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
+        "Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     group_by: Annotated[
-        Several[Literal["brand", "category", "channel"]], "Field to group by; repeat for a second one; up to 2 values"
+        Several[Literal["brand", "category", "channel"]], "Group by; repeat for a second one; up to 2 values"
     ]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
+        "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
@@ -824,13 +844,13 @@ class GetPriceIndexQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
         Several[str],
-        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
+        "Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     kind: Annotated[
         Literal["listing", "sale"],
@@ -861,12 +881,12 @@ class GetPriceIndexQuery(TypedDict, total=False):
         ],
         "Index formula; common aliases such as ccdi are accepted; default: geks-jevons",
     ]
-    window: Annotated[int, "Periods in the window, for geks-*, tpd and geary-khamis; default: all with data; 2 to 400"]
+    window: Annotated[int, "Periods in the window; for geks-*, tpd and geary-khamis; default: all with data; 2 to 400"]
     splice: Annotated[
         Literal[
             "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
         ],
-        "How periods after the window are linked to it; default: mean",
+        "How later periods are linked; default: mean",
     ]
 
 
@@ -876,9 +896,9 @@ class GetPricingQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
     kind: Annotated[
         Literal["listing", "sale"], "Only listings or only sales; default: both, in separate rows and statistics"
     ]
@@ -889,22 +909,24 @@ class GetPricingQuery(TypedDict, total=False):
 
 
 class GetPriorPriceQuery(TypedDict, total=False):
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
+    progressive: Annotated[
+        bool,
+        "Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided; true or false",
+    ]
+    progressive_days: Annotated[
+        int, "Days after the first step; with `progressive=true`, further steps within them count; 1 to 366"
+    ]
     asked_on: Annotated[str | date, "Date to evaluate; default: each channel's last observed day; YYYY-MM-DD"]
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
     outliers: Annotated[
         Literal["exclude", "include"],
         "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
-    progressive: Annotated[
-        bool,
-        "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided; true or false",
-    ]
-    progressive_days: Annotated[int, "Days after the first step within which further steps count; 1 to 366"]
     first_offered: Annotated[
         str | date,
         "Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 days may then suffice; YYYY-MM-DD",
@@ -920,10 +942,18 @@ class GetReductionsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    progressive: Annotated[
+        bool,
+        "Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided; true or false",
+    ]
+    progressive_days: Annotated[
+        int, "Days after the first step; with `progressive=true`, further steps within them count; 1 to 366"
+    ]
+    brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
         Several[str],
-        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
+        "Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
@@ -938,12 +968,9 @@ class GetSustainabilityQuery(TypedDict, total=False):
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
     displacement: Annotated[
-        Literal["resale", "repair"],
-        "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
+        Literal["resale", "repair"], "Add the impact avoided by sales; at WRAP's displacement rate for resale or repair"
     ]
-    displacement_rate: Annotated[
-        float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
-    ]
+    displacement_rate: Annotated[float, "New items displaced per unit sold; alternative to `displacement`; 0.0 to 1.0"]
 
 
 class GetSustainabilityRollupQuery(TypedDict, total=False):
@@ -953,25 +980,22 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
     displacement: Annotated[
-        Literal["resale", "repair"],
-        "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
+        Literal["resale", "repair"], "Add the impact avoided by sales; at WRAP's displacement rate for resale or repair"
     ]
-    displacement_rate: Annotated[
-        float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
-    ]
+    displacement_rate: Annotated[float, "New items displaced per unit sold; alternative to `displacement`; 0.0 to 1.0"]
     group_by: Annotated[
-        Several[Literal["brand", "category", "channel"]], "Field to group by; repeat for a second one; up to 2 values"
+        Several[Literal["brand", "category", "channel"]], "Group by; repeat for a second one; up to 2 values"
     ]
     brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
         Several[str],
-        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
+        "Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     basis: Annotated[
         Literal["sales", "assortment"],
-        "Multiply figures by units sold, or count each item once; default: sales if there are any, otherwise the assortment",
+        "Count each unit sold, or each item once; default: sales if there are any, otherwise the assortment",
     ]
 
 
@@ -984,20 +1008,20 @@ class ListBrandInsightsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
+        "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
         "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     sort: Annotated[
-        Literal["observations", "-observations", "brand", "-brand"],
-        "Sort order; `-` reverses it; default: -observations",
+        Literal["items", "-items", "observations", "-observations", "brand", "-brand"],
+        "Sort order; `-` reverses it; default: -items",
     ]
     limit: Annotated[int, "Entries per page; 1 to 500; default: 50"]
     cursor: Annotated[str, "`next_cursor` of the previous page"]
@@ -1030,19 +1054,19 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
+        "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
         "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     sort: Annotated[
-        Literal["observations", "-observations", "category", "-category"],
+        Literal["items", "-items", "observations", "-observations", "category", "-category"],
         "Sort order; `-` reverses it; default: category",
     ]
     limit: Annotated[int, "Entries per page; 1 to 500; default: 500"]

@@ -88,7 +88,7 @@ export interface BrandCategory {
     items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Share of the brand's observations */
+    /** Share of the brand's items */
     share?: number | null | undefined;
     /** Median price of the brand in the category; decimal amount in `currency` */
     median?: string | null | undefined;
@@ -147,6 +147,8 @@ export interface BrandReport {
 export interface BrandRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** ISO 4217 */
     currency?: string | undefined;
     /** Only with `convert`: the currency of the prices */
@@ -183,22 +185,29 @@ export interface BrandRow {
     name?: string | undefined;
     /** Code; only with `group_by=channel` */
     channel?: string | undefined;
-    /** Rank by observations among all brands */
+    /** Rank by items among all brands, within the filters */
     rank?: number | undefined;
-    /** Rank in the previous period */
+    /** Rank in the whole previous period */
     rank_before?: number | null | undefined;
     /** Number of ranked brands */
     ranked?: number | undefined;
-    /** Percentage of the other brands with fewer observations */
+    /** Percentage of the other brands with fewer items */
     percentile?: number | undefined;
     /** Decimal amount in `currency` */
     median?: string | null | undefined;
-    /** Change of the median since the previous period; 0.1 means 10 % higher */
+    /** Change of the median since the whole previous period; 0.1 means 10 % higher */
     median_change?: number | null | undefined;
-    /** Weighted mean of median / category median over the brand's categories */
+    /** Mean of median / category median over the brand's categories, weighted by its items */
     against_categories?: number | null | undefined;
     categories?: BrandCategory[] | undefined;
     peers?: Peer[] | undefined;
+}
+/** Limit of bytes that are stored at the same time. */
+export interface ByteLimit {
+    /** Units or jobs allowed */
+    limit: number;
+    /** Units or jobs used */
+    used: number;
 }
 /** One of several items that have an identifier. */
 export interface Candidate {
@@ -259,6 +268,8 @@ export interface CategoryReport {
 export interface CategoryRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** ISO 4217 */
     currency?: string | undefined;
     /** Only with `convert`: the currency of the prices */
@@ -297,15 +308,15 @@ export interface CategoryRow {
     channel?: string | undefined;
     /** Decimal amount in `currency` */
     median?: string | null | undefined;
-    /** Median price of the previous period; decimal amount in `currency` */
+    /** Median price of the whole previous period; decimal amount in `currency` */
     median_before?: string | null | undefined;
     /** median / median_before - 1 */
     median_change?: number | null | undefined;
-    /** Observations of the previous period */
+    /** Observations of the whole previous period */
     observations_before?: number | null | undefined;
-    /** Rank by observations among categories of the same depth */
+    /** Rank by items among categories of the same depth, within the filters */
     rank?: number | null | undefined;
-    /** Rank in the previous period */
+    /** Rank in the whole previous period */
     rank_before?: number | null | undefined;
     /** Number of ranked categories */
     ranked?: number | null | undefined;
@@ -339,13 +350,15 @@ export interface ChannelList {
     data_version: number;
     data: ChannelEntry[];
 }
-/** A channel's share and median. */
+/** A channel's items and their median price. */
 export interface ChannelMedian {
     /** Code */
     channel?: string | undefined;
+    /** Distinct items */
+    items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Share of observations */
+    /** Share of the row's items; an item of several channels counts in each */
     share?: number | null | undefined;
     /** Decimal amount in `currency` */
     median?: string | null | undefined;
@@ -354,8 +367,10 @@ export interface ChannelMedian {
 export interface ChannelSeen {
     /** Code of the channel */
     channel: string;
-    /** Number of listings */
+    /** Observed asking prices */
     listings: number;
+    /** Observed sales */
+    sales: number;
     /** YYYY-MM-DD */
     last_seen_on: string;
 }
@@ -377,6 +392,8 @@ export interface CohortReport {
 export interface CohortRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** Slug */
     brand?: string | null | undefined;
     /** Code */
@@ -682,6 +699,10 @@ export interface ExportFilter {
     /** Last day, inclusive */
     to?: string | undefined;
 }
+/** Limits of exports. */
+export interface ExportLimits {
+    stored_bytes: ByteLimit;
+}
 /** One page of exports, newest first. */
 export interface ExportList {
     /** Number of entries in `data` */
@@ -750,15 +771,15 @@ export interface GetBrandInsightsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
     /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
@@ -773,15 +794,15 @@ export interface GetCategoryInsightsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
     /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
@@ -796,21 +817,21 @@ export interface GetCohortsQuery {
     to?: string | undefined;
     /** Length of a period; default: month */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Brand (slug); repeat to select several */
+    /** Brand (slug); repeat to select several, within the 8 kB of a URL */
     brand?: string[] | undefined;
-    /** Category (code), including its subcategories; repeat to select several */
+    /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
     category?: string[] | undefined;
-    /** Field to group by; repeat for a second one */
+    /** Group by; repeat for a second one */
     group_by?: ("brand" | "category" | "channel")[] | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
     /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
@@ -828,17 +849,17 @@ export interface GetPriceIndexQuery {
     to?: string | undefined;
     /** Length of a period; default: month */
     granularity?: "day" | "week" | "month" | "quarter" | "year" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Brand (slug); repeat to select several */
+    /** Brand (slug); repeat to select several, within the 8 kB of a URL */
     brand?: string[] | undefined;
-    /** Category (code), including its subcategories; repeat to select several */
+    /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
     category?: string[] | undefined;
     /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
     kind?: "listing" | "sale" | undefined;
@@ -846,9 +867,9 @@ export interface GetPriceIndexQuery {
     outliers?: "exclude" | "include" | undefined;
     /** Index formula; common aliases such as ccdi are accepted; default: geks-jevons */
     method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
-    /** Periods in the window, for geks-*, tpd and geary-khamis; default: all with data */
+    /** Periods in the window; for geks-*, tpd and geary-khamis; default: all with data */
     window?: number | undefined;
-    /** How periods after the window are linked to it; default: mean */
+    /** How later periods are linked; default: mean */
     splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
 }
 /** Query of `getPricing`. */
@@ -857,13 +878,13 @@ export interface GetPricingQuery {
     from?: string | undefined;
     /** Last day, inclusive; default: the last day with data, or `from` */
     to?: string | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
     /** Only listings or only sales; default: both, in separate rows and statistics */
     kind?: "listing" | "sale" | undefined;
@@ -872,22 +893,22 @@ export interface GetPricingQuery {
 }
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
+    /** Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided */
+    progressive?: boolean | undefined;
+    /** Days after the first step; with `progressive=true`, further steps within them count */
+    progressive_days?: number | undefined;
     /** Date to evaluate; default: each channel's last observed day */
     asked_on?: string | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
     /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
-    /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided */
-    progressive?: boolean | undefined;
-    /** Days after the first step within which further steps count */
-    progressive_days?: number | undefined;
     /** Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 days may then suffice */
     first_offered?: string | undefined;
 }
@@ -899,11 +920,17 @@ export interface GetReductionsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Category (code), including its subcategories; repeat to select several */
+    /** Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided */
+    progressive?: boolean | undefined;
+    /** Days after the first step; with `progressive=true`, further steps within them count */
+    progressive_days?: number | undefined;
+    /** Brand (slug); repeat to select several, within the 8 kB of a URL */
+    brand?: string[] | undefined;
+    /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
     category?: string[] | undefined;
     /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
@@ -932,11 +959,11 @@ export interface GetSustainabilityQuery {
     from?: string | undefined;
     /** Last day, inclusive; default: the last day with data, or `from` */
     to?: string | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
+    /** Add the impact avoided by sales; at WRAP's displacement rate for resale or repair */
     displacement?: "resale" | "repair" | undefined;
-    /** New items displaced by each unit sold; alternative to `displacement` */
+    /** New items displaced per unit sold; alternative to `displacement` */
     displacement_rate?: number | undefined;
 }
 /** Query of `getSustainabilityRollup`. */
@@ -947,21 +974,21 @@ export interface GetSustainabilityRollupQuery {
     to?: string | undefined;
     /** Length of a period; default: month */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
+    /** Add the impact avoided by sales; at WRAP's displacement rate for resale or repair */
     displacement?: "resale" | "repair" | undefined;
-    /** New items displaced by each unit sold; alternative to `displacement` */
+    /** New items displaced per unit sold; alternative to `displacement` */
     displacement_rate?: number | undefined;
-    /** Field to group by; repeat for a second one */
+    /** Group by; repeat for a second one */
     group_by?: ("brand" | "category" | "channel")[] | undefined;
-    /** Brand (slug); repeat to select several */
+    /** Brand (slug); repeat to select several, within the 8 kB of a URL */
     brand?: string[] | undefined;
-    /** Category (code), including its subcategories; repeat to select several */
+    /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
     category?: string[] | undefined;
-    /** Multiply figures by units sold, or count each item once; default: sales if there are any, otherwise the assortment */
+    /** Count each unit sold, or each item once; default: sales if there are any, otherwise the assortment */
     basis?: "sales" | "assortment" | undefined;
 }
 /** Query of `getUsage`. */
@@ -1047,7 +1074,7 @@ export interface IdentifierRef {
 }
 /** Body of a batch lookup. */
 export interface IidBody {
-    /** Item identifiers; as many as the plan allows */
+    /** Item identifiers; as many as the plan allows and the body's 256 kB hold */
     iids: string[];
 }
 /** An invitation that can still be accepted. */
@@ -1279,20 +1306,20 @@ export interface ListBrandInsightsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
     /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
-    /** Sort order; `-` reverses it; default: -observations */
-    sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
+    /** Sort order; `-` reverses it; default: -items */
+    sort?: "items" | "-items" | "observations" | "-observations" | "brand" | "-brand" | undefined;
     /** Entries per page */
     limit?: number | undefined;
     /** `next_cursor` of the previous page */
@@ -1330,20 +1357,20 @@ export interface ListCategoryInsightsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
     /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Sort order; `-` reverses it; default: category */
-    sort?: "observations" | "-observations" | "category" | "-category" | undefined;
+    sort?: "items" | "-items" | "observations" | "-observations" | "category" | "-category" | undefined;
     /** Entries per page */
     limit?: number | undefined;
     /** `next_cursor` of the previous page */
@@ -1463,7 +1490,7 @@ export interface LookupEntry {
 }
 /** Query of `lookupItems`. */
 export interface LookupItemsQuery {
-    /** Item identifiers; repeat the parameter */
+    /** Item identifiers; repeat the parameter. A URL holds 8 kB, some 300 of them: send more by `POST` */
     iid: string[];
 }
 /** Response to a batch lookup. */
@@ -1661,6 +1688,8 @@ export interface Peer {
     brand?: string | undefined;
     /** Name */
     name?: string | undefined;
+    /** Distinct items */
+    items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
     /** Decimal amount in `currency` */
@@ -1687,9 +1716,9 @@ export interface PriceBand {
     observations: number;
     /** Outliers; all other figures exclude them */
     set_aside: number;
-    /** YYYY-MM-DD */
+    /** First of the 30 days */
     from: string;
-    /** YYYY-MM-DD */
+    /** Last of the 30 days */
     to: string;
 }
 /** A price index. */
@@ -1701,6 +1730,8 @@ export interface PriceIndexReport {
 export interface PriceIndexRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** ISO 4217 */
     currency?: string | undefined;
     /** Only with `convert`: the currency of the prices */
@@ -1927,6 +1958,8 @@ export interface QuotaAnswer {
     limits: QuotaWindow[];
     /** Jobs of the key's organization; null for other credentials, or if the count is unavailable */
     jobs: JobLimits | null;
+    /** Exports of the key's organization; null as `jobs`, and for plans without exports */
+    exports: ExportLimits | null;
 }
 /** One limit. */
 export interface QuotaWindow {
@@ -1972,6 +2005,8 @@ export interface ReadyAnswer {
 export interface ReductionRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** Code */
     channel?: string | undefined;
     /** ISO 4217 */
@@ -2147,7 +2182,7 @@ export interface ReportMeta {
     conversion?: ConversionMeta | undefined;
     /** Origin of `to`; the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
     window_ended_by?: "request" | "data" | "index" | "today" | undefined;
-    /** Number of brands or categories in the whole list */
+    /** Number of brands or categories that the filters find, on all pages */
     total?: number | undefined;
     /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
     next_cursor?: string | null | undefined;
@@ -2159,7 +2194,7 @@ export interface RequestPlanQuery {
 }
 /** Body of a batch. */
 export interface ResolveBody {
-    /** Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`) */
+    /** Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`) and the body's 256 kB hold */
     identifiers: IdentifierFields[];
 }
 /** Result of one identifier of a batch. */
@@ -2272,7 +2307,7 @@ export interface RollupMeta {
     conversion?: ConversionMeta | undefined;
     /** Origin of `to`; the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
     window_ended_by?: "request" | "data" | "index" | "today" | undefined;
-    /** Number of brands or categories in the whole list */
+    /** Number of brands or categories that the filters find, on all pages */
     total?: number | undefined;
     /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
     next_cursor?: string | null | undefined;
@@ -2288,6 +2323,8 @@ export interface RollupReport {
 export interface RollupRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** Slug */
     brand?: string | null | undefined;
     /** Code */
@@ -2720,15 +2757,17 @@ export interface SustainabilityRow {
     /** Stages listed by sources; they need not add up to `per_unit` */
     stages: StageFigure[];
 }
-/** A brand with many observations in a category. */
+/** A brand with many items in a category. */
 export interface TopBrand {
     /** Slug */
     brand?: string | undefined;
     /** Name */
     name?: string | undefined;
+    /** Distinct items */
+    items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Share of the category's observations */
+    /** Share of the category's items */
     share?: number | null | undefined;
     /** Decimal amount in `currency` */
     median?: string | null | undefined;

@@ -96,7 +96,7 @@ export interface BrandCategory {
   items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Share of the brand's observations */
+  /** Share of the brand's items */
   share?: number | null | undefined;
   /** Median price of the brand in the category; decimal amount in `currency` */
   median?: string | null | undefined;
@@ -160,6 +160,8 @@ export interface BrandReport {
 export interface BrandRow {
   /** First day of the period */
   period?: string | undefined;
+  /** Whether the range holds only a part of the period */
+  partial_period?: boolean | undefined;
   /** ISO 4217 */
   currency?: string | undefined;
   /** Only with `convert`: the currency of the prices */
@@ -196,22 +198,30 @@ export interface BrandRow {
   name?: string | undefined;
   /** Code; only with `group_by=channel` */
   channel?: string | undefined;
-  /** Rank by observations among all brands */
+  /** Rank by items among all brands, within the filters */
   rank?: number | undefined;
-  /** Rank in the previous period */
+  /** Rank in the whole previous period */
   rank_before?: number | null | undefined;
   /** Number of ranked brands */
   ranked?: number | undefined;
-  /** Percentage of the other brands with fewer observations */
+  /** Percentage of the other brands with fewer items */
   percentile?: number | undefined;
   /** Decimal amount in `currency` */
   median?: string | null | undefined;
-  /** Change of the median since the previous period; 0.1 means 10 % higher */
+  /** Change of the median since the whole previous period; 0.1 means 10 % higher */
   median_change?: number | null | undefined;
-  /** Weighted mean of median / category median over the brand's categories */
+  /** Mean of median / category median over the brand's categories, weighted by its items */
   against_categories?: number | null | undefined;
   categories?: BrandCategory[] | undefined;
   peers?: Peer[] | undefined;
+}
+
+/** Limit of bytes that are stored at the same time. */
+export interface ByteLimit {
+  /** Units or jobs allowed */
+  limit: number;
+  /** Units or jobs used */
+  used: number;
 }
 
 /** One of several items that have an identifier. */
@@ -278,6 +288,8 @@ export interface CategoryReport {
 export interface CategoryRow {
   /** First day of the period */
   period?: string | undefined;
+  /** Whether the range holds only a part of the period */
+  partial_period?: boolean | undefined;
   /** ISO 4217 */
   currency?: string | undefined;
   /** Only with `convert`: the currency of the prices */
@@ -316,15 +328,15 @@ export interface CategoryRow {
   channel?: string | undefined;
   /** Decimal amount in `currency` */
   median?: string | null | undefined;
-  /** Median price of the previous period; decimal amount in `currency` */
+  /** Median price of the whole previous period; decimal amount in `currency` */
   median_before?: string | null | undefined;
   /** median / median_before - 1 */
   median_change?: number | null | undefined;
-  /** Observations of the previous period */
+  /** Observations of the whole previous period */
   observations_before?: number | null | undefined;
-  /** Rank by observations among categories of the same depth */
+  /** Rank by items among categories of the same depth, within the filters */
   rank?: number | null | undefined;
-  /** Rank in the previous period */
+  /** Rank in the whole previous period */
   rank_before?: number | null | undefined;
   /** Number of ranked categories */
   ranked?: number | null | undefined;
@@ -362,13 +374,15 @@ export interface ChannelList {
   data: ChannelEntry[];
 }
 
-/** A channel's share and median. */
+/** A channel's items and their median price. */
 export interface ChannelMedian {
   /** Code */
   channel?: string | undefined;
+  /** Distinct items */
+  items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Share of observations */
+  /** Share of the row's items; an item of several channels counts in each */
   share?: number | null | undefined;
   /** Decimal amount in `currency` */
   median?: string | null | undefined;
@@ -378,8 +392,10 @@ export interface ChannelMedian {
 export interface ChannelSeen {
   /** Code of the channel */
   channel: string;
-  /** Number of listings */
+  /** Observed asking prices */
   listings: number;
+  /** Observed sales */
+  sales: number;
   /** YYYY-MM-DD */
   last_seen_on: string;
 }
@@ -404,6 +420,8 @@ export interface CohortReport {
 export interface CohortRow {
   /** First day of the period */
   period?: string | undefined;
+  /** Whether the range holds only a part of the period */
+  partial_period?: boolean | undefined;
   /** Slug */
   brand?: string | null | undefined;
   /** Code */
@@ -730,6 +748,11 @@ export interface ExportFilter {
   to?: string | undefined;
 }
 
+/** Limits of exports. */
+export interface ExportLimits {
+  stored_bytes: ByteLimit;
+}
+
 /** One page of exports, newest first. */
 export interface ExportList {
   /** Number of entries in `data` */
@@ -804,13 +827,13 @@ export interface GetBrandInsightsQuery {
   granularity?: "day" | "week" | "month" | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+  /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to use */
+  /** Table of exchange rates */
   rates?: string | undefined;
-  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+  /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
   kind?: "listing" | "sale" | "both" | undefined;
   /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
@@ -828,13 +851,13 @@ export interface GetCategoryInsightsQuery {
   granularity?: "day" | "week" | "month" | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+  /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to use */
+  /** Table of exchange rates */
   rates?: string | undefined;
-  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+  /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
   kind?: "listing" | "sale" | "both" | undefined;
   /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
@@ -852,19 +875,19 @@ export interface GetCohortsQuery {
   granularity?: "day" | "week" | "month" | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+  /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to use */
+  /** Table of exchange rates */
   rates?: string | undefined;
   /** Brand (slug); repeat to select several, within the 8 kB of a URL */
   brand?: string[] | undefined;
-  /** Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL */
+  /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
   category?: string[] | undefined;
-  /** Field to group by; repeat for a second one */
+  /** Group by; repeat for a second one */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
-  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+  /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
   kind?: "listing" | "sale" | "both" | undefined;
   /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
@@ -886,15 +909,15 @@ export interface GetPriceIndexQuery {
   granularity?: "day" | "week" | "month" | "quarter" | "year" | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+  /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to use */
+  /** Table of exchange rates */
   rates?: string | undefined;
   /** Brand (slug); repeat to select several, within the 8 kB of a URL */
   brand?: string[] | undefined;
-  /** Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL */
+  /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
   category?: string[] | undefined;
   /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
   kind?: "listing" | "sale" | undefined;
@@ -902,9 +925,9 @@ export interface GetPriceIndexQuery {
   outliers?: "exclude" | "include" | undefined;
   /** Index formula; common aliases such as ccdi are accepted; default: geks-jevons */
   method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
-  /** Periods in the window, for geks-*, tpd and geary-khamis; default: all with data */
+  /** Periods in the window; for geks-*, tpd and geary-khamis; default: all with data */
   window?: number | undefined;
-  /** How periods after the window are linked to it; default: mean */
+  /** How later periods are linked; default: mean */
   splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
 }
 
@@ -916,11 +939,11 @@ export interface GetPricingQuery {
   to?: string | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+  /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to use */
+  /** Table of exchange rates */
   rates?: string | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
   /** Only listings or only sales; default: both, in separate rows and statistics */
   kind?: "listing" | "sale" | undefined;
@@ -930,22 +953,22 @@ export interface GetPricingQuery {
 
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+  /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to use */
+  /** Table of exchange rates */
   rates?: string | undefined;
+  /** Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided */
+  progressive?: boolean | undefined;
+  /** Days after the first step; with `progressive=true`, further steps within them count */
+  progressive_days?: number | undefined;
   /** Date to evaluate; default: each channel's last observed day */
   asked_on?: string | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
   /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
-  /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided */
-  progressive?: boolean | undefined;
-  /** Days after the first step within which further steps count */
-  progressive_days?: number | undefined;
   /** Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 days may then suffice */
   first_offered?: string | undefined;
 }
@@ -960,9 +983,15 @@ export interface GetReductionsQuery {
   granularity?: "day" | "week" | "month" | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
-  /** Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL */
+  /** Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided */
+  progressive?: boolean | undefined;
+  /** Days after the first step; with `progressive=true`, further steps within them count */
+  progressive_days?: number | undefined;
+  /** Brand (slug); repeat to select several, within the 8 kB of a URL */
+  brand?: string[] | undefined;
+  /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
   category?: string[] | undefined;
   /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
@@ -996,9 +1025,9 @@ export interface GetSustainabilityQuery {
   to?: string | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
+  /** Add the impact avoided by sales; at WRAP's displacement rate for resale or repair */
   displacement?: "resale" | "repair" | undefined;
-  /** New items displaced by each unit sold; alternative to `displacement` */
+  /** New items displaced per unit sold; alternative to `displacement` */
   displacement_rate?: number | undefined;
 }
 
@@ -1012,19 +1041,19 @@ export interface GetSustainabilityRollupQuery {
   granularity?: "day" | "week" | "month" | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
-  /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
+  /** Add the impact avoided by sales; at WRAP's displacement rate for resale or repair */
   displacement?: "resale" | "repair" | undefined;
-  /** New items displaced by each unit sold; alternative to `displacement` */
+  /** New items displaced per unit sold; alternative to `displacement` */
   displacement_rate?: number | undefined;
-  /** Field to group by; repeat for a second one */
+  /** Group by; repeat for a second one */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
   /** Brand (slug); repeat to select several, within the 8 kB of a URL */
   brand?: string[] | undefined;
-  /** Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL */
+  /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
   category?: string[] | undefined;
-  /** Multiply figures by units sold, or count each item once; default: sales if there are any, otherwise the assortment */
+  /** Count each unit sold, or each item once; default: sales if there are any, otherwise the assortment */
   basis?: "sales" | "assortment" | undefined;
 }
 
@@ -1375,18 +1404,18 @@ export interface ListBrandInsightsQuery {
   granularity?: "day" | "week" | "month" | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+  /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to use */
+  /** Table of exchange rates */
   rates?: string | undefined;
-  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+  /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
   kind?: "listing" | "sale" | "both" | undefined;
   /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
-  /** Sort order; `-` reverses it; default: -observations */
-  sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
+  /** Sort order; `-` reverses it; default: -items */
+  sort?: "items" | "-items" | "observations" | "-observations" | "brand" | "-brand" | undefined;
   /** Entries per page */
   limit?: number | undefined;
   /** `next_cursor` of the previous page */
@@ -1429,18 +1458,18 @@ export interface ListCategoryInsightsQuery {
   granularity?: "day" | "week" | "month" | undefined;
   /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
-  /** Only this currency (ISO 4217) */
+  /** Only this currency; an ISO 4217 code */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+  /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to use */
+  /** Table of exchange rates */
   rates?: string | undefined;
-  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+  /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
   kind?: "listing" | "sale" | "both" | undefined;
   /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Sort order; `-` reverses it; default: category */
-  sort?: "observations" | "-observations" | "category" | "-category" | undefined;
+  sort?: "items" | "-items" | "observations" | "-observations" | "category" | "-category" | undefined;
   /** Entries per page */
   limit?: number | undefined;
   /** `next_cursor` of the previous page */
@@ -1788,6 +1817,8 @@ export interface Peer {
   brand?: string | undefined;
   /** Name */
   name?: string | undefined;
+  /** Distinct items */
+  items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
   /** Decimal amount in `currency` */
@@ -1816,9 +1847,9 @@ export interface PriceBand {
   observations: number;
   /** Outliers; all other figures exclude them */
   set_aside: number;
-  /** YYYY-MM-DD */
+  /** First of the 30 days */
   from: string;
-  /** YYYY-MM-DD */
+  /** Last of the 30 days */
   to: string;
 }
 
@@ -1832,6 +1863,8 @@ export interface PriceIndexReport {
 export interface PriceIndexRow {
   /** First day of the period */
   period?: string | undefined;
+  /** Whether the range holds only a part of the period */
+  partial_period?: boolean | undefined;
   /** ISO 4217 */
   currency?: string | undefined;
   /** Only with `convert`: the currency of the prices */
@@ -2069,6 +2102,8 @@ export interface QuotaAnswer {
   limits: QuotaWindow[];
   /** Jobs of the key's organization; null for other credentials, or if the count is unavailable */
   jobs: JobLimits | null;
+  /** Exports of the key's organization; null as `jobs`, and for plans without exports */
+  exports: ExportLimits | null;
 }
 
 /** One limit. */
@@ -2118,6 +2153,8 @@ export interface ReadyAnswer {
 export interface ReductionRow {
   /** First day of the period */
   period?: string | undefined;
+  /** Whether the range holds only a part of the period */
+  partial_period?: boolean | undefined;
   /** Code */
   channel?: string | undefined;
   /** ISO 4217 */
@@ -2303,7 +2340,7 @@ export interface ReportMeta {
   conversion?: ConversionMeta | undefined;
   /** Origin of `to`; the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
   window_ended_by?: "request" | "data" | "index" | "today" | undefined;
-  /** Number of brands or categories in the whole list */
+  /** Number of brands or categories that the filters find, on all pages */
   total?: number | undefined;
   /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
   next_cursor?: string | null | undefined;
@@ -2437,7 +2474,7 @@ export interface RollupMeta {
   conversion?: ConversionMeta | undefined;
   /** Origin of `to`; the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
   window_ended_by?: "request" | "data" | "index" | "today" | undefined;
-  /** Number of brands or categories in the whole list */
+  /** Number of brands or categories that the filters find, on all pages */
   total?: number | undefined;
   /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
   next_cursor?: string | null | undefined;
@@ -2455,6 +2492,8 @@ export interface RollupReport {
 export interface RollupRow {
   /** First day of the period */
   period?: string | undefined;
+  /** Whether the range holds only a part of the period */
+  partial_period?: boolean | undefined;
   /** Slug */
   brand?: string | null | undefined;
   /** Code */
@@ -2916,15 +2955,17 @@ export interface SustainabilityRow {
   stages: StageFigure[];
 }
 
-/** A brand with many observations in a category. */
+/** A brand with many items in a category. */
 export interface TopBrand {
   /** Slug */
   brand?: string | undefined;
   /** Name */
   name?: string | undefined;
+  /** Distinct items */
+  items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Share of the category's observations */
+  /** Share of the category's items */
   share?: number | null | undefined;
   /** Decimal amount in `currency` */
   median?: string | null | undefined;
