@@ -24,7 +24,7 @@ from shared.price_index.series import measure_named
 from shared.prior_price import COLUMNS as PRIOR_PRICE_COLUMNS
 from shared.prior_price import Moment, Options, Reference, as_fields, channels_of, reference
 from workers.analytics.rollups.outliers import COLUMNS as OUTLIER_COLUMNS
-from workers.analytics.rollups.outliers import prices_of
+from workers.analytics.rollups.outliers import OPTIONAL, prices_of
 
 
 @click.group()
@@ -107,7 +107,7 @@ def _given(named: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[str
     return given
 
 
-# `itemindex calc outliers`: prices of a file that their neighbours contradict.
+# `itemindex calc outliers`: prices of a file that nothing confirms.
 
 
 def _known_currency(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -124,9 +124,9 @@ def _known_currency(context: click.Context, parameter: click.Parameter, value: s
 def outliers(file: Path, currency: str, columns: tuple[str, ...]) -> None:
     """List the observations that statistics would exclude as outliers, each with its likely cause.
 
-    FILE is CSV with the columns item, channel, day and price. Loads apply the same method.
+    FILE is CSV with the columns item, channel, day, price and, if known, list_price. Loads apply the same method.
     """
-    read = csv_file(file, OUTLIER_COLUMNS, columns, whole=True)
+    read = csv_file(file, OUTLIER_COLUMNS, columns, OPTIONAL, whole=True)
     prices = prices_of(read.columns, currency)
     letters = prices.outliers(prices.price)
     positions = np.flatnonzero(letters != b"-")

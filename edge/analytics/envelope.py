@@ -67,6 +67,12 @@ def outliers_field() -> fields.Str:
     return one_of(MODES, description, load_default=MODES[0])
 
 
+def observed_prices_field() -> fields.Str:
+    """Declare whether outliers count where the rule is about every price that was asked."""
+    description = "Whether outliers count; by default every observed price does"
+    return one_of(MODES, description, load_default=MODES[1])
+
+
 class LightFormat(QueryParameters):
     """The parameters of every light read."""
 

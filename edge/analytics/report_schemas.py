@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
-from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
+from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, observed_prices_field, outliers_field
 from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
 from edge.http.parameters import (
     CurrencyCode,
@@ -456,7 +456,7 @@ class ReductionsQuery(ReportQuery):
     """Query of announced reductions: those that began in the range."""
 
     category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
-    outliers = outliers_field()
+    outliers = observed_prices_field()
 
 
 class RollupQuery(DisplacementQuery, ReportQuery):

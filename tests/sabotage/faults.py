@@ -1294,16 +1294,16 @@ PRICE_FAULTS = (
     fault(
         "a price that another channel has on the same day is set aside",
         "workers/analytics/rollups/outliers.py",
-        "return confirmed | (same_day > 0)",
-        "return confirmed",
-        f"{_OUTLIERS}::test_prices_that_others_explain_stay",
+        "    confirmed |= _near(rows, value, item, day) > _near(rows, value, item, day, channel)\n",
+        "",
+        f"{_OUTLIERS}::test_prices_that_something_confirms_stay",
     ),
     fault(
-        "a channel that is wrong on all days confirms itself",
+        "a deep offer with a list price is set aside",
         "workers/analytics/rollups/outliers.py",
-        "np.where(by_channels, in_item - in_channel, in_item - 1)",
-        "in_item - 1",
-        f"{_OUTLIERS}::test_a_channel_that_is_wrong_on_all_days_is_contradicted_by_the_others",
+        "(reduction > 0) & (reduction < STATED_MAX)",
+        "reduction < -np.inf",
+        f"{_OUTLIERS}::test_a_stated_list_price_confirms_a_reduction_and_the_price_after_it",
     ),
     fault(
         "price bands count outliers",

@@ -352,11 +352,49 @@ def test_outliers_of_new_and_of_former_months_are_marked_and_have_rollups_of_the
 
 
 def test_later_data_takes_a_mark_away(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, STEADY + row(1, 9, "NORTH", "30.00"))
+    load_rows(settings, tmp_path, STEADY + row(1, 9, "NORTH", "90.00"))
     assert [one[1] for one in outliers(settings)] == [9]
-    load_rows(settings, tmp_path, "".join(row(1, day, "NORTH", "30.00") for day in range(10, 22)), name="b.csv")
+    assert changes(settings) == []
+    load_rows(settings, tmp_path, "".join(row(1, day, "NORTH", "90.00") for day in range(10, 22)), name="b.csv")
     assert outliers(settings) == []
     assert {one[12] for one in rollups(settings)} == {"l"}
+    [event] = changes(settings)
+    assert (event["month"], event["observations"]) == ("2026-07", 1)
+    [change] = event["changes"]
+    assert (change["day"], change["channel"], change["price_minor"]) == ("2026-07-09", "NORTH", 9_000)
+    assert (change["before"], change["after"]) == ("one_off", None)
+
+
+def changes(settings: Settings) -> list[dict[str, Any]]:
+    """Return the logged changes of marks, the oldest first."""
+    return [
+        one[0] for one in execute(settings, "SELECT data FROM event_log WHERE type = 'outliers.changed' ORDER BY id")
+    ]
+
+
+def test_days_after_a_price_decide_on_it_and_both_marks_are_logged(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, STEADY + row(1, 9, "NORTH", "25.00"))
+    assert outliers(settings) == [], "an offer may end so"
+    load_rows(settings, tmp_path, row(1, 10, "NORTH", "10.00"), name="b.csv")
+    assert [one[1] for one in outliers(settings)] == [9]
+    [event] = changes(settings)
+    assert [(change["before"], change["after"]) for change in event["changes"]] == [(None, "one_off")]
+
+
+def test_an_offer_that_later_days_surround_stays(servers: Servers, tmp_path: Path) -> None:
+    """Half price for a week with a list price, and a day at a fifth without one; more rows follow later."""
+    offer = [row(1, day, "NORTH", "10.00") for day in (1, 2, 3)]
+    offer += [row(1, day, "NORTH", "5.00").replace(",5.00,", ",5.00,10.00") for day in range(4, 11)]
+    offer += [row(1, day, "NORTH", "2.00" if day == 12 else "10.00") for day in (11, 12, 13, 14)]
+    later = [row(1, day, "NORTH", "10.00") for day in range(15, 32)]
+    seen = []
+    for parts in (["".join(offer + later)], ["".join(offer), "".join(later)], offer + later):
+        with servers.fresh(tmp_path) as settings:
+            for number, rows in enumerate(parts):
+                load_rows(settings, tmp_path, rows, name=f"{len(parts)}-{number}.csv")
+            seen.append(marks(settings))
+            assert outliers(settings) == []
+    assert seen[0] == seen[1] == seen[2]
 
 
 def test_an_undone_load_leaves_no_mark_behind(settings: Settings, tmp_path: Path) -> None:
