@@ -19,7 +19,7 @@ from shared.money import CODES
 from shared.price_index.panel import COLUMNS as INDEX_COLUMNS
 from shared.price_index.panel import GRANULARITIES, IndexNotDefined, table_of
 from shared.price_index.question import Output, Question, method_named, splice_named
-from shared.price_index.rows import IndexRow, Resampling, index_rows
+from shared.price_index.rows import IndexRow, index_rows
 from shared.price_index.series import measure_named
 from shared.prior_price import COLUMNS as PRIOR_PRICE_COLUMNS
 from shared.prior_price import Moment, Options, Reference, as_fields, channels_of, reference
@@ -237,8 +237,7 @@ _HELP = {
 @click.option("--sample", type=click.Choice(["all", "matched"]), default="all", help=_HELP["sample"])
 @click.option("--granularity", type=click.Choice([*GRANULARITIES]), help="Combine days into longer periods.")
 @click.option("--first", type=FiniteRange(), default=100.0, help=_HELP["first"])
-@click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
-@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
+@click.option("--interval", is_flag=True, help="With a 95 % interval, by a jackknife over items.")
 @COLUMN
 @json_option
 def index_numbers(file: Path, columns: tuple[str, ...], **given: Any) -> None:
@@ -252,8 +251,8 @@ def index_numbers(file: Path, columns: tuple[str, ...], **given: Any) -> None:
     panel = table.panel.carried() if given["impute"] == "carry" else table.panel
     if given["kind"] == "quantity":
         panel = panel.exchanged()
-    resampling = Resampling(given["bootstrap"], given["seed"]) if given["bootstrap"] else None
-    rows = index_rows(table.periods, panel, _question(table.periods, given), given["first"], resampling)
+    question = _question(table.periods, given)
+    rows = index_rows(table.periods, panel, question, given["first"], interval=given["interval"])
     _warn(rows)
     show([asdict(row) if for_programs() else _rounded(row) for row in rows], title=f"{given['kind']} index")
 

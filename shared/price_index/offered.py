@@ -37,6 +37,11 @@ SPLICES = (
     "fbmw",
 )
 DEFAULT_SPLICE = "mean"
+MATCHES: dict[str, str] = {
+    "channel": "each item with itself in the same channel",
+    "item": "each item with itself over all channels, whose mix then moves the index",
+}
+DEFAULT_MATCH = "channel"
 
 
 def offered_method(text: str) -> str | None:

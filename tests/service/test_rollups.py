@@ -112,23 +112,21 @@ def test_each_item_has_its_geometric_mean_or_the_unit_value_of_its_sales(setting
         load_rows(settings, tmp_path, some_rows(chance, 200), text=text, name=name, header=HEADER_WITH_CURRENCY)
     rows = execute(
         settings,
-        "SELECT CASE WHEN o.outlier IS NULL THEN o.kind::text ELSE upper(o.kind::text) END, date_trunc('month', o.day)::date, o.currency, i.category_id, o.item_id, "
+        "SELECT CASE WHEN o.outlier IS NULL THEN o.kind::text ELSE upper(o.kind::text) END, date_trunc('month', o.day)::date, o.currency, i.category_id, o.item_id, o.channel_id, "
         "CASE o.kind WHEN 's' THEN sum(o.price_minor * o.units)::float8 / sum(o.units) "
         "ELSE exp(avg(ln(o.price_minor))) END, CASE o.kind WHEN 's' THEN sum(o.units) ELSE 0 END "
-        "FROM observations o JOIN items i ON i.id = o.item_id GROUP BY 1, 2, 3, 4, 5, o.kind",
+        "FROM observations o JOIN items i ON i.id = o.item_id GROUP BY 1, 2, 3, 4, 5, 6, o.kind",
     )
     expected = {
-        (kind, month, currency, category or 0, item): (p, units)
-        for kind, month, currency, category, item, p, units in rows
+        (kind, month, currency, category or 0, item, channel): (p, units)
+        for kind, month, currency, category, item, channel, p, units in rows
     }
     found = {}
     for row in rollups(settings):
         if row[0] == "c":
             prices = unpacked(row[14])
-            for item, price, units in zip(
-                prices.item.tolist(), prices.price.tolist(), prices.units.tolist(), strict=True
-            ):
-                found[row[12], row[2], row[3], row[1], item] = (price, units)
+            for item, channel, price, units in zip(*(column.tolist() for column in prices), strict=True):
+                found[row[12], row[2], row[3], row[1], item, channel] = (price, units)
     assert found.keys() == expected.keys()
     for key, (price, units) in expected.items():
         assert found[key] == (pytest.approx(float(price), rel=1e-12), units)

@@ -13,8 +13,8 @@ from workers.analytics.reports.filters import Category, Filter, Tree, brand_ids,
 from workers.analytics.reports.price_change import (
     PRICE_CHANGE,
     PRICE_CHANGE_METHOD,
+    PRICE_CHANGE_ROUNDING,
     PRICE_CHANGE_UNITS,
-    ROUNDED_PRICE_CHANGE,
     Figure,
     PriceChanges,
     Ranks,
@@ -22,7 +22,6 @@ from workers.analytics.reports.price_change import (
     counts,
     figures,
     period_before,
-    seed_of,
 )
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import (
@@ -51,11 +50,10 @@ _FILTERED_BY = ("channel", "currency", "kind", "outliers")
 class _Insights:
     """Insights of a snapshot; outliers and days with data are counted over all rows. `scope`: whose ranks they show."""
 
-    def __init__(self, reader: Reader, chosen: Filter, seed: int, scope: str) -> None:
+    def __init__(self, reader: Reader, chosen: Filter, scope: str) -> None:
         self._reader = reader
         self._before = reader.of(reader.days.before())
         self._chosen = chosen
-        self._seed = seed
         self._codes = channel_codes(reader.connection)
         self._outliers: dict[Key, int] = {}
         self.seen: set[int] = set()
@@ -69,7 +67,7 @@ class _Insights:
         self.seen |= gathered.days
         self._outliers = self.aside.of(chosen)
         now = figures(gathered)
-        return now, {**now, **figures(self._before.gather(chosen))}, PriceChanges(self._reader, chosen, self._seed)
+        return now, {**now, **figures(self._before.gather(chosen))}, PriceChanges(self._reader, chosen)
 
     def _earlier(self, key: Key) -> Key:
         return key._replace(period=period_before(self._reader.days, key.period))
@@ -87,7 +85,7 @@ class _Insights:
             "median_change": median_change,
             "kind": self._chosen.kind,
             **now.discounts,
-            **prices.columns(key, median_change),
+            **prices.columns(key),
         }
 
 
@@ -157,11 +155,11 @@ BRAND_ROUNDING = {
             "against_categories",
             "categories.share",
             "categories.against_category",
-            *ROUNDED_PRICE_CHANGE,
             *ROUNDED_DISCOUNTS,
         ),
         SIX_DECIMALS,
     ),
+    **PRICE_CHANGE_ROUNDING,
     "percentile": FOUR_DECIMALS,
 }
 BRAND_METHOD = (
@@ -187,7 +185,7 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
         days = range_of(connection, tree, whole, parameters)
         reader = Reader(connection, tree, days, report_progress)
         chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
-        report = _Brands(reader, chosen, seed_of(connection, parameters))
+        report = _Brands(reader, chosen)
         page = None if one else report.page(parameters)
         ids = one or (page.ids if page else ())
         rows = report.by_channel(ids) if grouped else report.rows(ids, chosen)
@@ -205,8 +203,8 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
 
 
 class _Brands(_Insights):
-    def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
-        super().__init__(reader, chosen, seed, "b")
+    def __init__(self, reader: Reader, chosen: Filter) -> None:
+        super().__init__(reader, chosen, "b")
         self._ranks = {key: Ranks({b: n for b, n in by.items() if b}) for key, by in self._all_counts.items()}
 
     def page(self, parameters: dict[str, Any]) -> Page:
@@ -365,9 +363,10 @@ CATEGORY_UNITS = {
     **PRICE_CHANGE_UNITS,
     **DISCOUNT_UNITS,
 }
-CATEGORY_ROUNDING = dict.fromkeys(
-    ("median_change", "channels.share", "top_brands.share", *ROUNDED_PRICE_CHANGE, *ROUNDED_DISCOUNTS), SIX_DECIMALS
-)
+CATEGORY_ROUNDING = {
+    **dict.fromkeys(("median_change", "channels.share", "top_brands.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS),
+    **PRICE_CHANGE_ROUNDING,
+}
 CATEGORY_METHOD = (
     "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
     "right before, or as many days as the range has; rank counts observations of all channels among categories "
@@ -390,7 +389,7 @@ def categories(connection: Connection, parameters: dict[str, Any], report_progre
         # The parts of a category report the category, so that progress never runs backwards.
         reader = Reader(connection, tree, days, lambda *_: report_progress("reading", done, total))
         chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
-        report = _Categories(reader, chosen, seed_of(connection, parameters))
+        report = _Categories(reader, chosen)
         page = None if code else _page(reader, chosen, parent, parameters)
         requested = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
         rows: list[dict[str, Any]] = []
@@ -436,8 +435,8 @@ def _of(chosen: Filter, category: Category) -> Filter:
 
 
 class _Categories(_Insights):
-    def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
-        super().__init__(reader, chosen, seed, "t")
+    def __init__(self, reader: Reader, chosen: Filter) -> None:
+        super().__init__(reader, chosen, "t")
         depth = {category.id: len(category.path) for category in reader.tree.by_id.values()}
         self._ranks = {
             level: {
