@@ -445,9 +445,8 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     )
     match = one_of(
         MATCHES,
-        "What is compared: "
-        + "; ".join(f"`{name}`: {text}" for name, text in MATCHES.items())
-        + f"; default: {DEFAULT_MATCH}",
+        "Compare each item with itself in the same channel (`channel`), or over all channels, whose mix then moves the "
+        f"index too (`item`); default: {DEFAULT_MATCH}",
         load_default=DEFAULT_MATCH,
     )
 

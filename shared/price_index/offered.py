@@ -37,10 +37,7 @@ SPLICES = (
     "fbmw",
 )
 DEFAULT_SPLICE = "mean"
-MATCHES: dict[str, str] = {
-    "channel": "each item with itself in the same channel",
-    "item": "each item with itself over all channels, whose mix then moves the index",
-}
+MATCHES = ("channel", "item")
 DEFAULT_MATCH = "channel"
 
 
