@@ -1,7 +1,7 @@
 """The index of every period of a panel, by whichever method is asked for. Pure."""
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class Pairs:
         `group` is each item's group, numbered from 0. `prices_at_once` are compared together: their terms fit a
         processor's cache. Only for formulae of sums.
         """
+        if self._question.method.formula == "jevons":
+            both_ways = np.array(pairs, dtype=int).reshape(-1, 2)
+            return jevons_logs_without(self._panel, group)[:, both_ways[:, 0], both_ways[:, 1]]
         formula, sigma = FORMULAE[self._question.method.formula], self._question.sigma
         logs = np.full((int(group.max(initial=-1)) + 1, len(pairs)), np.nan)
         by_group = np.argsort(group, kind="stable")
@@ -127,6 +130,20 @@ def jevons_logs(panel: Panel) -> Floats:
     ends, counts = seen @ logs.T, seen @ seen.T
     with np.errstate(invalid="ignore"):
         return np.where(counts > 0, (ends - ends.T) / counts, np.nan)
+
+
+def jevons_logs_without(panel: Panel, group: Ints) -> Floats:
+    """Return what `jevons_logs` returns of the panel without each group of items, one matrix a group."""
+    order = np.argsort(group, kind="stable")
+    seen = panel.present()[:, order].astype("f8")
+    logs = np.log(panel.prices[:, order], out=np.zeros_like(seen), where=seen > 0)
+    bounds = np.searchsorted(group[order], np.arange(int(group.max(initial=-1)) + 2))
+    sums, counts = np.empty((2, len(bounds) - 1, panel.periods, panel.periods))
+    for one, (first, stop) in enumerate(pairwise(bounds.tolist())):
+        sums[one], counts[one] = (seen[:, first:stop] @ of.T for of in (logs[:, first:stop], seen[:, first:stop]))
+    sums, counts = sums.sum(axis=0) - sums, counts.sum(axis=0) - counts
+    with np.errstate(invalid="ignore"):
+        return np.where(counts > 0, (sums - sums.transpose(0, 2, 1)) / counts, np.nan)
 
 
 def _index_of(formula: str, m: Matched) -> float:

@@ -1286,15 +1286,15 @@ PRICE_FAULTS = (
     fault(
         "prices of an item in a period on either side of 1970 come into two cells",
         "workers/analytics/reports/price_change.py",
-        "order_by(period - period.min(initial=0), item)",
-        "order_by(period, item)",
+        "order_by(period - period.min(initial=0), item, channel)",
+        "order_by(period, item, channel)",
         f"{_OUTLIERS}::test_periods_before_1970_have_one_price_an_item_too",
     ),
     # Outliers.
     fault(
         "a price that another channel has on the same day is set aside",
         "workers/analytics/rollups/outliers.py",
-        "    confirmed |= _near(rows, value, item, day) > _near(rows, value, item, day, channel)\n",
+        "    confirmed |= _near(rows, value, item, market.day) > _near(rows, value, groups.of_row, market.day)\n",
         "",
         f"{_OUTLIERS}::test_prices_that_something_confirms_stay",
     ),

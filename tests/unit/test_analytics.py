@@ -162,7 +162,8 @@ def test_periods_before_1970_have_one_price_an_item_too(since: int) -> None:
     of_pairs: dict[tuple[int, int], list[int]] = defaultdict(list)
     for one in zip(period.tolist(), item.tolist(), price.tolist(), strict=True):
         of_pairs[one[:2]].append(one[2])
-    found = price_change._by_period(period + since, item, price, np.ones(300, "i8"), sales=False)
+    ones = np.ones(300, "i8")
+    found = price_change._by_period(period + since, item, ones, price, ones, sales=False)
     assert [(day - since, one) for day, prices in found for one in prices.item.tolist()] == sorted(of_pairs)
     each = [one for _, prices in found for one in prices.price.tolist()]
     assert each == pytest.approx([statistics.geometric_mean(of_pairs[pair]) for pair in sorted(of_pairs)])

@@ -129,27 +129,33 @@ class _Groups(NamedTuple):
 
 
 class _Market(NamedTuple):
-    """The observations of some items in the order of item, channel, day and price; prices and list prices as
-    logarithms, list prices NaN where none is stated. `groups` are the channels of each item."""
+    """The observations of some items in the order of item, channel, day and price.
+
+    `value` and `listed` are prices and list prices as logarithms, `listed` NaN where none is stated. `groups` are the
+    channels of each item, `ascending` the rows in the order of these and of the price.
+    """
 
     item: Array
     channel: Array
     day: Array
+    price: Array
     value: Array
     listed: Array
     groups: _Groups
+    ascending: Array
 
 
 def find(item: Array, channel: Array, day: Array, price: Array, list_price: Array, currency: str) -> Outliers:
     """Return the outliers of one month, currency and kind; prices are in minor units, list prices 0 where unknown."""
     wide = _spread_items(item, price)
     item, channel, day, price, list_price = (column.take(wide) for column in (item, channel, day, price, list_price))
-    order = np.lexsort((list_price, price, day, channel, item))
+    order = order_by(item, channel, day, price, nearly=True)
     item, channel, day, price, list_price = (column.take(order) for column in (item, channel, day, price, list_price))
-    value = _logarithms(price)
+    value, groups = _logarithms(price), _groups(item, channel)
     listed = np.where(list_price > 0, _logarithms(list_price), np.nan)
+    ascending = order_by(groups.of_row, price)
     # Items by number: their ids times _ROOM would leave no bits for the prices.
-    market = _Market(_groups(item).of_row, channel, day, value, listed, _groups(item, channel))
+    market = _Market(_groups(item).of_row, channel, day, price, value, listed, groups, ascending)
     rows, deviation = _contradicted(market)
     if len(rows):
         kept = ~_confirmed(rows, market)
@@ -169,11 +175,18 @@ def _logarithms(price: Array) -> Array:
 def _contradicted(market: _Market) -> tuple[Array, Array]:
     """Return the rows that the other prices contradict, and their deviations from the level of those."""
     groups, value = market.groups, market.value
-    level, others = _of_others(groups.of_row, value)
-    of_item, in_item = _of_others(market.item, value)
-    few = others < OTHERS_LEAST
-    deviation = value - np.where(few, of_item, level)
-    known = np.where(few, in_item, others) >= OTHERS_LEAST
+    level, others = _of_others(groups.of_row, value, market.ascending)
+    few, remaining = np.flatnonzero(others < OTHERS_LEAST), others.copy()
+    if len(few):
+        mixed = np.zeros(int(market.item[-1]) + 1, bool)
+        mixed[market.item.take(few)] = True
+        rows = np.flatnonzero(mixed.take(market.item))
+        item = market.item.take(rows)
+        of_item, in_item = _of_others(item, value.take(rows), order_by(item, market.price.take(rows)))
+        place = np.searchsorted(rows, few)
+        level[few], remaining[few] = of_item.take(place), in_item.take(place)
+    deviation = value - level
+    known = remaining >= OTHERS_LEAST
     rows = np.flatnonzero(known & (np.abs(deviation) > OFFER_MAX))
     candidates = np.flatnonzero(known & (np.abs(deviation) > RISE_MIN) & (np.abs(deviation) <= OFFER_MAX))
     rows = np.union1d(rows, candidates[_alone(candidates, deviation, others, market)])
@@ -197,7 +210,7 @@ def _alone(rows: Array, deviation: Array, others: Array, market: _Market) -> Arr
 
 def _confirmed(rows: Array, market: _Market) -> Array:
     """Return which of some rows' prices something confirms."""
-    item, channel, day, value, listed, groups = market
+    item, value, listed, groups = market.item, market.value, market.listed, market.groups
     own, reduction = value.take(rows), listed.take(rows) - value.take(rows)
     confirmed: Array = (reduction > 0) & (reduction < STATED_MAX)
     stated = np.flatnonzero(~np.isnan(listed))
@@ -209,7 +222,7 @@ def _confirmed(rows: Array, market: _Market) -> Array:
     in_channel = _near(rows, value, groups.of_row)
     least = np.maximum(RETURNS_LEAST, RETURNS_SHARE * groups.n.take(groups.of_row).take(rows))
     confirmed |= in_channel - 1 >= least
-    confirmed |= _near(rows, value, item, day) > _near(rows, value, item, day, channel)
+    confirmed |= _near(rows, value, item, market.day) > _near(rows, value, groups.of_row, market.day)
     confirmed |= _supported(rows, market)
     return confirmed
 
@@ -218,7 +231,7 @@ def _supported(rows: Array, market: _Market) -> Array:
     """Return which prices are near the level of another channel of their item."""
     groups, value = market.groups, market.value
     known = np.flatnonzero(groups.n >= OTHERS_LEAST)
-    medians, of_item = _medians(value, groups).take(known), market.item.take(groups.start).take(known)
+    medians, of_item = _medians(market).take(known), market.item.take(groups.start).take(known)
     near = _near_to(value.take(rows), market.item.take(rows), medians, of_item, SUPPORT_MAX)
     place = np.full(len(groups.n), -1)
     place[known] = np.arange(len(known))
@@ -283,17 +296,19 @@ def _groups(*keys: Array) -> _Groups:
     return _Groups(start, n, np.repeat(np.arange(len(start)), n))
 
 
-def _medians(value: Array, groups: _Groups) -> Array:
-    """Return the median of each group."""
-    ascending = value.take(np.lexsort((value, groups.of_row)))
+def _medians(market: _Market) -> Array:
+    """Return the median of each channel of an item."""
+    ascending, groups = market.value.take(market.ascending), market.groups
     low, high = groups.start + (groups.n - 1) // 2, groups.start + groups.n // 2
     median: Array = (ascending.take(low) + ascending.take(high)) / 2
     return median
 
 
-def _of_others(group: Array, value: Array) -> tuple[Array, Array]:
-    """Return for each row the median of its group's other values, 0 without any, and their number."""
-    order = np.lexsort((value, group))
+def _of_others(group: Array, value: Array, order: Array) -> tuple[Array, Array]:
+    """Return for each row the median of its group's other values, 0 without any, and their number.
+
+    `order` are the rows in the order of group and value.
+    """
     median, others = np.empty(len(order)), np.empty(len(order), "i8")
     median[order], others[order] = _without_itself(group.take(order), value.take(order))
     return median, others

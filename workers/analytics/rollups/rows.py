@@ -9,7 +9,7 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.db.copy_binary import EPOCH, HEADER, TRAILER, RowLayout
 from shared.db.queries import load_queries
-from shared.price_index.panel import Floats, cell_prices
+from shared.price_index.panel import Floats
 from workers.analytics.rollups import aggregates
 from workers.analytics.rollups.aggregates import Ancestors, SortedEntries
 from workers.analytics.rollups.codec import (
@@ -17,10 +17,9 @@ from workers.analytics.rollups.codec import (
     Entries,
     Stratum,
     narrow,
-    order_by,
+    numbered,
     pack_each,
     ranges,
-    starts_of,
     unpack,
 )
 from workers.analytics.rollups.figures import each_packed
@@ -42,15 +41,32 @@ class ItemPrices(NamedTuple):
 
     @classmethod
     def of(cls, ordered: SortedEntries, *, sales: bool) -> "ItemPrices":
-        """Return the prices of all items in the order of item and channel; 0 where no price is above zero."""
-        entries = ordered.entries
-        order = order_by(ordered.of_rows(narrow(np.arange(len(ordered.items)))), ordered.channel, nearly=True)
-        item, channel = entries.item.take(order), entries.channel.take(order)
-        starts = starts_of(item, channel)
-        sold = entries.units.take(order).astype("f8") if sales else None
-        price, units = cell_prices(starts, entries.price.take(order).astype("f8"), sold)
-        whole = np.zeros(len(price), "i8") if units is None else units.astype("i8")
-        return cls(item.take(starts), channel.take(starts), np.nan_to_num(price), whole)
+        """Return the prices above zero in the order of item and channel, by the rule of `cell_prices`.
+
+        Sums by table instead of sorting: it takes a third of the time.
+        """
+        first, channels = int(np.searchsorted(ordered.prices, 0, "right")), len(ordered.channels)
+        cell = ordered.of_rows(np.arange(len(ordered.items)) * channels) + ordered.channel
+        rows = np.flatnonzero(ordered.price_rank >= first) if first else slice(None)
+        cell, rank = cell[rows], ordered.price_rank[rows]
+        cells, place = numbered(cell)
+        values = ordered.prices.astype("f8")
+        some = np.empty(len(cells), rank.dtype)
+        some[place] = rank
+        varied = np.zeros(len(cells), bool)
+        varied[place[rank != some.take(place)]] = True
+        sold: Array = np.zeros(len(cells))
+        logs = np.log(np.maximum(values, 1.0)).take(rank)
+        means = np.exp(np.bincount(place, logs, len(cells)) / np.bincount(place, minlength=len(cells)))
+        if sales:
+            units = ordered.entries.units[rows]
+            sold = np.bincount(place, units.astype("f8"), len(cells))
+            spent = np.bincount(place, values.take(rank) * units, len(cells))
+            means = np.divide(spent, sold, out=means, where=sold > 0)
+        price: Floats = np.where(varied, means, values.take(some))
+        return cls(
+            ordered.items.take(cells // channels), ordered.channels.take(cells % channels), price, sold.astype("i8")
+        )
 
     def packed(self, items: Array, bounds: Array) -> Iterator[bytes]:
         """Pack the prices of rollups: `items` are ids, those of rollup n from `bounds[n]` to `bounds[n + 1]`."""
