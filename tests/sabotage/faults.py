@@ -1269,11 +1269,11 @@ PRICE_FAULTS = (
         "tests/unit/price_index/test_formulae.py::test_adding_a_period_changes_no_earlier_value",
     ),
     fault(
-        "the interval of an index is drawn anew with each request",
+        "the interval of an index takes no account of how few items there are",
         "shared/price_index/rows.py",
-        "np.random.default_rng(seed)",
-        "np.random.default_rng()",
-        "tests/unit/price_index/test_command.py::test_same_seed_gives_the_same_interval_and_another_seed_another",
+        "np.maximum(equal - 1, 0) / equal * (away**2)",
+        "(away**2)",
+        "tests/unit/price_index/test_intervals.py::test_the_interval_of_jevons_is_that_of_a_mean_of_logs",
     ),
     # Statistics of prices.
     fault(
@@ -1776,7 +1776,7 @@ FAULTS = (
         "shared/price_index/series.py",
         "np.where(both, term, 0.0)",
         "np.nan_to_num(term)",
-        "tests/unit/price_index/test_command.py::test_a_sample_of_groups_is_the_index_of_its_items_as_often_as_they_were_drawn",
+        "tests/unit/price_index/test_intervals.py::test_what_remains_without_a_group_is_the_index_of_the_other_items",
     ),
     fault(
         "a picture counts groups that it has no figure of",

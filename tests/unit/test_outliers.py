@@ -2,13 +2,15 @@
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from deploy.ctl.calc import csv_file
 from workers.analytics.rollups.codec import Array
-from workers.analytics.rollups.outliers import find
+from workers.analytics.rollups.outliers import COLUMNS, OPTIONAL, find, prices_of
 
 DAYS = 31
 
@@ -114,3 +116,14 @@ def test_gross_errors_are_found_in_prices_of_some_days_too(every: int, least: fl
     found = honest._replace(price=price).outliers()
     assert found[planted].mean() >= least
     assert found[~planted].mean() <= 0.001
+
+
+def test_of_the_demonstration_one_price_is_an_outlier() -> None:
+    """A face wash for 150.00 on one day, at 69.00 on the days around it and in three other shops on all days."""
+    path = Path(__file__).parents[2] / "deploy" / "demo" / "data" / "hk_pricewatch.csv.gz"
+    read = csv_file(path, COLUMNS, (), OPTIONAL, whole=True)
+    prices = prices_of(read.columns, "HKD")
+    letters = prices.outliers(prices.price)
+    [row] = read.rows.take(np.flatnonzero(letters != b"-")).to_pylist()
+    assert (row["Product Code"], row["Supermarket Code"], row["date"]) == ("P000003204", "MANNINGS", "2026-07-17")
+    assert (row["Price"], set(letters.tolist())) == ("150.00", {b"-", b"o"})

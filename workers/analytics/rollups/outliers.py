@@ -438,10 +438,14 @@ def partition(month: date) -> str:
     return f"observations_{month:%Y_%m}"
 
 
+NO_OBSERVATIONS = -1
+"""Stands for the number of an event that brings no observations. 0 is that of loads before events were numbered."""
+
+
 def mark(connection: Connection, month: date, marks: Marks, event_no: int) -> None:
     """Give observations of a month their marks, and log the changes of those that were there before the event.
 
-    Identical observations have the same mark. Of an event that brings no observations the number is 0.
+    Identical observations have the same mark.
     """
     if not len(marks.item):
         return

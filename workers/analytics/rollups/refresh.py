@@ -29,7 +29,7 @@ from workers.analytics.rollups.aggregates import (
 )
 from workers.analytics.rollups.codec import Array, Entries, Stratum
 from workers.analytics.rollups.layout import ReportProgress
-from workers.analytics.rollups.outliers import ByStratum, Marks, Observed, by_stratum, mark, partition
+from workers.analytics.rollups.outliers import NO_OBSERVATIONS, ByStratum, Marks, Observed, by_stratum, mark, partition
 from workers.analytics.rollups.rows import SQL, ItemPrices
 
 Observe = Callable[[date, ByStratum], None]
@@ -59,7 +59,7 @@ def refresh_touched(
     *,
     but: set[date],
     observe: Observe,
-    event_no: int = 0,
+    event_no: int = NO_OBSERVATIONS,
 ) -> None:
     """Refresh in an event's transaction what the query names, item and month of each change, `but` months made anew.
 
@@ -84,7 +84,7 @@ def rebuild(connection: Connection, report_progress: ReportProgress = lambda don
         month = date(int(table[-7:-3]), int(table[-2:]), 1)
         observed = _observed(connection, SQL.rows_of_month, month, items)
         rows.write(connection, whole_month(month, observed.entries, above))
-        mark(connection, month, observed.marks, 0)
+        mark(connection, month, observed.marks, NO_OBSERVATIONS)
     report_progress(len(tables), len(tables))
 
 

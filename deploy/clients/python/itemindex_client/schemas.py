@@ -87,7 +87,6 @@ class BrandRow(TypedDict):
     index_change_low: NotRequired[float | None]
     index_change_high: NotRequired[float | None]
     share_matched: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
     brand: NotRequired[str]
     name: NotRequired[str]
     channel: NotRequired[str]
@@ -142,7 +141,6 @@ class CategoryRow(TypedDict):
     index_change_low: NotRequired[float | None]
     index_change_high: NotRequired[float | None]
     share_matched: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
     category: NotRequired[str]
     path: NotRequired[list[str]]
     channel: NotRequired[str]
@@ -502,13 +500,13 @@ class PriceIndexRow(TypedDict):
     items: NotRequired[int]
     set_aside: NotRequired[int]
     matched_items: NotRequired[int | None]
+    matched_prices: NotRequired[int | None]
     share_matched: NotRequired[float | None]
     new_items: NotRequired[int | None]
     vanished_items: NotRequired[int | None]
     compared_with: NotRequired[DateText | None]
     median: NotRequired[DecimalText | None]
     median_index: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
 
 
 class PricingRow(TypedDict):
@@ -860,6 +858,10 @@ class GetPriceIndexQuery(TypedDict, total=False):
         ],
         "How periods after the window are linked to it; default: mean",
     ]
+    match: Annotated[
+        Literal["channel", "item"],
+        "Compare each item with itself in the same channel (`channel`), or over all channels, whose mix then moves the index too (`item`); default: channel",
+    ]
 
 
 class GetPricingQuery(TypedDict, total=False):
@@ -885,8 +887,7 @@ class GetPriorPriceQuery(TypedDict, total=False):
     channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; by default every observed price does; default: include"
     ]
     progressive: Annotated[
         bool,
@@ -911,8 +912,7 @@ class GetReductionsQuery(TypedDict, total=False):
         Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; by default every observed price does; default: include"
     ]
 
 
@@ -1046,13 +1046,14 @@ class ListEventsQuery(TypedDict, total=False):
                 "item.withdrawn",
                 "item.restored",
                 "watch.fired",
+                "outliers.changed",
                 "quota.reached",
                 "key.rotated",
                 "key.revoked",
                 "webhook.disabled",
             ]
         ],
-        "Only events of this type; repeat to select several; up to 12 values",
+        "Only events of this type; repeat to select several; up to 13 values",
     ]
 
 

@@ -11,7 +11,7 @@ export const PARAMETERS = {
   getCategoryInsights: ["from", "to", "granularity", "channel", "currency", "convert", "rates", "kind", "outliers", "group_by"],
   getCohorts: ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "group_by", "kind", "outliers"],
   getOrganization: ["organization"],
-  getPriceIndex: ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "kind", "outliers", "method", "window", "splice"],
+  getPriceIndex: ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "kind", "outliers", "method", "window", "splice", "match"],
   getPricing: ["from", "to", "channel", "convert", "rates", "currency", "kind", "outliers"],
   getPriorPrice: ["convert", "rates", "asked_on", "channel", "currency", "outliers", "progressive", "progressive_days", "first_offered"],
   getReductions: ["from", "to", "granularity", "channel", "currency", "category", "outliers"],

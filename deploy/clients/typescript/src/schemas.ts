@@ -180,16 +180,14 @@ export interface BrandRow {
   discount_mean?: number | null | undefined;
   /** Median discount of observations on promotion */
   discount_median?: number | null | undefined;
-  /** Change of the Jevons price index over the items in both periods; null with `kind=both` */
+  /** Change of the Jevons price index over the items that a channel has in both periods; null with `kind=both` */
   index_change?: number | null | undefined;
-  /** Lower end of the 95 % bootstrap interval */
+  /** Lower end of the 95 % interval; null below three matched items, or if all changed alike */
   index_change_low?: number | null | undefined;
-  /** Upper end of the 95 % bootstrap interval */
+  /** Upper end of the 95 % interval */
   index_change_high?: number | null | undefined;
   /** Share of the period's items that are also in the previous period */
   share_matched?: number | null | undefined;
-  /** Whether `median_change` is outside the interval because the assortment changed */
-  median_disagrees?: boolean | null | undefined;
   /** Slug */
   brand?: string | undefined;
   /** Name */
@@ -298,16 +296,14 @@ export interface CategoryRow {
   discount_mean?: number | null | undefined;
   /** Median discount of observations on promotion */
   discount_median?: number | null | undefined;
-  /** Change of the Jevons price index over the items in both periods; null with `kind=both` */
+  /** Change of the Jevons price index over the items that a channel has in both periods; null with `kind=both` */
   index_change?: number | null | undefined;
-  /** Lower end of the 95 % bootstrap interval */
+  /** Lower end of the 95 % interval; null below three matched items, or if all changed alike */
   index_change_low?: number | null | undefined;
-  /** Upper end of the 95 % bootstrap interval */
+  /** Upper end of the 95 % interval */
   index_change_high?: number | null | undefined;
   /** Share of the period's items that are also in the previous period */
   share_matched?: number | null | undefined;
-  /** Whether `median_change` is outside the interval because the assortment changed */
-  median_disagrees?: boolean | null | undefined;
   /** Code */
   category?: string | undefined;
   /** Names from the top of the tree */
@@ -906,6 +902,8 @@ export interface GetPriceIndexQuery {
   window?: number | undefined;
   /** How periods after the window are linked to it; default: mean */
   splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
+  /** Compare each item with itself in the same channel (`channel`), or over all channels, whose mix then moves the index too (`item`); default: channel */
+  match?: "channel" | "item" | undefined;
 }
 
 /** Query of `getPricing`. */
@@ -940,7 +938,7 @@ export interface GetPriorPriceQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Whether statistics include outliers; these are implausible observations */
+  /** Whether outliers count; by default every observed price does */
   outliers?: "exclude" | "include" | undefined;
   /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided */
   progressive?: boolean | undefined;
@@ -964,7 +962,7 @@ export interface GetReductionsQuery {
   currency?: string | undefined;
   /** Category (code), including its subcategories; repeat to select several */
   category?: string[] | undefined;
-  /** Whether statistics include outliers; these are implausible observations */
+  /** Whether outliers count; by default every observed price does */
   outliers?: "exclude" | "include" | undefined;
 }
 
@@ -1466,7 +1464,7 @@ export interface ListEventsQuery {
   /** Entries per page */
   limit?: number | undefined;
   /** Only events of this type; repeat to select several */
-  type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
+  type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "outliers.changed" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
 }
 
 /** Query of `listExports`. */
@@ -1718,7 +1716,7 @@ export interface NewWebhook {
   /** An https address on the public internet */
   url: string;
   /** Only events of these types; default: all */
-  types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
+  types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "outliers.changed" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
 }
 
 /** An organization, as shown to its members. */
@@ -1840,21 +1838,23 @@ export interface PriceIndexRow {
   kind?: "listing" | "sale" | undefined;
   /** Price index, first period = 100; null if no matched items link the period to the first one */
   index?: number | null | undefined;
-  /** Lower end of the 95 % bootstrap interval */
+  /** Lower end of the 95 % interval; null below three matched items, or if all changed alike */
   low?: number | null | undefined;
-  /** Upper end of the 95 % bootstrap interval */
+  /** Upper end of the 95 % interval */
   high?: number | null | undefined;
   /** Distinct items with a price above zero */
   items?: number | undefined;
   /** Outliers; price statistics exclude them unless `outliers=include` */
   set_aside?: number | undefined;
-  /** Items that are also in the period `compared_with`; null in the first period */
+  /** Items with a price that the period `compared_with` has too (see `match`); null in the first period */
   matched_items?: number | null | undefined;
+  /** Those prices: of an item one for each channel, unless `match=item` */
+  matched_prices?: number | null | undefined;
   /** matched_items / items; null in the first period */
   share_matched?: number | null | undefined;
-  /** Items that are not in the period `compared_with` */
+  /** Items without such a price */
   new_items?: number | null | undefined;
-  /** Items that are only in the period `compared_with` */
+  /** Items of the period `compared_with` without such a price */
   vanished_items?: number | null | undefined;
   /** Previous period with data; null in the first period */
   compared_with?: string | null | undefined;
@@ -1862,8 +1862,6 @@ export interface PriceIndexRow {
   median?: string | null | undefined;
   /** Median price, first period = 100 */
   median_index?: number | null | undefined;
-  /** Whether `median_index` is outside `low` to `high` */
-  median_disagrees?: boolean | null | undefined;
 }
 
 /** Prices of the last `days` days in one currency and kind. */
