@@ -436,17 +436,17 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
         2,
         400,
         load_default=None,
-        metadata=described("Periods in the window, for geks-*, tpd and geary-khamis; default: all with data"),
+        metadata=described("Periods in the window; for geks-*, tpd and geary-khamis; default: all with data"),
     )
     splice = one_of(
         SPLICES,
-        f"How periods after the window are linked to it; default: {DEFAULT_SPLICE}",
+        f"How periods after the window are linked; default: {DEFAULT_SPLICE}",
         load_default=DEFAULT_SPLICE,
     )
     match = one_of(
         MATCHES,
-        "Compare each item with itself in the same channel (`channel`), or over all channels, whose mix then moves the "
-        f"index too (`item`); default: {DEFAULT_MATCH}",
+        "What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, "
+        f"whose mix then moves the index too; default: {DEFAULT_MATCH}",
         load_default=DEFAULT_MATCH,
     )
 

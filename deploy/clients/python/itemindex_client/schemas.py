@@ -776,8 +776,7 @@ class GetBrandInsightsQuery(TypedDict, total=False):
         "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     group_by: Annotated[Several[Literal["channel"]], "Separate rows for each channel; one value"]
 
@@ -805,8 +804,7 @@ class GetCohortsQuery(TypedDict, total=False):
         "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
 
 
@@ -827,8 +825,7 @@ class GetPriceIndexQuery(TypedDict, total=False):
         "Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     method: Annotated[
         Literal[
@@ -851,16 +848,16 @@ class GetPriceIndexQuery(TypedDict, total=False):
         ],
         "Index formula; common aliases such as ccdi are accepted; default: geks-jevons",
     ]
-    window: Annotated[int, "Periods in the window, for geks-*, tpd and geary-khamis; default: all with data; 2 to 400"]
+    window: Annotated[int, "Periods in the window; for geks-*, tpd and geary-khamis; default: all with data; 2 to 400"]
     splice: Annotated[
         Literal[
             "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
         ],
-        "How periods after the window are linked to it; default: mean",
+        "How periods after the window are linked; default: mean",
     ]
     match: Annotated[
         Literal["channel", "item"],
-        "Compare each item with itself in the same channel (`channel`), or over all channels, whose mix then moves the index too (`item`); default: channel",
+        "What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, whose mix then moves the index too; default: channel",
     ]
 
 
@@ -875,8 +872,7 @@ class GetPricingQuery(TypedDict, total=False):
         Literal["listing", "sale"], "Only listings or only sales; default: both, in separate rows and statistics"
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
 
 
@@ -887,7 +883,7 @@ class GetPriorPriceQuery(TypedDict, total=False):
     channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     outliers: Annotated[
-        Literal["exclude", "include"], "Whether outliers count; by default every observed price does; default: include"
+        Literal["exclude", "include"], "Whether outliers count; default: they do, because every observed price does"
     ]
     progressive: Annotated[
         bool,
@@ -912,7 +908,7 @@ class GetReductionsQuery(TypedDict, total=False):
         Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     outliers: Annotated[
-        Literal["exclude", "include"], "Whether outliers count; by default every observed price does; default: include"
+        Literal["exclude", "include"], "Whether outliers count; default: they do, because every observed price does"
     ]
 
 
@@ -970,8 +966,7 @@ class ListBrandInsightsQuery(TypedDict, total=False):
         "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     sort: Annotated[
         Literal["observations", "-observations", "brand", "-brand"],
@@ -1014,8 +1009,7 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
         "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     sort: Annotated[
         Literal["observations", "-observations", "category", "-category"],

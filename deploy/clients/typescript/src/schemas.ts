@@ -808,7 +808,7 @@ export interface GetBrandInsightsQuery {
   rates?: string | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are implausible observations */
+  /** Whether outliers count; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Separate rows for each channel */
   group_by?: "channel"[] | undefined;
@@ -832,7 +832,7 @@ export interface GetCategoryInsightsQuery {
   rates?: string | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are implausible observations */
+  /** Whether outliers count; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Separate rows for each channel */
   group_by?: "channel"[] | undefined;
@@ -862,7 +862,7 @@ export interface GetCohortsQuery {
   group_by?: ("brand" | "category" | "channel")[] | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are implausible observations */
+  /** Whether outliers count; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
 }
 
@@ -894,15 +894,15 @@ export interface GetPriceIndexQuery {
   category?: string[] | undefined;
   /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
   kind?: "listing" | "sale" | undefined;
-  /** Whether statistics include outliers; these are implausible observations */
+  /** Whether outliers count; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Index formula; common aliases such as ccdi are accepted; default: geks-jevons */
   method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
-  /** Periods in the window, for geks-*, tpd and geary-khamis; default: all with data */
+  /** Periods in the window; for geks-*, tpd and geary-khamis; default: all with data */
   window?: number | undefined;
-  /** How periods after the window are linked to it; default: mean */
+  /** How periods after the window are linked; default: mean */
   splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
-  /** Compare each item with itself in the same channel (`channel`), or over all channels, whose mix then moves the index too (`item`); default: channel */
+  /** What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, whose mix then moves the index too; default: channel */
   match?: "channel" | "item" | undefined;
 }
 
@@ -922,7 +922,7 @@ export interface GetPricingQuery {
   currency?: string | undefined;
   /** Only listings or only sales; default: both, in separate rows and statistics */
   kind?: "listing" | "sale" | undefined;
-  /** Whether statistics include outliers; these are implausible observations */
+  /** Whether outliers count; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
 }
 
@@ -938,7 +938,7 @@ export interface GetPriorPriceQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Whether outliers count; by default every observed price does */
+  /** Whether outliers count; default: they do, because every observed price does */
   outliers?: "exclude" | "include" | undefined;
   /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided */
   progressive?: boolean | undefined;
@@ -962,7 +962,7 @@ export interface GetReductionsQuery {
   currency?: string | undefined;
   /** Category (code), including its subcategories; repeat to select several */
   category?: string[] | undefined;
-  /** Whether outliers count; by default every observed price does */
+  /** Whether outliers count; default: they do, because every observed price does */
   outliers?: "exclude" | "include" | undefined;
 }
 
@@ -1381,7 +1381,7 @@ export interface ListBrandInsightsQuery {
   rates?: string | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are implausible observations */
+  /** Whether outliers count; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Sort order; `-` reverses it; default: -observations */
   sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
@@ -1435,7 +1435,7 @@ export interface ListCategoryInsightsQuery {
   rates?: string | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are implausible observations */
+  /** Whether outliers count; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Sort order; `-` reverses it; default: category */
   sort?: "observations" | "-observations" | "category" | "-category" | undefined;
