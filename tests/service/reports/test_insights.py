@@ -206,7 +206,7 @@ def test_grouped_by_channel_each_has_the_rows_that_it_has_alone(
     for code in ("KIOSK", "NORTH", "ONLINE"):
         alone = make(connection, {**asked, "channel": [code]}, quiet)
         # Intervals are of samples that each question draws anew.
-        drawn = {"channel", "index_change_low", "index_change_high", "median_disagrees"}
+        drawn = {"channel", "index_change_low", "index_change_high"}
         ours = [{name: row[name] for name in row.keys() - drawn} for row in rows if row["channel"] == code]
         assert ours == [{name: row[name] for name in row.keys() - drawn} for row in alone.table.to_pylist()]
     together = make(connection, asked, quiet)
