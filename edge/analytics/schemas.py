@@ -6,7 +6,16 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
-from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
+from edge.analytics.envelope import (
+    Analysis,
+    Day,
+    LightFormat,
+    LightQuery,
+    Meta,
+    OutlierMeta,
+    observed_prices_field,
+    outliers_field,
+)
 from edge.http.parameters import (
     CurrencyCode,
     DecimalNumber,
@@ -84,7 +93,7 @@ class PriorPriceQuery(ProgressiveQuery, ConvertQuery, LightFormat):
     asked_on = Day(load_default=None, metadata=described("Date to evaluate; default: each channel's last observed day"))
     channel = listed(Utf8(1, 200), "Only this channel; repeat to select several")
     currency = CurrencyCode()
-    outliers = outliers_field()
+    outliers = observed_prices_field()
     first_offered = Day(
         load_default=None,
         metadata=described(

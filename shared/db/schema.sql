@@ -1366,7 +1366,7 @@ COMMENT ON COLUMN public.observations.kind IS 'l: listing (an offer seen), s: sa
 
 COMMENT ON COLUMN public.observations.load_no IS 'the event that claimed this value first since it last changed';
 
-COMMENT ON COLUMN public.observations.outlier IS 'likely cause of a price that its neighbours contradict: d digit shift, c currency, u unit price, n neighbours, o other channels';
+COMMENT ON COLUMN public.observations.outlier IS 'likely cause of a price that nothing confirms: d unit slip, c currency, s digit swap, u wrong pack, o one-off';
 
 CREATE TABLE public.organizations (
     id uuid DEFAULT uuidv7() NOT NULL,
@@ -1877,7 +1877,7 @@ ALTER TABLE ONLY public.observation_claims
     ADD CONSTRAINT observation_claims_pkey PRIMARY KEY (item_id, day, mark, load_no);
 
 ALTER TABLE public.observations
-    ADD CONSTRAINT observations_outlier_check CHECK ((outlier = ANY (ARRAY['d'::"char", 'c'::"char", 'u'::"char", 'n'::"char", 'o'::"char"]))) NOT VALID;
+    ADD CONSTRAINT observations_outlier_check CHECK ((outlier = ANY (ARRAY['d'::"char", 'c'::"char", 's'::"char", 'u'::"char", 'o'::"char", 'n'::"char"]))) NOT VALID;
 
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
