@@ -266,9 +266,7 @@ class SustainabilityRow(Schema):
         required=True, allow_none=True, validate=validate.OneOf(ORIGINS), metadata=described("Origin of the interval")
     )
     avoided_low = fields.Float(required=True, allow_none=True)
-    avoided = fields.Float(
-        required=True, allow_none=True, metadata=described("Displacement rate times the median of all units")
-    )
+    avoided = fields.Float(required=True, allow_none=True, metadata=described("Displacement rate times `cumulative`"))
     avoided_high = fields.Float(required=True, allow_none=True)
     stages = fields.List(
         fields.Nested(StageFigure()),

@@ -9,8 +9,8 @@ seen AS (
     WHERE o.item_id = ANY((SELECT ids FROM item)::bigint[]) AND (cardinality($4::text[]) = 0 OR h.code = ANY($4)) GROUP BY o.day),
 pooled AS (
     -- One food group may stand for several categories: its samples count once.
-    SELECT scope, indicator, sum((samples - 1) * log_deviation ^ 2) AS squares, sum(samples - 1) AS degrees
-    FROM (SELECT DISTINCT scope, indicator, samples, log_mean, log_deviation FROM impact_factors WHERE samples > 1 AND log_deviation IS NOT NULL) one
+    SELECT scope, indicator, sum((log_samples - 1) * log_deviation ^ 2) AS squares, sum(log_samples - 1) AS degrees
+    FROM (SELECT DISTINCT scope, indicator, per_kg, log_samples, log_deviation FROM impact_factors WHERE log_samples > 1) one
     GROUP BY scope, indicator),
 span AS (SELECT coalesce($3::date, (SELECT max(day) FROM seen)) AS last_day)
 SELECT i.status, i.survivor_iid, i.weight, span.last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
@@ -30,7 +30,7 @@ LEFT JOIN LATERAL (
     FROM impacts p JOIN sources s ON s.id = p.source_id WHERE p.item_id = i.id) own ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg,
-        'samples', f.samples, 'log_mean', f.log_mean, 'log_deviation', f.log_deviation,
+        'samples', f.samples, 'log_samples', f.log_samples, 'log_deviation', f.log_deviation,
         'squares', pooled.squares, 'degrees', pooled.degrees, 'method', f.method, 'source', json_build_object('source', s.name, 'license', s.license))
         ORDER BY f.scope DESC, length(f.code) DESC) AS factors
     FROM impact_factors f JOIN sources s ON s.id = f.source_id LEFT JOIN pooled USING (scope, indicator)

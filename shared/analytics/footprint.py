@@ -90,7 +90,7 @@ def _chosen(factors: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
     per_kg = Decimal(factor["per_kg"])
-    log_mean, log_deviation = (_double(factor.get(name)) for name in ("log_mean", "log_deviation"))
+    spread = Pooled.of(factor.get("log_samples"), _double(factor.get("log_deviation")))
     pooled = Pooled(_double(factor.get("squares")) or 0.0, factor.get("degrees") or 0)
     return Figure(
         per_kg * kilograms,
@@ -102,7 +102,7 @@ def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
         kilograms,
         factor.get("source"),
         factor["samples"],
-        of_factor(float(per_kg), factor["samples"], log_mean, log_deviation, pooled).times(float(kilograms)),
+        of_factor(float(per_kg), factor["samples"], spread, pooled).times(float(kilograms)),
     )
 
 

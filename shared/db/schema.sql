@@ -875,8 +875,8 @@ CREATE TABLE public.factor_claims (
     samples integer NOT NULL,
     method text NOT NULL,
     source_id smallint NOT NULL,
-    log_mean double precision,
-    log_deviation double precision
+    log_deviation double precision,
+    log_samples integer
 );
 
 CREATE TABLE public.feeds (
@@ -947,16 +947,16 @@ CREATE TABLE public.impact_factors (
     samples integer NOT NULL,
     method text NOT NULL,
     source_id smallint NOT NULL,
-    log_mean double precision,
     log_deviation double precision,
+    log_samples integer,
     CONSTRAINT impact_factors_per_kg_check CHECK ((per_kg >= (0)::numeric)),
     CONSTRAINT impact_factors_samples_check CHECK ((samples > 0)),
     CONSTRAINT impact_factors_scope_check CHECK ((scope = ANY (ARRAY['product_type'::text, 'category'::text])))
 );
 
-COMMENT ON COLUMN public.impact_factors.log_mean IS 'mean of the logarithms of the samples, per kilogram';
-
 COMMENT ON COLUMN public.impact_factors.log_deviation IS 'standard deviation of the logarithms of the samples';
+
+COMMENT ON COLUMN public.impact_factors.log_samples IS 'how many samples have a logarithm: those above 0';
 
 CREATE TABLE public.impact_stages (
     item_id bigint NOT NULL,

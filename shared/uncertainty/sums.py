@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.uncertainty.stated import Z95, Interval, LogNormal
+from shared.uncertainty.stated import SIGMA_MAX, Z95, Interval, LogNormal
 
 _GRID = 8_192
 _GRID_BEYOND_HIGH = 1.6
@@ -230,8 +230,6 @@ CONVOLVED_TERMS_MAX = 48
 # Up to this skewness all others are one term of the same moments; beyond it each convolved term stands for alike ones.
 _SKEWNESS_OF_REST_MAX = 2.0
 _ALIKE_MAX = 256
-# A wider figure has bounds of a trillion to one; its third moment, times that of a common error, would leave a double.
-_SIGMA_MAX = 7.0
 # A group whose sum varies less is a log-normal nearly: its common error prevails.
 _NARROW_SUM = 0.1
 _ERROR_NODES = np.linspace(-5.0, 5.0, 101)
@@ -303,9 +301,9 @@ def interval_of_many(medians: Array, sigmas: Array, groups: Sequence[Group]) -> 
     )
     # By a power of two, so that no digit changes: third moments of very large or small figures would leave a double.
     scale = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
-    medians, sigmas = medians / scale, np.minimum(sigmas, _SIGMA_MAX)
+    medians, sigmas = medians / scale, np.minimum(sigmas, SIGMA_MAX)
     terms: list[Moments | Group | Terms] = [
-        Group(group.medians / scale, np.minimum(group.sigmas, _SIGMA_MAX), min(group.common, _SIGMA_MAX))
+        Group(group.medians / scale, np.minimum(group.sigmas, SIGMA_MAX), min(group.common, SIGMA_MAX))
         for group in groups
     ]
     low, central, high = sum_interval(terms + _widest_and_rest(medians, sigmas))

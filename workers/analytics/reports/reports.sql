@@ -78,7 +78,7 @@ ORDER BY i.id;
 
 -- name: factors
 -- Factors per kilogram, for items without a figure of their own.
-SELECT scope, code, indicator, per_kg::float8, samples, log_mean, log_deviation FROM impact_factors
+SELECT scope, code, indicator, per_kg::float8, samples, log_samples, log_deviation FROM impact_factors
 ORDER BY scope, code, indicator;
 
 -- name: iids

@@ -1,5 +1,6 @@
 """Sustainability rollup: the footprint of the units sold, or of the articles in the assortment."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,16 @@ from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from shared.errors import JobRefused
-from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_factor, of_item, requested_displacement
+from shared.uncertainty.stated import (
+    Interval,
+    Pooled,
+    Stated,
+    StatedSpread,
+    enough,
+    of_factor,
+    of_item,
+    requested_displacement,
+)
 from shared.uncertainty.sums import Group, interval_of_many
 from workers.analytics.reports.aggregator import Key, Segments, day_of, number
 from workers.analytics.reports.filters import SQL, Filter, Tree, filter_of
@@ -114,17 +124,18 @@ OWN = -1
 class Footprints(NamedTuple):
     """Items in the order of their ids; a column for each indicator, NaN where nothing is known.
 
-    `medians` and `sigmas` are of the figures' distributions; `factors` number the factor that a figure rests on, or are
-    OWN; `common` holds the sigma of the error that all figures of a factor share.
+    `figures` are the means of distributions with these `sigmas`; `factors` number the factor that a figure rests on, or
+    are OWN; `common` holds the sigma of the error that all figures of a factor share. `stated` has the bounds that a
+    source itself states of an item's figure, by item and indicator.
     """
 
     item: Array
     figures: Array
     evidence: Array
-    medians: Array
     sigmas: Array
     factors: Array
     common: Array
+    stated: Mapping[tuple[int, str], Stated]
 
     def positions(self, item: Array) -> Array:
         """Return where items are; those of which nothing is known are at the end, in a row of NaN."""
@@ -145,7 +156,6 @@ class _Cell(NamedTuple):
     """A figure of an item for one indicator."""
 
     figure: float = np.nan
-    median: float = np.nan
     sigma: float = 0.0
     factor: int = OWN
 
@@ -163,29 +173,32 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     cells = _by_weight(connection, tree, factors, (brands, categories))
     average = EVIDENCE.index("category_average")
     evidence = {item: average for item, known in cells.items() if any(cell.factor != OWN for cell in known)}
+    stated: dict[tuple[int, str], Stated] = {}
     for item, indicator, per_unit, basis, *spread in connection.execute(SQL.own_figures, (brands, categories)):
-        stated = of_item(per_unit, basis, StatedSpread(*spread))
-        own = _Cell(per_unit, stated.median, stated.sigma)
+        figure = of_item(per_unit, basis, StatedSpread(*spread))
+        if figure.low is not None:
+            stated[item, indicator] = figure
+        own = _Cell(per_unit, figure.sigma)
         cells.setdefault(item, [_UNKNOWN] * len(CODES))[CODES.index(indicator)] = own
         evidence[item] = max(evidence.get(item, 0), EVIDENCE.index(basis))
     ids = np.array(sorted(cells), "i8")
     table = [cells[item] for item in ids.tolist()] + [[_UNKNOWN] * len(CODES)]
     columns = [np.array([[cell[n] for cell in row] for row in table]) for n in range(len(_UNKNOWN))]
-    figures, medians, sigmas, numbers = columns
+    figures, sigmas, numbers = columns
     known = np.array([evidence.get(item, 0) for item in ids.tolist()] + [0])
     common = np.array([factor.stated.common_sigma for *_, factor in factors], "f8")
-    return Footprints(ids, figures, known, medians, sigmas, numbers, common)
+    return Footprints(ids, figures, known, sigmas, numbers, common, stated)
 
 
 def _factors(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str, str, _Factor]]:
     # One food group may stand for several categories: its samples count once.
-    spreads = {(scope, name, *moments) for scope, _, name, _, *moments in rows}
+    spreads = {(scope, name, per_kg, *spread) for scope, _, name, per_kg, _, *spread in rows}
     pooled: dict[tuple[str, str], Pooled] = defaultdict(Pooled)
-    for scope, name, samples, _, log_deviation in spreads:
-        pooled[scope, name] = Pooled.of_all((pooled[scope, name], Pooled.of(samples, log_deviation)))
+    for scope, name, _, *spread in spreads:
+        pooled[scope, name] = Pooled.of_all((pooled[scope, name], Pooled.of(*spread)))
     factors = []
-    for place, (scope, code, name, per_kg, samples, log_mean, log_deviation) in enumerate(rows):
-        stated = of_factor(per_kg, samples, log_mean, log_deviation, pooled[scope, name])
+    for place, (scope, code, name, per_kg, samples, *spread) in enumerate(rows):
+        stated = of_factor(per_kg, samples, Pooled.of(*spread), pooled[scope, name])
         factors.append((scope, code, name, _Factor(place, per_kg, samples, stated)))
     return factors
 
@@ -215,8 +228,7 @@ def _by_weight(
 def _cell(factor: _Factor | None, kilograms: float) -> _Cell:
     if factor is None:
         return _UNKNOWN
-    stated = factor.stated
-    return _Cell(factor.per_kg * kilograms, stated.median * kilograms, stated.sigma, factor.number)
+    return _Cell(factor.per_kg * kilograms, factor.stated.sigma, factor.number)
 
 
 def _nearest(code: str, factors: Mapping[str, _Factors]) -> _Factors:
@@ -239,7 +251,7 @@ CONTRIBUTORS = 3
 
 
 class Bounds(NamedTuple):
-    """Low, median and high of each segment's sum; None where no item has a figure."""
+    """Low, median and high of each segment's sum; None where no item has a figure. The sum is inside."""
 
     low: list[float | None]
     central: list[float | None]
@@ -264,22 +276,52 @@ class Amounts(NamedTuple):
     units: Array
 
 
-def bounds_of_sums(amounts: Amounts, footprints: Footprints, indicator: int, segments: int) -> Bounds:
-    """Return the middle 95 % of each segment's sum of an indicator.
+def totals_of_sums(amounts: Amounts, footprints: Footprints, indicator: int, segments: int) -> list[float | None]:
+    """Return each segment's sum of an indicator: of the figures, which are means; None where no item has one."""
+    figures = footprints.figures[amounts.position, indicator]
+    known = ~np.isnan(figures)
+    total = np.bincount(amounts.segment[known], weights=(figures * amounts.units)[known], minlength=segments)
+    there = np.bincount(amounts.segment[known], minlength=segments) > 0
+    return [_nine_digits(value) if is_there else None for value, is_there in zip(total.tolist(), there, strict=True)]
+
+
+def bounds_of_sums(amounts: Amounts, footprints: Footprints, indicator: int, totals: Sequence[float | None]) -> Bounds:
+    """Return the middle 95 % of each segment's sum of an indicator, whose mean is among the `totals`.
 
     Units of one item share its error wholly, items of one factor that factor's; all else is independent.
     """
-    columns: list[list[float | None]] = [[None] * segments for _ in Bounds._fields]
-    medians = footprints.medians[amounts.position, indicator] * amounts.units
+    columns: list[list[float | None]] = [[None] * len(totals) for _ in Bounds._fields]
+    figures = footprints.figures[amounts.position, indicator]
     sigmas = footprints.sigmas[amounts.position, indicator]
     numbers = footprints.factors[amounts.position, indicator].astype("i8")
-    for segment, entries in _by_segment(amounts.segment, ~np.isnan(medians)):
-        own = numbers[entries] == OWN
-        shared = _by_factor(medians[entries][~own], sigmas[entries][~own], numbers[entries][~own], footprints.common)
-        interval = interval_of_many(medians[entries][own], sigmas[entries][own], shared)
-        for column, bound in zip(columns, interval, strict=True):
-            column[segment] = float(f"{bound:.9g}")
+    for segment, entries in _by_segment(amounts.segment, ~np.isnan(figures)):
+        total = totals[segment]
+        assert total is not None
+        alone = footprints.stated.get((int(amounts.item[entries[0]]), CODES[indicator])) if len(entries) == 1 else None
+        if alone is not None:
+            interval = alone.times(float(amounts.units[entries[0]])).interval
+        else:
+            means = figures[entries] * amounts.units[entries]
+            interval = _interval(means, sigmas[entries], numbers[entries], footprints.common)
+        for column, bound in zip(columns, Interval(*map(_nine_digits, interval)).around(total), strict=True):
+            column[segment] = bound
     return Bounds(*columns)
+
+
+def _interval(means: Array, sigmas: Array, numbers: Array, common: Array) -> Interval:
+    """Return the interval of a sum of log-normals of these means."""
+    own = numbers == OWN
+    medians = means * np.exp(-np.square(sigmas) / 2)  # as median_of has it
+    groups = []
+    for factor in np.unique(numbers[~own]).tolist():
+        mine, shared = numbers == factor, float(common[factor])
+        # The shared error has a median of 1: the mean of the whole is then that of its figures.
+        groups.append(Group(medians[mine] * math.exp(-(shared**2) / 2), sigmas[mine], shared))
+    return interval_of_many(medians[own], sigmas[own], groups)
+
+
+def _nine_digits(value: float) -> float:
+    return float(f"{value:.9g}")
 
 
 def each_contributor(amounts: Amounts, footprints: Footprints) -> Iterator[Contributor]:
@@ -303,14 +345,6 @@ def _by_segment(segment: Array, known: Array) -> Iterator[tuple[int, Any]]:
         yield from zip(numbers.tolist(), np.split(entries, starts[1:]), strict=True)
 
 
-def _by_factor(medians: Array, sigmas: Array, numbers: Array, common: Array) -> list[Group]:
-    groups = []
-    for factor in np.unique(numbers).tolist():
-        mine = numbers == factor
-        groups.append(Group(medians[mine], sigmas[mine], float(common[factor])))
-    return groups
-
-
 _EVIDENCE = {f"{name}_items": name for name in ("measured", "modelled", "category_average")}
 _BOUNDS = tuple(f"{name}_{bound}" for name in CODES for bound in Bounds._fields)
 UNITS = {
@@ -327,13 +361,13 @@ UNITS = {
 METHOD = (
     "basis sales: units sold times the figure per unit; basis assortment: the figure per unit of each distinct item, "
     "observed or with figures of its own and no price; a figure is the item's own, else its product type's per "
-    "kilogram times its weight, else that of the nearest category; items without any figure count in units and items, "
-    "not in the sums, and a sum is null where no item of the group has a figure; an item is counted under the best "
-    "that its figures rest on; low to high are the middle 95 % of a sum and central its median, above the sum of "
-    "medians: figures are log-normal, those of one factor share its error, all others err independently; contributors "
-    "have the largest shares of a sum; widths that no source states are those within categories, or assumed: measured "
-    "×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the bounds of what all units sold cause, also "
-    "those sold new"
+    "kilogram times its weight, else that of the nearest category; items without any figure count in units and items,"
+    " not in the sums, and a sum is null where no item of the group has a figure; an item is counted under the best "
+    "that its figures rest on; a figure is the mean of a log-normal, and a sum the sum of means, always within low to"
+    " high, the middle 95 %; central is the median, below the sum where the distribution is skewed; figures of one "
+    "factor share its error, all others err independently; contributors have the largest shares of a sum; widths that"
+    " no source states are those within categories, or assumed: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the "
+    "displacement rate times the bounds of what all units sold cause, also those sold new"
 )
 ROUNDING = {
     **dict.fromkeys((*CODES, *_BOUNDS), NINE_DIGITS),
@@ -406,7 +440,7 @@ def _sums(connection: Connection, quantities: Quantities, footprints: Footprints
     segment, item, units = quantities.totals()
     count = len(quantities.keys)
     position = footprints.positions(item)
-    figures, evidence = footprints.figures[position], footprints.evidence[position]
+    evidence = footprints.evidence[position]
     amounts = Amounts(segment, item, position, units)
     items = np.bincount(segment, minlength=count)
     by_evidence = {name: np.bincount(segment[evidence == EVIDENCE.index(name)], minlength=count) for name in EVIDENCE}
@@ -417,8 +451,8 @@ def _sums(connection: Connection, quantities: Quantities, footprints: Footprints
         "units": sold if basis == "sales" else [None] * count,
     }
     for n, name in enumerate(CODES):
-        columns[name] = _total(segment, figures[:, n], units, count)
-        bounds = bounds_of_sums(amounts, footprints, n, count)
+        columns[name] = totals_of_sums(amounts, footprints, n, count)
+        bounds = bounds_of_sums(amounts, footprints, n, columns[name])
         columns |= {f"{name}_{bound}": values for bound, values in bounds._asdict().items()}
     columns["contributors"] = _contributors(connection, amounts, footprints, count)
     columns["items_covered"] = _shares(items - by_evidence["none"], items)
@@ -449,17 +483,7 @@ def _avoided(row: dict[str, Any], rate: float | None) -> list[dict[str, Any]] | 
 
 
 def _scaled(row: dict[str, Any], name: str, rate: float) -> dict[str, float]:
-    return {bound: float(f"{rate * row[f'{name}_{bound}']:.9g}") for bound in Bounds._fields}
-
-
-def _total(segment: Array, figures: Array, units: Array, count: int) -> list[float | None]:
-    known = ~np.isnan(figures)
-    total = np.bincount(segment[known], weights=(figures * units)[known], minlength=count)
-    there = np.bincount(segment[known], minlength=count) > 0
-    return [
-        float(f"{value:.9g}") if is_there else None
-        for value, is_there in zip(total.tolist(), there.tolist(), strict=True)
-    ]
+    return {bound: _nine_digits(rate * row[f"{name}_{bound}"]) for bound in Bounds._fields}
 
 
 def _shares(part: Array, items: Array) -> list[float]:
