@@ -26,6 +26,9 @@ from shared.units.reader import (
     unspaced,
 )
 
+# Of `Ham-200g` a weight is read, of `WD-40 ml` and `SSD-512GB` nothing: they are models.
+_WEIGHED = frozenset({"mass", "volume"})
+_WORD_LETTERS_MIN = 3
 SHOE_SIZE_MAX = 60
 THREAD_MAX = 100
 _SYSTEMS = {"us": "US", "uk": "UK", "eu": "EU", "eur": "EU"}
@@ -285,12 +288,19 @@ def _read_at(reader: Reader, position: int) -> ReadQuantity | None:
 
 
 def _inside_model_number(reader: Reader, position: int) -> bool:
-    """Return whether a number continues a word, as in DDR4 and WD-40: it counts nothing."""
+    """Return whether a number continues a word, as in DDR4 and WD-40, or a number, as in 1.000.5: it counts nothing.
+
+    A weight or a volume behind a hyphen is none: `Ham-200g`.
+    """
     if not reader.glued(position) or not reader.is_number(position):
         return False
     before = reader.tokens[position - 1]
+    if before.text in {".", ","} and reader.glued(position - 1) and reader.is_number(position - 2):
+        return True
     if before.text == "-" and reader.glued(position - 1):
-        before = reader.tokens[position - 2]
+        before, atom = reader.tokens[position - 2], reader.atom(position)
+        if atom is not None and atom.unit is not None and atom.unit.dimension in _WEIGHED and before.kind == WORD:
+            return len(before.text) < _WORD_LETTERS_MIN
     return before.kind == WORD and before.text.isascii()
 
 

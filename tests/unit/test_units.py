@@ -78,6 +78,10 @@ def test_a_name_is_read_as_people_read_it() -> None:
     for name, expected in (
         ("DDR4 cable 2 m", ["2000 mm"]),
         ("WD-40 spray 100 ml", ["100 ml"]),
+        ("WD-40ml", []),
+        ("Ham-200g", ["200 g"]),
+        ("SSD-512GB", []),
+        ("Juice 1.000.5 kg", []),
         ("4K smart TV", ["4 k pixels"]),
         ("panel 4000K", ["4000 K"]),
         ("5G phone 128G", ["128000 MB"]),
