@@ -18,7 +18,7 @@ from edge.http.parameters import (
     listed,
     one_of,
 )
-from shared.analytics.footprint import BASES, CODES
+from shared.analytics.footprint import BASES, CODES, WEIGHT_BASES
 from shared.prior_price import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
 from shared.units.names import PER
@@ -247,6 +247,12 @@ class SustainabilityRow(Schema):
     code = fields.Str(required=True, allow_none=True, metadata=described("Product type or category"))
     per_kg = fields.Float(required=True, allow_none=True)
     weight_kg = fields.Float(required=True, allow_none=True)
+    weight_basis = fields.Str(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(WEIGHT_BASES),
+        metadata=described("What the kilograms are of: the article as sold, as consumed, or dry"),
+    )
     source = fields.Str(required=True, allow_none=True, metadata={"example": "rivm_food_footprints"})
     license = fields.Str(required=True, allow_none=True)
     method = fields.Str(required=True, allow_none=True)

@@ -12,7 +12,7 @@ from aiohttp import web
 from edge.analytics.light_reads import Found, LightRead, range_of
 from edge.analytics.schemas import SustainabilityQuery, SustainabilityReport
 from edge.http.parameters import PATH, QUERY
-from shared.analytics.footprint import INDICATORS, Figure, Indicator, nearest
+from shared.analytics.footprint import INDICATORS, Figure, Indicator, nearest, weight_of
 from shared.analytics.observations import coverage
 from shared.analytics.results import DOUBLE, NINE_DIGITS
 from shared.db.queries import load_queries
@@ -22,14 +22,14 @@ SQL = load_queries(__file__, "sustainability.sql")
 _BOUNDS = ("low", "central", "high", "cumulative_low", "cumulative_central", "cumulative_high")
 _AVOIDED = ("avoided_low", "avoided", "avoided_high")
 METHOD = (
-    "an indicator's figure is the item's own, else its product type's per kilogram times its weight, else that of its"
-    " nearest category; cumulative is per_unit times the units sold where sales are known, else per_unit once "
-    "(basis); null where no source has a figure; stages are those that sources list, which need not add up to the "
-    "figure; a figure is the mean of a log-normal, of which low to high are the middle 95 %, the mean always among "
-    "them, and central the median: as wide as the source states (interval_from: source), as samples within categories"
-    " lie apart (samples), or by the pedigree matrix (pedigree) with assumed scores: measured ×/÷ 1.10, modelled ×/÷ "
-    "2.54; avoided is the displacement rate times the cumulative figure of all units sold in the channels chosen, "
-    "also those sold new"
+    "an indicator's figure is the item's own, else its product type's per kilogram times its weight, else that of its "
+    "nearest category, of factors whose kilogram is of the same basis as the item's weight; cumulative is per_unit "
+    "times the units sold where sales are known, else per_unit once (basis); null where no source has a figure; stages "
+    "are those that sources list, which need not add up to the figure; a figure is the mean of a log-normal, of which "
+    "low to high are the middle 95 %, the mean always among them, and central the median: as wide as the source states "
+    "(interval_from: source), as samples within categories lie apart (samples), or by the pedigree matrix (pedigree) "
+    "with assumed scores: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the cumulative "
+    "figure of all units sold in the channels chosen, also those sold new"
 )
 ROUNDING = {
     **dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"), DOUBLE),
@@ -47,6 +47,7 @@ SCHEMA = pa.schema(
         ("code", pa.string()),
         ("per_kg", pa.float64()),
         ("weight_kg", pa.float64()),
+        ("weight_basis", pa.string()),
         ("source", pa.string()),
         ("license", pa.string()),
         ("method", pa.string()),
@@ -129,7 +130,10 @@ class Sustainability(LightRead):
 def _rows(row: Mapping[str, Any], displacement: Displacement | None) -> list[dict[str, Any]]:
     """Make one row for each indicator; a figure that no source has is null, never 0."""
     impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
-    figures, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
+    figures, units = (
+        nearest(impacts, factors, weight_of(row["weight"], row["volume"], row["density"])),
+        row["units"] or 0,
+    )
     stages: dict[str, list[dict[str, Any]]] = {indicator.code: [] for indicator in INDICATORS}
     for stage in _DECODER.decode(row["stages"]) if row["stages"] else ():
         stages[stage.pop("indicator")].append(stage | {"per_unit": float(stage["per_unit"])})
@@ -191,5 +195,6 @@ def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, A
             "method": figure.method,
             "samples": figure.samples,
             "weight_kg": float(figure.weight_kg) if figure.weight_kg is not None else None,
+            "weight_basis": figure.weight_basis,
         }
     return row

@@ -32,6 +32,8 @@ CODES = tuple(indicator.code for indicator in INDICATORS)
 BASES = ("sales", "assortment")
 """The basis of cumulative figures: units sold, or, where no sale is known, each item once."""
 OWN, AVERAGE = "item", "category_average"
+WEIGHT_BASES = ("as_sold", "as_consumed", "dry")
+"""What a kilogram of a factor, and of an item's weight, is of. An item without one weighs as it is sold."""
 _HEAVIEST_KG = Decimal(10**12)
 """Above it a weight is an error: times a factor it would leave the range of a double."""
 
@@ -40,7 +42,7 @@ class Figure(NamedTuple):
     """A figure per unit of an item and where it comes from. `scope` is item, product_type or category.
 
     `samples` is how many articles or records the figure is the mean of: 1 where it is the item's own. `stated` is the
-    figure as a distribution.
+    figure as a distribution. `weight_basis` is what the kilograms are of.
     """
 
     per_unit: Decimal
@@ -53,18 +55,18 @@ class Figure(NamedTuple):
     source: Mapping[str, Any] | None = None
     samples: int = 1
     stated: Stated | None = None
+    weight_basis: str | None = None
 
 
 def nearest(
-    impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], weight: Any
+    impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], kilograms: Decimal | None
 ) -> dict[str, Figure]:
-    """Return the best figure of each indicator that has one. `factors` come nearest first.
+    """Return the best figure of each indicator that has one. `factors` come nearest first and are of the item's basis.
 
     A product type's factor precedes a category's. Of categories the nearest with enough samples is taken; where none
     has enough, the nearest.
     """
     figures: dict[str, Figure] = {}
-    kilograms = weight_of(weight)
     if kilograms is not None:
         for indicator, factor in _chosen(factors).items():
             figures[indicator] = _of_factor(factor, kilograms)
@@ -103,6 +105,7 @@ def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
         factor.get("source"),
         factor["samples"],
         of_factor(float(per_kg), factor["samples"], spread, pooled).times(float(kilograms)),
+        factor.get("weight_basis"),
     )
 
 
@@ -110,10 +113,19 @@ def _double(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def weight_of(value: Any) -> Decimal | None:
-    """Return a weight; None where the source has none that could be one."""
+def weight_of(weight: object, volume: object = None, density: object = None) -> Decimal | None:
+    """Return the kilograms of an article: its weight, else its litres times kilograms a litre; None without either."""
+    kilograms = _amount(weight)
+    if kilograms is not None:
+        return kilograms
+    litres, per_litre = _amount(volume), _amount(density)
+    return litres * per_litre if litres is not None and per_litre is not None else None
+
+
+def _amount(value: object) -> Decimal | None:
+    """Return what a source states; None where that could be no amount."""
     try:
-        weight = Decimal(str(value))
+        amount = Decimal(str(value))
     except ArithmeticError:
         return None
-    return weight if weight.is_finite() and 0 < weight <= _HEAVIEST_KG else None
+    return amount if amount.is_finite() and 0 < amount <= _HEAVIEST_KG else None

@@ -36,10 +36,10 @@ def replace(
 ) -> bool:
     """Put a source's factors in the place of its old ones; return whether anything changed."""
     assert mapping.factors is not None
-    scope, method = mapping.factors.scope, mapping.factors.method
+    scope, stated = mapping.factors.scope, (mapping.factors.method, mapping.factors.basis)
     figures = gather(mapping, batches, keep, counts)
-    means = {key: (mean(listed), len(listed), method, *log_spread(listed)) for key, listed in figures.items()}
-    before = {row[:2]: row[2:7] for row in _current(connection, scope) if row[7] == event.source_id}
+    means = {key: (mean(listed), len(listed), *stated, *log_spread(listed)) for key, listed in figures.items()}
+    before = {row[:2]: row[2:8] for row in _current(connection, scope) if row[8] == event.source_id}
     counts["factors_read"] = len(means)
     counts["factors_new"] = len(means.keys() - before.keys())
     counts["factors_same"] = sum(before.get(key) == values for key, values in means.items())

@@ -346,11 +346,13 @@ def own_figure(settings: Settings, indicator: str, basis: str, *spread: float | 
     execute(settings, insert, mint("shop", "1").key, indicator, basis, *(spread or (None, None, None)))
 
 
-def factor(settings: Settings, code: str, samples: int, log_deviation: float, per_kg: float = 2.0) -> None:
+def factor(
+    settings: Settings, code: str, samples: int, log_deviation: float, per_kg: float = 2.0, basis: str = "as_sold"
+) -> None:
     """Add a factor of CO2e a kilogram to a category."""
-    insert = """INSERT INTO impact_factors (scope, code, indicator, per_kg, samples, log_samples, log_deviation,
-        method, source_id) SELECT 'category', $1, 'co2e_kg', $2, $3, $3, $4, 'mean', id FROM sources"""
-    execute(settings, insert, code, per_kg, samples, log_deviation)
+    insert = """INSERT INTO impact_factors (scope, code, indicator, per_kg, samples, log_samples, log_deviation, basis,
+        method, source_id) SELECT 'category', $1, 'co2e_kg', $2, $3, $3, $4, $5, 'mean', id FROM sources"""
+    execute(settings, insert, code, per_kg, samples, log_deviation, basis)
 
 
 def around(mean: float, sigma: float) -> list[float]:
@@ -424,6 +426,36 @@ async def test_a_category_with_too_few_samples_gives_way_to_the_nearest_above_it
     assert ((await rows(edge, key))["co2e_kg"]["code"], (await rows(edge, key))["co2e_kg"]["samples"]) == ("drinks", 5)
     record = (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]
     assert record["samples"] == 5
+
+
+async def test_a_factor_applies_where_the_item_weighs_on_its_basis(edge: Edge, key: str, settings: Settings) -> None:
+    """A kilogram of powder is not a kilogram of the drink."""
+    factor(settings, "drinks", 9, 0.4, basis="as_consumed")
+    assert (await rows(edge, key))["co2e_kg"]["per_unit"] is None
+    assert (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"] is None
+    factor(settings, "drinks", 9, 0.4, per_kg=7.0)
+    assert (await rows(edge, key))["co2e_kg"]["per_unit"] == 7.0
+    change = "UPDATE items SET attributes = attributes || $1::jsonb, version = version + 1 WHERE iid = $2"
+    execute(settings, change, '{"weight_basis": "as_consumed"}', SOY)
+    row = (await rows(edge, key))["co2e_kg"]
+    assert (row["per_unit"], row["weight_basis"]) == (2.0, "as_consumed")
+
+
+async def test_the_weight_of_a_volume_is_its_litres_times_their_density(
+    edge: Edge, key: str, settings: Settings
+) -> None:
+    factor(settings, "drinks", 9, 0.4)
+    change = "UPDATE items SET attributes = $1::jsonb WHERE iid = $2"
+    for attributes, weight in (
+        ('{"volume_l": "1.5", "density_kg_per_l": "1.03"}', 1.545),
+        ('{"weight_kg": "1.4", "volume_l": "1.5", "density_kg_per_l": "1.03"}', 1.4),
+        ('{"volume_l": "1.5"}', None),
+        ('{"volume_l": "1.5", "density_kg_per_l": "heavy"}', None),
+    ):
+        execute(settings, change, attributes, SOY)
+        row = (await rows(edge, key))["co2e_kg"]
+        assert row["weight_kg"] == weight, attributes
+        assert row["per_unit"] == (None if weight is None else pytest.approx(2.0 * weight)), attributes
 
 
 async def test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_states(

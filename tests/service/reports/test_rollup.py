@@ -33,18 +33,20 @@ TABLES = {
     "raw": """SELECT o.day, o.item_id, o.units, o.kind::text AS kind, o.currency::text AS currency, h.code AS channel
         FROM observations o JOIN channels h ON h.id = o.channel_id""",
     "items": """SELECT i.id, b.slug AS brand, c.code AS category, i.product_type, i.first_seen_on,
-        (i.attributes ->> 'weight_kg')::float8 AS weight
+        coalesce(i.attributes ->> 'weight_basis', 'as_sold') AS basis, coalesce((i.attributes ->> 'weight_kg')::float8,
+        (i.attributes ->> 'volume_l')::float8 * (i.attributes ->> 'density_kg_per_l')::float8) AS weight
         FROM items i LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id""",
     "impacts": "SELECT item_id, indicator, per_unit::float8 AS per_unit, basis FROM impacts",
-    "factors": "SELECT scope, code, indicator, per_kg::float8 AS per_kg FROM impact_factors",
+    "factors": "SELECT scope, code, indicator, basis, per_kg::float8 AS per_kg FROM impact_factors",
 }
 FIGURES = """CREATE TABLE figures AS
     SELECT item_id, indicator, coalesce(own, average) AS per_unit,
         CASE WHEN basis = 'measured' THEN 3 WHEN basis = 'modelled' THEN 2 WHEN average IS NULL THEN 0 ELSE 1 END AS evidence
     FROM (SELECT i.id AS item_id, n.indicator, p.per_unit AS own, p.basis, i.weight * coalesce(
-            (SELECT per_kg FROM factors f WHERE f.scope = 'product_type' AND f.code = i.product_type AND f.indicator = n.indicator),
+            (SELECT per_kg FROM factors f WHERE f.scope = 'product_type' AND f.code = i.product_type AND f.indicator = n.indicator
+             AND f.basis = i.basis),
             (SELECT max_by(per_kg, length(f.code)) FROM factors f WHERE f.scope = 'category' AND f.indicator = n.indicator
-             AND (i.category = f.code OR starts_with(i.category, f.code || '.')))) AS average
+             AND f.basis = i.basis AND (i.category = f.code OR starts_with(i.category, f.code || '.')))) AS average
         FROM items i CROSS JOIN (VALUES ('co2e_kg'), ('water_l'), ('waste_kg'), ('land_use_m2a')) n(indicator)
         LEFT JOIN impacts p ON p.item_id = i.id AND p.indicator = n.indicator)"""
 UNPRICED = """CREATE TABLE unpriced AS SELECT * FROM items
@@ -78,6 +80,18 @@ def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
                 ('category', 'drinks', 'land_use_m2a', 0.5, 1, 'land')
                 ) v, ({source}) s""".encode()
             )
+            connection.execute(
+                f"""INSERT INTO impact_factors (scope, code, indicator, per_kg, samples, method, basis, source_id)
+                SELECT v.*, s.id FROM (VALUES ('category', 'food', 'co2e_kg', 0.25, 4, 'as eaten', 'as_consumed'),
+                ('category', 'food.tea', 'waste_kg', 3.0, 1, 'as eaten', 'as_consumed'),
+                ('product_type', 'Rice', 'co2e_kg', 4.0, 1, 'rice', 'dry')) v, ({source}) s""".encode()
+            )
+            # Some weigh as they are consumed, and some state their volume in place of their weight.
+            connection.execute(
+                """UPDATE items SET attributes = attributes || '{"weight_basis": "as_consumed"}' WHERE id % 3 = 0"""
+            )
+            connection.execute("""UPDATE items SET attributes = attributes - 'weight_kg'
+                || '{"volume_l": "0.75", "density_kg_per_l": "0.92", "weight_basis": "dry"}' WHERE id % 5 = 0""")
             # Some of the items that have figures of their own lose their prices.
             connection.execute(
                 f"""INSERT INTO impacts

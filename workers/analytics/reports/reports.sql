@@ -78,17 +78,18 @@ ORDER BY i.id;
 
 -- name: factors
 -- Factors per kilogram, for items without a figure of their own.
-SELECT scope, code, indicator, per_kg::float8, samples, log_samples, log_deviation FROM impact_factors
-ORDER BY scope, code, indicator;
+SELECT scope, basis, code, indicator, per_kg::float8, samples, log_samples, log_deviation FROM impact_factors
+ORDER BY scope, basis, code, indicator;
 
 -- name: iids
 -- Names the items that a sum owes most to.
 SELECT id, iid FROM items WHERE id = ANY($1::bigint[]);
 
 -- name: weighed_items
--- Items that a factor reaches, if they have a weight: the others need not be read at all.
-SELECT id, product_type, coalesce(category_id, 0), attributes ->> 'weight_kg' FROM items
-WHERE status = 'active' AND attributes ? 'weight_kg' AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
+-- Items that a factor reaches, if they have a weight, or a volume and a density: the others need not be read at all.
+SELECT id, product_type, coalesce(category_id, 0), coalesce(attributes ->> 'weight_basis', 'as_sold'),
+       attributes ->> 'weight_kg', attributes ->> 'volume_l', attributes ->> 'density_kg_per_l' FROM items
+WHERE status = 'active' AND (attributes ? 'weight_kg' OR attributes ?& '{volume_l,density_kg_per_l}') AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
   AND ($1::integer[] IS NULL OR brand_id = ANY($1)) AND ($2::integer[] IS NULL OR category_id = ANY($2));
 
 -- name: item_prices

@@ -190,37 +190,42 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     return Footprints(ids, figures, known, sigmas, numbers, common, stated)
 
 
-def _factors(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str, str, _Factor]]:
+def _factors(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str, str, str, _Factor]]:
     # One food group may stand for several categories: its samples count once.
-    spreads = {(scope, name, per_kg, *spread) for scope, _, name, per_kg, _, *spread in rows}
+    spreads = {(scope, name, per_kg, *spread) for scope, _, _, name, per_kg, _, *spread in rows}
     pooled: dict[tuple[str, str], Pooled] = defaultdict(Pooled)
     for scope, name, _, *spread in spreads:
         pooled[scope, name] = Pooled.of_all((pooled[scope, name], Pooled.of(*spread)))
     factors = []
-    for place, (scope, code, name, per_kg, samples, *spread) in enumerate(rows):
+    for place, (scope, basis, code, name, per_kg, samples, *spread) in enumerate(rows):
         stated = of_factor(per_kg, samples, Pooled.of(*spread), pooled[scope, name])
-        factors.append((scope, code, name, _Factor(place, per_kg, samples, stated)))
+        factors.append((scope, basis, code, name, _Factor(place, per_kg, samples, stated)))
     return factors
 
 
 def _by_weight(
     connection: Connection,
     tree: Tree,
-    factors: list[tuple[str, str, str, _Factor]],
+    factors: list[tuple[str, str, str, str, _Factor]],
     chosen: tuple[list[int] | None, list[int] | None],
 ) -> _Cells:
-    of_type: dict[str, _Factors] = {}
-    of_category: dict[str, _Factors] = {}
-    for scope, code, indicator, factor in factors:
-        (of_type if scope == "product_type" else of_category).setdefault(code, {})[indicator] = factor
-    nearest = {category.id: _nearest(category.code, of_category) for category in tree.by_id.values()}
-    reached = [number for number, factors in nearest.items() if factors]
+    of_type: dict[tuple[str, str], _Factors] = {}
+    of_category: dict[str, dict[str, _Factors]] = {}
+    for scope, basis, code, indicator, factor in factors:
+        codes = of_category.setdefault(basis, {}) if scope == "category" else None
+        (of_type.setdefault((basis, code), {}) if codes is None else codes.setdefault(code, {}))[indicator] = factor
+    nearest = {
+        (basis, category.id): found
+        for basis, codes in of_category.items()
+        for category in tree.by_id.values()
+        if (found := _nearest(category.code, codes))
+    }
     cells: _Cells = {}
-    values = (*chosen, list(of_type), reached)
-    for item, product_type, category, weight in connection.execute(SQL.weighed_items, values):
-        kilograms = weight_of(weight)
+    values = (*chosen, sorted({code for _, code in of_type}), sorted({number for _, number in nearest}))
+    for item, product_type, category, basis, *size in connection.execute(SQL.weighed_items, values):
+        kilograms = weight_of(*size)
         if kilograms is not None:
-            figures = {**nearest.get(category, {}), **of_type.get(product_type, {})}
+            figures = {**nearest.get((basis, category), {}), **of_type.get((basis, product_type), {})}
             cells[item] = [_cell(figures.get(name), float(kilograms)) for name in CODES]
     return cells
 
@@ -359,15 +364,16 @@ UNITS = {
     "avoided": "unit of the indicator",
 }
 METHOD = (
-    "basis sales: units sold times the figure per unit; basis assortment: the figure per unit of each distinct item, "
-    "observed or with figures of its own and no price; a figure is the item's own, else its product type's per "
-    "kilogram times its weight, else that of the nearest category; items without any figure count in units and items,"
-    " not in the sums, and a sum is null where no item of the group has a figure; an item is counted under the best "
-    "that its figures rest on; a figure is the mean of a log-normal, and a sum the sum of means, always within low to"
-    " high, the middle 95 %; central is the median, below the sum where the distribution is skewed; figures of one "
-    "factor share its error, all others err independently; contributors have the largest shares of a sum; widths that"
-    " no source states are those within categories, or assumed: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the "
-    "displacement rate times the bounds of what all units sold cause, also those sold new"
+    "basis sales: units sold times the figure per unit; basis assortment: the figure per unit of each distinct "
+    "item, observed or with figures of its own and no price; a figure is the item's own, else its product type's "
+    "per kilogram times its weight, else that of the nearest category, of factors of the same basis as its weight; "
+    "items without any figure count in units and items, not in the sums, and a sum is null where no item of the "
+    "group has a figure; an item is counted under the best that its figures rest on; a figure is the mean of a log-"
+    "normal, and a sum the sum of means, always within low to high, the middle 95 %; central is the median, below "
+    "the sum where the distribution is skewed; figures of one factor share its error, all others err independently; "
+    "contributors have the largest shares of a sum; widths that no source states are those within categories, or "
+    "assumed: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the bounds of what all "
+    "units sold cause, also those sold new"
 )
 ROUNDING = {
     **dict.fromkeys((*CODES, *_BOUNDS), NINE_DIGITS),
