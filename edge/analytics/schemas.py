@@ -247,12 +247,6 @@ class SustainabilityRow(Schema):
     code = fields.Str(required=True, allow_none=True, metadata=described("Product type or category"))
     per_kg = fields.Float(required=True, allow_none=True)
     weight_kg = fields.Float(required=True, allow_none=True)
-    weight_basis = fields.Str(
-        required=True,
-        allow_none=True,
-        validate=validate.OneOf(WEIGHT_BASES),
-        metadata=described("What the kilograms are of: the article as sold, as consumed, or dry"),
-    )
     source = fields.Str(required=True, allow_none=True, metadata={"example": "rivm_food_footprints"})
     license = fields.Str(required=True, allow_none=True)
     method = fields.Str(required=True, allow_none=True)
@@ -278,6 +272,12 @@ class SustainabilityRow(Schema):
         fields.Nested(StageFigure()),
         required=True,
         metadata=described("Stages listed by sources; they need not add up to `per_unit`"),
+    )
+    weight_basis = fields.Str(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(WEIGHT_BASES),
+        metadata=described("What the kilograms are of: the article as sold, as consumed, or dry"),
     )
 
 

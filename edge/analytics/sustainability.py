@@ -47,7 +47,6 @@ SCHEMA = pa.schema(
         ("code", pa.string()),
         ("per_kg", pa.float64()),
         ("weight_kg", pa.float64()),
-        ("weight_basis", pa.string()),
         ("source", pa.string()),
         ("license", pa.string()),
         ("method", pa.string()),
@@ -69,6 +68,7 @@ SCHEMA = pa.schema(
                 )
             ),
         ),
+        ("weight_basis", pa.string()),
     ]
 )
 # PostgreSQL's numbers are exact; read as decimals they stay so.

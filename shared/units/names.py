@@ -23,6 +23,7 @@ from shared.units.reader import (
     plain,
     read_range,
     read_row,
+    resolve,
     unspaced,
 )
 
@@ -429,6 +430,9 @@ class Content(NamedTuple):
 
 def contents(name: str, attributes: Mapping[str, Any]) -> list[Content]:
     """Return what one article holds, at most once for each of kg, l and piece; nothing where a name is ambiguous."""
+    plain_content = _plain_content(name)
+    if plain_content is not None:
+        return [plain_content]
     sources = [("name", name)]
     sources += [(f"attributes.{key}", str(attributes[key])) for key in ATTRIBUTES if attributes.get(key)]
     for read_in, text in sources:
@@ -436,6 +440,29 @@ def contents(name: str, attributes: Mapping[str, Any]) -> list[Content]:
         if amounts:
             return [Content(per, amount, read_in) for per, amount in amounts.items()]
     return []
+
+
+# Words, and one amount at the end: most names of food. Loads read the sizes of millions.
+_ASCII_WORD = re.compile("[a-z]+")
+_PLAIN = re.compile(
+    r"(?P<words>[a-z]+(?:(?: & | - |[ '-])[a-z]+)*) (?P<number>[1-9][0-9]{0,4}) ?(?P<unit>kg|g|ml|l)",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def _plain_content(name: str) -> Content | None:
+    """Return what a plain name holds, as reading it by the whole grammar would say; None where a name is not plain."""
+    match = _PLAIN.fullmatch(name)
+    if match is None or len(name) > TEXT_CHARACTERS_MAX:
+        return None
+    words, value = _ASCII_WORD.findall(match["words"].lower()), Fraction(match["number"])
+    if not _BEGINNINGS.isdisjoint(words) or any(word.startswith("x") for word in words):
+        return None
+    unit = resolve(match["unit"].lower(), value, frozenset(words), words[-1])
+    if unit is None or unit.dimension not in PER:
+        return None
+    per, size = PER[unit.dimension]
+    return Content(per, unit.in_base(value) / size, "name")
 
 
 def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:
