@@ -279,6 +279,11 @@ class SustainabilityRow(Schema):
         validate=validate.OneOf(WEIGHT_BASES),
         metadata=described("What the kilograms are of: the article as sold, as consumed, or dry"),
     )
+    as_of = fields.Date(
+        required=True,
+        allow_none=True,
+        metadata=described("Day to which the source's figure for the item applies; null of an average"),
+    )
 
 
 class SustainabilityMeta(Meta):

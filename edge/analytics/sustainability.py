@@ -69,6 +69,7 @@ SCHEMA = pa.schema(
             ),
         ),
         ("weight_basis", pa.string()),
+        ("as_of", pa.date32()),
     ]
 )
 # PostgreSQL's numbers are exact; read as decimals they stay so.
@@ -196,5 +197,6 @@ def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, A
             "samples": figure.samples,
             "weight_kg": float(figure.weight_kg) if figure.weight_kg is not None else None,
             "weight_basis": figure.weight_basis,
+            "as_of": figure.as_of,
         }
     return row

@@ -24,7 +24,7 @@ LEFT JOIN LATERAL (
     WHERE day BETWEEN coalesce($2::date, span.last_day - 89) AND span.last_day) total ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('indicator', p.indicator, 'per_unit', p.per_unit, 'basis', p.basis, 'method', p.method,
-        'low', p.low, 'high', p.high, 'deviation', p.deviation,
+        'as_of', p.as_of, 'low', p.low, 'high', p.high, 'deviation', p.deviation,
         'source', json_build_object('source', s.name, 'license', s.license))) AS impacts,
         (SELECT json_agg(json_build_object('indicator', t.indicator, 'stage', t.stage, 'per_unit', t.per_unit,
             'basis', t.basis, 'method', t.method) ORDER BY t.stage COLLATE "C")

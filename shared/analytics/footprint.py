@@ -1,6 +1,7 @@
 """Footprints per unit: the indicators, and the figure of an item, its product type or its category. Pure."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -42,7 +43,8 @@ class Figure(NamedTuple):
     """A figure per unit of an item and where it comes from. `scope` is item, product_type or category.
 
     `samples` is how many articles or records the figure is the mean of: 1 where it is the item's own. `stated` is the
-    figure as a distribution. `weight_basis` is what the kilograms are of.
+    figure as a distribution. `weight_basis` is what the kilograms are of, `as_of` the day of a
+    source's statement about the item itself.
     """
 
     per_unit: Decimal
@@ -56,6 +58,7 @@ class Figure(NamedTuple):
     samples: int = 1
     stated: Stated | None = None
     weight_basis: str | None = None
+    as_of: date | None = None
 
 
 def nearest(
@@ -74,8 +77,9 @@ def nearest(
         per_unit = Decimal(impact["per_unit"])
         spread = StatedSpread(*(_double(impact.get(name)) for name in StatedSpread._fields))
         stated = of_item(float(per_unit), impact["basis"], spread)
+        as_of = date.fromisoformat(impact["as_of"]) if "as_of" in impact else None
         figures[impact["indicator"]] = Figure(
-            per_unit, impact["basis"], impact["method"], OWN, source=impact.get("source"), stated=stated
+            per_unit, impact["basis"], impact["method"], OWN, source=impact.get("source"), stated=stated, as_of=as_of
         )
     return figures
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import date
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ class Figure(NamedTuple):
     weight: Fraction | None = None
     samples: int = 1
     weight_basis: str | None = None
+    as_of: date | None = None
     spread: Spread = Spread(0.0, 0.0, "pedigree")
 
     def shown(self, times: int = 1) -> Fraction | Near:
@@ -66,7 +68,7 @@ def _figures(index: Index, condition: str, values: Sequence[str]) -> dict[str, d
             weight,
             row["samples"],
             row["weight_basis"],
-            spread.of_factor(row),
+            spread=spread.of_factor(row),
         )
     for row in index.rows(f"SELECT * FROM own_figures WHERE {condition}", values):
         own = Figure(
@@ -75,6 +77,7 @@ def _figures(index: Index, condition: str, values: Sequence[str]) -> dict[str, d
             row["method"],
             "item",
             row["source"],
+            as_of=row["as_of"],
             spread=spread.of_basis(row["basis"]),
         )
         found[row["iid"]][row["indicator"]] = own

@@ -390,6 +390,7 @@ async def test_a_source_s_own_spread_takes_precedence_over_the_pedigree_matrix(
     for sigma, row in ((narrow, measured), (wide, modelled)):
         assert row == [*(pytest.approx(one, rel=1e-6) for one in around(2.0, sigma)), "pedigree"]
     assert found["acidification_kg_so2e"]["low"] is None
+    assert (found["co2e_kg"]["as_of"], found["acidification_kg_so2e"]["as_of"]) == ("2026-01-01", None)
 
 
 async def test_a_category_average_is_as_wide_as_its_samples_and_says_how_many(

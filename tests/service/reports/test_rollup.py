@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Iterator
 from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +249,28 @@ def test_listings_count_each_article_once_however_often_it_was_seen(settings: Se
         )
         [row] = make(connection, {"granularity": "month"}, quiet).table.to_pylist()
     assert (row["basis"], row["items"], row["units"], row["co2e_kg"]) == ("assortment", 3, None, 6.0)
+
+
+@begins_with(load_rows)
+def test_the_parts_of_a_total_by_stage_add_up_to_it(settings: Settings) -> None:
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute("""INSERT INTO impacts SELECT i.id, 'co2e_kg', 1.1 * (row_number() OVER (ORDER BY i.id)), 'modelled', 'm',
+            s.id, '2026-01-01' FROM items i, sources s""")
+        connection.execute("""INSERT INTO impact_stages SELECT i.id, v.indicator, v.stage, v.per_unit, 'modelled', 'm', s.id, '2026-01-01'
+            FROM items i CROSS JOIN (VALUES ('co2e_kg', 'upstream', 0.7), ('co2e_kg', 'end of life', -0.1), ('water_l', 'use', 9.0))
+            v(indicator, stage, per_unit), sources s WHERE v.stage <> 'end of life' OR i.product_type = 'Custard'""")
+        rows = make(connection, {"granularity": "month", "group_by": ["brand"]}, quiet).table.to_pylist()
+    assert [[part["stage"] for part in row["stages"]] for row in rows] == [
+        ["end of life", "upstream", None],
+        ["upstream", None],
+    ]
+    for row in rows:
+        assert {part["indicator"] for part in row["stages"]} == {
+            "co2e_kg"
+        }  # of a stage without a total nothing is said
+        parts = {part["stage"]: part["sum"] for part in row["stages"]}
+        assert parts["upstream"] == pytest.approx(0.7 * row["items"])
+        assert sum(Decimal(repr(part)) for part in parts.values()) == Decimal(repr(row["co2e_kg"]))
 
 
 @begins_with(load_rows)

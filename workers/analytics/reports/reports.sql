@@ -67,6 +67,13 @@ SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis, p.low::float8, p.hig
 FROM impacts p JOIN items i ON i.id = p.item_id
 WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
 
+-- name: own_stages
+-- What stages of the life cycle contribute to such figures.
+SELECT t.indicator, t.stage, t.item_id, t.per_unit::float8 FROM impact_stages t JOIN items i ON i.id = t.item_id
+WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2))
+  AND EXISTS (SELECT FROM impacts p WHERE p.item_id = t.item_id AND p.indicator = t.indicator)
+ORDER BY t.indicator, t.stage COLLATE "C";
+
 -- name: unpriced_items
 -- Items with figures of their own and no price: they are in the assortment too, from the day they were first seen on.
 SELECT i.id, coalesce(i.brand_id, 0), coalesce(i.category_id, 0), i.first_seen_on FROM items i

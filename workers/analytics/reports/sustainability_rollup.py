@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -272,6 +273,10 @@ class Contributor(NamedTuple):
     share: float
 
 
+Staged = Mapping[tuple[str, str], tuple[Array, Array]]
+"""For an indicator and a stage the items with a figure of it, and these figures."""
+
+
 class Amounts(NamedTuple):
     """The entries that a rollup adds up: segment, item, the item's position in the footprints, and units of each."""
 
@@ -329,6 +334,47 @@ def _nine_digits(value: float) -> float:
     return float(f"{value:.9g}")
 
 
+def read_stages(connection: Connection, chosen: Filter) -> Staged:
+    """Read what stages of the life cycle contribute to items' own figures."""
+    brands = list(chosen.brands) if chosen.brands is not None else None
+    categories = list(chosen.categories) if chosen.categories is not None else None
+    listed: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+    for indicator, stage, item, per_unit in connection.execute(SQL.own_stages, (brands, categories)):
+        listed[indicator, stage].append((item, per_unit))
+    return {
+        key: (np.array([item for item, _ in rows], "i8"), np.array([per_unit for _, per_unit in rows]))
+        for key, rows in listed.items()
+    }
+
+
+def stages_of_sums(
+    amounts: Amounts,
+    footprints: Footprints,
+    staged: Staged,
+    totals: Mapping[str, Sequence[float | None]],
+    segments: int,
+) -> list[list[dict[str, Any]]]:
+    """Return each segment's sums by stage, and what no stage accounts for as the stage None: together the total."""
+    rows: list[list[dict[str, Any]]] = [[] for _ in range(segments)]
+    rest: dict[tuple[int, str], Decimal] = {}
+    for (indicator, stage), (item, per_unit) in staged.items():
+        of_item = np.full(len(footprints.item) + 1, np.nan)
+        of_item[footprints.positions(item)] = per_unit
+        figures = of_item[amounts.position]
+        known = ~np.isnan(figures)
+        sums = np.bincount(amounts.segment[known], weights=(figures * amounts.units)[known], minlength=segments)
+        for segment in np.unique(amounts.segment[known]).tolist():
+            total, part = totals[indicator][segment], _nine_digits(float(sums[segment]))
+            rows[segment].append({"indicator": indicator, "stage": stage, "sum": part})
+            rest[segment, indicator] = rest.get((segment, indicator), Decimal(repr(total))) - Decimal(repr(part))
+    for (segment, indicator), left in rest.items():
+        if left:
+            rows[segment].append({"indicator": indicator, "stage": None, "sum": float(left)})
+    for row in rows:
+        row.sort(key=lambda one: (CODES.index(one["indicator"]), one["stage"] is None))
+    return rows
+
+
 def each_contributor(amounts: Amounts, footprints: Footprints) -> Iterator[Contributor]:
     """Yield the items with the largest shares of each segment's sums, the largest first."""
     for n, name in enumerate(CODES):
@@ -362,6 +408,7 @@ UNITS = {
     **dict.fromkeys(_EVIDENCE, "items"),
     "contributors.share": "share of the sum",
     "avoided": "unit of the indicator",
+    "stages.sum": "unit of the indicator",
 }
 METHOD = (
     "basis sales: units sold times the figure per unit; basis assortment: the figure per unit of each distinct "
@@ -371,12 +418,13 @@ METHOD = (
     "group has a figure; an item is counted under the best that its figures rest on; a figure is the mean of a log-"
     "normal, and a sum the sum of means, always within low to high, the middle 95 %; central is the median, below "
     "the sum where the distribution is skewed; figures of one factor share its error, all others err independently; "
-    "contributors have the largest shares of a sum; widths that no source states are those within categories, or "
-    "assumed: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the bounds of what all "
-    "units sold cause, also those sold new"
+    "contributors have the largest shares of a sum; stages are those that sources list for items' own figures, and "
+    "null the rest of the sum; widths that no source states are those within categories, or assumed: measured ×/÷ "
+    "1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the bounds of what all units sold cause, also "
+    "those sold new"
 )
 ROUNDING = {
-    **dict.fromkeys((*CODES, *_BOUNDS), NINE_DIGITS),
+    **dict.fromkeys((*CODES, *_BOUNDS, "stages.sum"), NINE_DIGITS),
     **{f"avoided.{bound}": NINE_DIGITS for bound in Bounds._fields},
     **dict.fromkeys(("items_covered", "items_measured", "contributors.share"), SIX_DECIMALS),
 }
@@ -397,6 +445,7 @@ _FIGURES = [
         "avoided",
         pa.list_(pa.struct([("indicator", pa.string()), *((bound, pa.float64()) for bound in Bounds._fields)])),
     ),
+    ("stages", pa.list_(pa.struct([("indicator", pa.string()), ("stage", pa.string()), ("sum", pa.float64())]))),
 ]
 
 
@@ -414,7 +463,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         reader = Reader(connection, tree, days, report_progress)
         basis = parameters.get("basis") or ("sales" if reader.has_sales(chosen) else "assortment")
         report_progress("figures", 0, None)
-        footprints = read(connection, tree, chosen)
+        footprints, staged = read(connection, tree, chosen), read_stages(connection, chosen)
         counted = replace(chosen, kinds=OBSERVATION_KINDS["sale" if basis == "sales" else "both"])
         quantities = Quantities(reader, counted, once=basis == "assortment")
         months = list(days.months())
@@ -426,7 +475,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         report_progress("reading", len(months), len(months))
         keys = quantities.keys
         report_progress("intervals", 0, None)
-        sums = _sums(connection, quantities, footprints, basis)
+        sums = _sums(connection, quantities, footprints, staged, basis)
         names = Names.read(connection, tree, chosen, keys)
     rate = displacement.rate if displacement and basis == "sales" else None
     return Answer(
@@ -441,7 +490,9 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     )
 
 
-def _sums(connection: Connection, quantities: Quantities, footprints: Footprints, basis: str) -> list[dict[str, Any]]:
+def _sums(
+    connection: Connection, quantities: Quantities, footprints: Footprints, staged: Staged, basis: str
+) -> list[dict[str, Any]]:
     """Return each segment's figures."""
     segment, item, units = quantities.totals()
     count = len(quantities.keys)
@@ -461,6 +512,7 @@ def _sums(connection: Connection, quantities: Quantities, footprints: Footprints
         bounds = bounds_of_sums(amounts, footprints, n, columns[name])
         columns |= {f"{name}_{bound}": values for bound, values in bounds._asdict().items()}
     columns["contributors"] = _contributors(connection, amounts, footprints, count)
+    columns["stages"] = stages_of_sums(amounts, footprints, staged, columns, count)
     columns["items_covered"] = _shares(items - by_evidence["none"], items)
     columns["items_measured"] = _shares(by_evidence["measured"], items)
     columns |= {name: by_evidence[evidence].tolist() for name, evidence in _EVIDENCE.items()}
