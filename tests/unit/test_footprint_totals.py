@@ -90,7 +90,7 @@ def rollups(draw: st.DrawFn) -> tuple[list[Item], list[float], list[int], list[i
 
 
 @given(rollups())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_every_total_is_inside_its_interval_and_totals_of_parts_add_up(
     drawn: tuple[list[Item], list[float], list[int], list[int]],
 ) -> None:

@@ -380,6 +380,13 @@ def test_no_size_and_no_width_of_figures_leaves_the_range_of_a_double() -> None:
             ), size
 
 
+def test_figures_too_small_to_be_seen_beside_others_change_no_bound_of_these() -> None:
+    wide = Group(np.array([1e7, 2e7]), np.array([1.2, 1.2]), 0.8)
+    tiny = Group(np.array([1e-100, 1e-97]), np.array([1.2, 1.1]), 0.8)
+    alone = interval_of_many(np.array([3e7]), np.array([0.9]), [wide])
+    assert interval_of_many(np.array([3e7, 1e-120]), np.array([0.9, 3.0]), [wide, tiny]) == alone
+
+
 def test_moments_of_many_terms_are_the_sums_of_each() -> None:
     medians, sigmas = np.array([1.0, 2.0, 5.0]), np.array([0.1, 0.7, 1.2])
     whole = Moments()
