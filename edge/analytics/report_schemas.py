@@ -287,6 +287,18 @@ class Avoided(Schema):
     high = fields.Float(required=True, metadata=described("Displacement rate times the upper bound of the sum"))
 
 
+class StageSum(Schema):
+    """What a stage of the life cycle contributes to a sum."""
+
+    indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
+    stage = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata=described("Stage as its source names it; null is the rest of the sum", example="upstream"),
+    )
+    sum = fields.Float(required=True, metadata=described("Part of the sum; credits are negative"))
+
+
 _TOTALS = {one.code: _total(one) for one in INDICATORS}
 _BOUNDS = {f"{one.code}_{bound}": _bound(bound) for one in INDICATORS for bound in ("low", "central", "high")}
 
@@ -304,6 +316,10 @@ class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignor
         metadata=described(
             "Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null"
         ),
+    )
+    stages = fields.List(
+        fields.Nested(StageSum()),
+        metadata=described("Parts of the sums by stage of the life cycle; together each is its sum"),
     )
 
 

@@ -27,7 +27,7 @@ from edge.http.parameters import (
     listed,
     one_of,
 )
-from shared.analytics.footprint import BASES, CODES
+from shared.analytics.footprint import BASES, CODES, WEIGHT_BASES
 from shared.prior_price import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
 from shared.units.names import PER
@@ -287,14 +287,23 @@ class SustainabilityRow(Schema):
         required=True, allow_none=True, validate=validate.OneOf(ORIGINS), metadata=described("Origin of the interval")
     )
     avoided_low = fields.Float(required=True, allow_none=True)
-    avoided = fields.Float(
-        required=True, allow_none=True, metadata=described("Displacement rate times the median of all units")
-    )
+    avoided = fields.Float(required=True, allow_none=True, metadata=described("Displacement rate times `cumulative`"))
     avoided_high = fields.Float(required=True, allow_none=True)
     stages = fields.List(
         fields.Nested(StageFigure()),
         required=True,
         metadata=described("Stages listed by sources; they need not add up to `per_unit`"),
+    )
+    weight_basis = fields.Str(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(WEIGHT_BASES),
+        metadata=described("What the kilograms are of: the article as sold, as consumed, or dry"),
+    )
+    as_of = fields.Date(
+        required=True,
+        allow_none=True,
+        metadata=described("Day to which the source's figure for the item applies; null of an average"),
     )
 
 

@@ -40,8 +40,8 @@ LEFT JOIN LATERAL (
         'samples', f.samples, 'method', f.method)
                     ORDER BY f.scope DESC, length(f.code) DESC) AS factors
     FROM impact_factors f
-    WHERE (f.scope = 'product_type' AND f.code = i.product_type)
-       OR (f.scope = 'category' AND (c.code = f.code OR starts_with(c.code, f.code || '.')))
+    WHERE f.basis = coalesce(i.attributes ->> 'weight_basis', 'as_sold') AND (f.scope = 'product_type' AND f.code = i.product_type
+       OR f.scope = 'category' AND (c.code = f.code OR starts_with(c.code, f.code || '.')))
 ) factor ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('source', s.name, 'observed_at', t.observed_at AT TIME ZONE 'UTC', 'license', s.license) ORDER BY s.name) AS sources

@@ -691,6 +691,7 @@ class RollupRow(TypedDict):
     marine_eutrophication_kg_ne_high: NotRequired[float | None]
     contributors: NotRequired[list["Contributor"]]
     avoided: NotRequired[list["Avoided"] | None]
+    stages: NotRequired[list["StageSum"]]
 
 
 class SearchHit(TypedDict):
@@ -720,6 +721,20 @@ class StageFigure(TypedDict):
     per_unit: float
     basis: Literal["measured", "modelled"]
     method: str
+
+
+class StageSum(TypedDict):
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
+    stage: str | None
+    sum: float
 
 
 class Sustainability(TypedDict):
@@ -770,6 +785,8 @@ class SustainabilityRow(TypedDict):
     avoided: float | None
     avoided_high: float | None
     stages: list["StageFigure"]
+    weight_basis: Literal["as_sold", "as_consumed", "dry", None]
+    as_of: DateText | None
 
 
 class TopBrand(TypedDict):

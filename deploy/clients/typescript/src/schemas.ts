@@ -2574,6 +2574,8 @@ export interface RollupRow {
   contributors?: Contributor[] | undefined;
   /** Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null */
   avoided?: Avoided[] | null | undefined;
+  /** Parts of the sums by stage of the life cycle; together each is its sum */
+  stages?: StageSum[] | undefined;
 }
 
 /** The service and the caller. */
@@ -2839,6 +2841,16 @@ export interface StageFigure {
   method: string;
 }
 
+/** What a stage of the life cycle contributes to a sum. */
+export interface StageSum {
+  /** Code of the indicator */
+  indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
+  /** Stage as its source names it; null is the rest of the sum */
+  stage: string | null;
+  /** Part of the sum; credits are negative */
+  sum: number;
+}
+
 /** Footprint of one unit of an item, by indicator; `basis`, `method` and `samples` describe the first known one. */
 export interface Sustainability {
   /** Origin of the figure */
@@ -2937,7 +2949,7 @@ export interface SustainabilityRow {
   high: number | null;
   /** Cumulative figure, lower bound */
   cumulative_low: number | null;
-  /** Cumulative figure, best estimate */
+  /** Cumulative figure, median */
   cumulative_central: number | null;
   /** Cumulative figure, upper bound */
   cumulative_high: number | null;
@@ -2945,12 +2957,16 @@ export interface SustainabilityRow {
   interval_from: "source" | "samples" | "pedigree" | null;
   /** Avoided, lower bound */
   avoided_low: number | null;
-  /** Displacement rate times the median of all units */
+  /** Displacement rate times `cumulative` */
   avoided: number | null;
   /** Avoided, upper bound */
   avoided_high: number | null;
   /** Stages listed by sources; they need not add up to `per_unit` */
   stages: StageFigure[];
+  /** What the kilograms are of: the article as sold, as consumed, or dry */
+  weight_basis: "as_sold" | "as_consumed" | "dry" | null;
+  /** Day to which the source's figure for the item applies; null of an average */
+  as_of: string | null;
 }
 
 /** A brand with many items in a category. */
