@@ -17,6 +17,7 @@ from shared.units.reader import (
     SEVERAL,
     TEXT_CHARACTERS_MAX,
     WORD,
+    Atom,
     Reader,
     ReadQuantity,
     Token,
@@ -312,6 +313,10 @@ def _pack_of(reader: Reader, position: int) -> ReadQuantity | None:
         atom = reader.atom(position + 2)
         if number and atom and (atom.unit is None or atom.unit.dimension == COUNT):
             noun = atom.unit.noun if atom.unit else ""
+            up_to = _most(reader, number.end)
+            if up_to and up_to.value > number.value:
+                counts = (Measure(COUNT, number.value), Measure(COUNT, up_to.value))
+                return ReadQuantity(Quantity(counts, "range"), up_to.end)
             return ReadQuantity(_count(number.value * (atom.unit.size if atom.unit else 1), noun), atom.end)
     packs = reader.number(position)
     if packs and reader.word(packs.end) in SEVERAL and reader.word(packs.end + 1) == "of":
@@ -322,6 +327,12 @@ def _pack_of(reader: Reader, position: int) -> ReadQuantity | None:
         number = reader.number(position)
         return ReadQuantity(_count(number.value), position + 3) if number else None
     return _times(reader, position)
+
+
+def _most(reader: Reader, position: int) -> Atom | None:
+    """Return the second number of a pack `of 3 to 5`, `of 6 or 8`; None where it has a unit."""
+    atom = reader.atom(position + 1) if reader.word(position) in {"to", "or"} else None
+    return atom if atom and atom.unit is None else None
 
 
 def _times(reader: Reader, position: int) -> ReadQuantity | None:
