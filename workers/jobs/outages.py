@@ -30,6 +30,7 @@ _OUTAGES = frozenset(
         errno.ESTALE,
     }
 )
+_NO_FOLDER = "No usable temporary directory"
 
 
 def store_at_fault(error: BaseException) -> str | None:
@@ -50,6 +51,7 @@ def is_host_fault(error: BaseException) -> bool:
         return False
     if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
         return True
-    # A full disk of temporary files is, to `tempfile`, a folder that is not there; it names no file.
-    without_folder = error.errno == errno.ENOENT and error.filename is None
-    return error.errno in _OUTAGES or without_folder
+    # A full disk of temporary files is, to `tempfile`, a folder that is not there. Only the text tells it from Arrow's
+    # error of a missing file, which names no file either.
+    is_without_folder = error.errno == errno.ENOENT and _NO_FOLDER in (error.strerror or "")
+    return error.errno in _OUTAGES or is_without_folder
