@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from workers.jobs.outages import is_host_fault
+from workers.jobs.host_faults import is_host_fault
 
 
 def test_a_full_disk_of_temporary_files_is_an_outage_and_a_file_that_is_not_there_is_none(
