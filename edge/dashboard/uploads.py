@@ -87,11 +87,8 @@ class UploadPages(Pages):
         try:
             size = await self._store_file(form, upload_key(upload))
         except (OSError, StoreFull) as error:
-            self._log.warning(
-                "upload-not-stored",
-                error=type(error).__name__,
-                reason=error.state if isinstance(error, StoreFull) else error.strerror,
-            )
+            reason = error.state if isinstance(error, StoreFull) else error.strerror
+            self._log.warning("upload-not-stored", error=type(error).__name__, reason=reason)
             raise PageError(503, _not_stored(error)) from error
         await self._database.fetch(SQL.add, upload, *visitor.require_operator(), name, size, scope=_operator(visitor))
         return see(f"{PAGE}/{upload}")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from edge.storage.database import Database, Scope
-from shared.errors import ResultGone, StoreUnavailable
+from shared.errors import ResultGone, StoreFull, StoreUnavailable
 from shared.objects.directory import PARTIAL, DirectoryStore, ResultStore
 from shared.objects.open import open_object_store
 from shared.objects.s3 import S3Store
@@ -179,7 +179,7 @@ def test_a_full_disk_is_an_error_and_not_a_short_file(
         file.write(b"before")
     if call == "fsync":
         monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreUnavailable, match="is full"), store.writing("job/1/a.bin") as file:  # noqa: PT012
+    with pytest.raises(StoreFull, match="is full"), store.writing("job/1/a.bin") as file:  # noqa: PT012
         file.write(b"after")
         if call == "flush":
             full()

@@ -57,7 +57,7 @@ SELECT pg_advisory_xact_lock(hashtextextended($1, 7166008));
 -- The bytes of exports that an organization has stored, and how many it may: by its plan, or else $2. As `stored_exports`
 -- (edge/quota/quota.sql).
 SELECT (SELECT coalesce(sum(coalesce(j.stored_bytes,
-                   CASE jsonb_typeof(j.result -> 'bytes') WHEN 'number' THEN (j.result -> 'bytes')::bigint END)), 0)::bigint
+                   CASE WHEN j.result ->> 'bytes' ~ '^[0-9]{1,15}$' THEN (j.result ->> 'bytes')::bigint END)), 0)::bigint
         FROM jobs j WHERE j.organization_id = o.id AND j.kind = 'export' AND j.state = 'succeeded'
                       AND j.expires_at > statement_timestamp()),
        coalesce(p.stored_export_bytes_max, $2)

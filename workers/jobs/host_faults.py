@@ -1,4 +1,4 @@
-"""Which errors of the operating system are the host's, whatever was read or written. Pure."""
+"""Which errors are a fault of the host: its disks, its network, its limits. Pure."""
 
 import errno
 import socket
@@ -27,6 +27,7 @@ _OUTAGES = frozenset(
         errno.ESTALE,
     }
 )
+_NO_FOLDER = "No usable temporary directory"
 
 
 def is_host_fault(error: BaseException) -> bool:
@@ -38,6 +39,7 @@ def is_host_fault(error: BaseException) -> bool:
         return False
     if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
         return True
-    # A full disk of temporary files is, to `tempfile`, a folder that is not there; it names no file.
-    without_folder = error.errno == errno.ENOENT and error.filename is None
-    return error.errno in _OUTAGES or without_folder
+    # A full disk of temporary files is, to `tempfile`, a folder that is not there. Only the text tells it from Arrow's
+    # error of a missing file, which names no file either.
+    is_without_folder = error.errno == errno.ENOENT and _NO_FOLDER in (error.strerror or "")
+    return error.errno in _OUTAGES or is_without_folder

@@ -302,9 +302,12 @@ async def test_a_row_whose_manifest_cannot_be_read_is_counted_as_nothing_and_kee
     execute(settings, "UPDATE jobs SET stored_bytes = NULL WHERE kind = 'export'")  # of the release before
     size = published_export["result"]["bytes"]
     assert (await edge.get("/quota", key=key)).json["exports"]["stored_bytes"]["used"] == size
-    execute(settings, "UPDATE jobs SET result = jsonb_build_object('bytes', 'many') WHERE kind = 'export'")
-    assert (await edge.get("/quota", key=key)).json["exports"]["stored_bytes"]["used"] == 0
+    for unreadable in ('{"bytes": "many"}', '{"bytes": 1e4000}', '{"bytes": 1e300}', '{"bytes": 0.5}', "[]", "7"):
+        execute(settings, f"UPDATE jobs SET result = '{unreadable}' WHERE kind = 'export'")
+        quota = await edge.get("/quota", key=key)
+        assert (quota.status, quota.json["exports"]["stored_bytes"]["used"]) == (200, 0), unreadable
     assert (await order(edge, key)).status == 202
+    assert work(settings) == ["succeeded"], "nor from having it written"
 
 
 async def test_one_result_that_cannot_be_read_keeps_no_list_from_being_shown(
