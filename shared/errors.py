@@ -129,6 +129,13 @@ class StoreUnavailable(ItemIndexError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class StoreFull(StoreUnavailable):
+    """The disk of a store is full; more room on it ends that."""
+
+    def __init__(self, store: str) -> None:
+        super().__init__(store, state="is full")
+
+
 class RollupsOutdated(StoreUnavailable):
     """The reports' rollups are in the layout of another version; `itemindex migrate` or the next load derives them."""
 

@@ -5,7 +5,6 @@ does it.
 """
 
 import asyncio
-import errno
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -25,6 +24,7 @@ from edge.http.context import uuid7
 from edge.quota.concurrency import ConcurrencyLimit
 from edge.storage.database import Scope
 from shared.db.queries import load_queries
+from shared.errors import StoreFull
 from shared.index.iid import require_uuid
 from shared.objects.directory import FILES_KEPT_DAYS, upload_key
 from shared.printable import file_name
@@ -86,8 +86,12 @@ class UploadPages(Pages):
         upload, name = str(uuid7()), file_name(await form.file_name()) or "file"
         try:
             size = await self._store_file(form, upload_key(upload))
-        except OSError as error:
-            self._log.warning("upload-not-stored", error=type(error).__name__, reason=error.strerror or "")
+        except (OSError, StoreFull) as error:
+            self._log.warning(
+                "upload-not-stored",
+                error=type(error).__name__,
+                reason=error.state if isinstance(error, StoreFull) else error.strerror,
+            )
             raise PageError(503, _not_stored(error)) from error
         await self._database.fetch(SQL.add, upload, *visitor.require_operator(), name, size, scope=_operator(visitor))
         return see(f"{PAGE}/{upload}")
@@ -176,9 +180,9 @@ async def _in_thread(act: Callable[..., Result], *arguments: object) -> Result:
     return await asyncio.get_running_loop().run_in_executor(_THREADS, act, *arguments)
 
 
-def _not_stored(error: OSError) -> str:
+def _not_stored(error: OSError | StoreFull) -> str:
     """Return why a file could not be stored."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if isinstance(error, StoreFull):
         return "The store of uploaded files is full. Free space on its disk, then upload the file again."
     return "The file could not be stored. Upload it again, or see the log of the edge."
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 from uuid import uuid4
 
-from shared.errors import ResultGone, StoreUnavailable
+from shared.errors import ResultGone, StoreFull, StoreUnavailable
 
 # Also where a file may grow no further.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -235,13 +235,13 @@ def _answered() -> Iterator[None]:
 
 @contextmanager
 def full_is_unavailable() -> Iterator[None]:
-    """Make StoreUnavailable of the error of a disk that is full, which more room on it ends."""
+    """Make StoreFull of the error of a disk that is full."""
     try:
         yield
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise StoreUnavailable("results", state="is full") from error
+        raise StoreFull("results") from error
 
 
 def _refuse_unless_gone(error: OSError) -> None:

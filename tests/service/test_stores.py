@@ -212,7 +212,7 @@ with DirectoryStore(Path(sys.argv[1])).writing("job/1/a.bin") as file:
 
 def test_a_writer_at_the_limit_of_its_disk_leaves_nothing(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED, str(tmp_path)], capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "StoreUnavailable: the results store is full" in done.stderr
+    assert done.returncode == 1 and "StoreFull: the results store is full" in done.stderr
     store = DirectoryStore(tmp_path)
     assert store.size("job/1/a.bin") is None
     assert list(store.listed(f"{PARTIAL}/")) == []

@@ -21,7 +21,7 @@ from edge.http.context import CONTEXT, Context
 from edge.http.lists import CursorSigner
 from edge.http.parameters import PARSER, QUERY
 from edge.http.problems import Problem
-from edge.http.routing import RULE
+from edge.http.routing import register
 from edge.search import answers as schemas
 from edge.search import engine as engine_module
 from edge.search.answers import Search, SearchAnswers, search_parameters
@@ -145,7 +145,7 @@ def search(tmp_path: Path) -> Search:
 async def ask(search: Search, **parameters: Any) -> dict[str, Any]:
     asked = {"limit": 20, "brand": None, "category": None, "product_type": None, "cursor": None, **parameters}
     app = web.Application()
-    app[RULE] = {}
+    register(app, ())
     request = make_mocked_request("GET", "/v1/index/search", app=app)
     request[CONTEXT] = Context("request", "charge", "192.0.2.1")
     request[QUERY] = asked
