@@ -308,7 +308,9 @@ def test_a_card_says_what_the_index_says(settings: Settings, tmp_path: Path) -> 
 def test_a_card_keeps_sales_and_listings_apart(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, SOY.format(1, "NORTH", "10") + SOY.format(2, "NORTH", "12"), name="offers.csv")
     sold = MAPPING + 'kind = "sale"\nidentity = "event"\n'
-    load_rows(settings, tmp_path, SOY.format(3, "OUTLET", "4") + SOY.format(4, "OUTLET", "5"), text=sold, name="sold.csv")
+    load_rows(
+        settings, tmp_path, SOY.format(3, "OUTLET", "4") + SOY.format(4, "OUTLET", "5"), text=sold, name="sold.csv"
+    )
     cut(settings)
     [card] = read(settings, "cards").to_pylist()
     assert card["text"].splitlines()[-2:] == [
