@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
-from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
+from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, observed_prices_field, outliers_field
 from edge.analytics.schemas import DisplacementMeta, DisplacementQuery, ProgressiveQuery
 from edge.http.parameters import (
     CurrencyCode,
@@ -27,8 +27,10 @@ from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
 from shared.analytics.manifest import MEDIA_TYPES
 from shared.analytics.observations import KIND_OF_LETTER, OBSERVATION_KINDS
 from shared.price_index.offered import (
+    DEFAULT_MATCH,
     DEFAULT_METHOD,
     DEFAULT_SPLICE,
+    MATCHES,
     METHODS,
     OTHER_METHOD,
     SPLICES,
@@ -124,14 +126,12 @@ class CohortRow(PriceRow, GroupedRow):
 class PriceChangeRow(PriceRow):
     """The change of prices of the same items, beside that of the median."""
 
-    index_change = _share("Change of the Jevons price index over the items in both periods; null with `kind=both`")
-    index_change_low = _share("Lower end of the 95 % bootstrap interval")
-    index_change_high = _share("Upper end of the 95 % bootstrap interval")
-    share_matched = _share("Share of the period's items that are also in the previous period")
-    median_disagrees = fields.Bool(
-        allow_none=True,
-        metadata=described("Whether `median_change` is outside the interval because the assortment changed"),
+    index_change = _share(
+        "Change of the Jevons price index over the items that a channel has in both periods; null with `kind=both`"
     )
+    index_change_low = _share("Lower end of the 95 % interval; null below three matched items, or if all changed alike")
+    index_change_high = _share("Upper end of the 95 % interval")
+    share_matched = _share("Share of the period's items that are also in the previous period")
 
 
 class TopBrand(Schema):
@@ -212,22 +212,23 @@ class PriceIndexRow(PeriodRow):
     original_currency = original_currency()
     kind = _text("Which observations the row covers", validate=validate.OneOf(KIND_OF_LETTER.values()))
     index = _index("Price index, first period = 100; null if no matched items link the period to the first one")
-    low = _index("Lower end of the 95 % bootstrap interval")
-    high = _index("Upper end of the 95 % bootstrap interval")
+    low = _index("Lower end of the 95 % interval; null below three matched items, or if all changed alike")
+    high = _index("Upper end of the 95 % interval")
     items = _count("Distinct items with a price above zero")
     set_aside = _count("Outliers; price statistics exclude them unless `outliers=include`")
-    matched_items = _count("Items that are also in the period `compared_with`; null in the first period", nullable=True)
+    matched_items = _count(
+        "Items with a price that the period `compared_with` has too (see `match`); null in the first period",
+        nullable=True,
+    )
+    matched_prices = _count("Those prices: of an item one for each channel, unless `match=item`", nullable=True)
     share_matched = _share("matched_items / items; null in the first period")
-    new_items = _count("Items that are not in the period `compared_with`", nullable=True)
-    vanished_items = _count("Items that are only in the period `compared_with`", nullable=True)
+    new_items = _count("Items without such a price", nullable=True)
+    vanished_items = _count("Items of the period `compared_with` without such a price", nullable=True)
     compared_with = fields.Date(
         allow_none=True, metadata=described("Previous period with data; null in the first period")
     )
     median = _amount("Median of all observed prices, whatever the assortment")
     median_index = _index("Median price, first period = 100")
-    median_disagrees = fields.Bool(
-        allow_none=True, metadata=described("Whether `median_index` is outside `low` to `high`")
-    )
 
 
 class ReductionRow(PeriodRow):
@@ -286,6 +287,18 @@ class Avoided(Schema):
     high = fields.Float(required=True, metadata=described("Displacement rate times the upper bound of the sum"))
 
 
+class StageSum(Schema):
+    """What a stage of the life cycle contributes to a sum."""
+
+    indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
+    stage = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata=described("Stage as its source names it; null is the rest of the sum", example="upstream"),
+    )
+    sum = fields.Float(required=True, metadata=described("Part of the sum; credits are negative"))
+
+
 _TOTALS = {one.code: _total(one) for one in INDICATORS}
 _BOUNDS = {f"{one.code}_{bound}": _bound(bound) for one in INDICATORS for bound in ("low", "central", "high")}
 
@@ -303,6 +316,10 @@ class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignor
         metadata=described(
             "Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null"
         ),
+    )
+    stages = fields.List(
+        fields.Nested(StageSum()),
+        metadata=described("Parts of the sums by stage of the life cycle; together each is its sum"),
     )
 
 
@@ -444,8 +461,14 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     )
     splice = one_of(
         SPLICES,
-        f"How later periods are linked; default: {DEFAULT_SPLICE}",
+        f"How periods after the window are linked; default: {DEFAULT_SPLICE}",
         load_default=DEFAULT_SPLICE,
+    )
+    match = one_of(
+        MATCHES,
+        "What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, "
+        f"whose mix then moves the index too; default: {DEFAULT_MATCH}",
+        load_default=DEFAULT_MATCH,
     )
 
     @validates_schema
@@ -462,7 +485,7 @@ class ReductionsQuery(ProgressiveQuery, ReportQuery):
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
     category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
-    outliers = outliers_field()
+    outliers = observed_prices_field()
 
 
 class RollupQuery(DisplacementQuery, ReportQuery):

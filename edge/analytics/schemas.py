@@ -6,7 +6,16 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
-from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
+from edge.analytics.envelope import (
+    Analysis,
+    Day,
+    LightFormat,
+    LightQuery,
+    Meta,
+    OutlierMeta,
+    observed_prices_field,
+    outliers_field,
+)
 from edge.http.parameters import (
     CurrencyCode,
     DecimalNumber,
@@ -18,7 +27,7 @@ from edge.http.parameters import (
     listed,
     one_of,
 )
-from shared.analytics.footprint import BASES, CODES
+from shared.analytics.footprint import BASES, CODES, WEIGHT_BASES
 from shared.prior_price import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
 from shared.units.names import PER
@@ -84,7 +93,7 @@ class PriorPriceQuery(ProgressiveQuery, ConvertQuery, LightFormat):
     asked_on = Day(load_default=None, metadata=described("Date to evaluate; default: each channel's last observed day"))
     channel = listed(Utf8(1, 200), "Only this channel; repeat to select several")
     currency = CurrencyCode()
-    outliers = outliers_field()
+    outliers = observed_prices_field()
     first_offered = Day(
         load_default=None,
         metadata=described(
@@ -278,14 +287,23 @@ class SustainabilityRow(Schema):
         required=True, allow_none=True, validate=validate.OneOf(ORIGINS), metadata=described("Origin of the interval")
     )
     avoided_low = fields.Float(required=True, allow_none=True)
-    avoided = fields.Float(
-        required=True, allow_none=True, metadata=described("Displacement rate times the median of all units")
-    )
+    avoided = fields.Float(required=True, allow_none=True, metadata=described("Displacement rate times `cumulative`"))
     avoided_high = fields.Float(required=True, allow_none=True)
     stages = fields.List(
         fields.Nested(StageFigure()),
         required=True,
         metadata=described("Stages listed by sources; they need not add up to `per_unit`"),
+    )
+    weight_basis = fields.Str(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(WEIGHT_BASES),
+        metadata=described("What the kilograms are of: the article as sold, as consumed, or dry"),
+    )
+    as_of = fields.Date(
+        required=True,
+        allow_none=True,
+        metadata=described("Day to which the source's figure for the item applies; null of an average"),
     )
 
 

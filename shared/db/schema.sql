@@ -893,8 +893,9 @@ CREATE TABLE public.factor_claims (
     samples integer NOT NULL,
     method text NOT NULL,
     source_id smallint NOT NULL,
-    log_mean double precision,
-    log_deviation double precision
+    log_deviation double precision,
+    log_samples integer,
+    basis text DEFAULT 'as_sold'::text NOT NULL
 );
 
 CREATE TABLE public.feeds (
@@ -973,16 +974,19 @@ CREATE TABLE public.impact_factors (
     samples integer NOT NULL,
     method text NOT NULL,
     source_id smallint NOT NULL,
-    log_mean double precision,
     log_deviation double precision,
+    log_samples integer,
+    basis text DEFAULT 'as_sold'::text NOT NULL,
     CONSTRAINT impact_factors_per_kg_check CHECK ((per_kg >= (0)::numeric)),
     CONSTRAINT impact_factors_samples_check CHECK ((samples > 0)),
     CONSTRAINT impact_factors_scope_check CHECK ((scope = ANY (ARRAY['product_type'::text, 'category'::text])))
 );
 
-COMMENT ON COLUMN public.impact_factors.log_mean IS 'mean of the logarithms of the samples, per kilogram';
-
 COMMENT ON COLUMN public.impact_factors.log_deviation IS 'standard deviation of the logarithms of the samples';
+
+COMMENT ON COLUMN public.impact_factors.log_samples IS 'how many samples have a logarithm: those above 0';
+
+COMMENT ON COLUMN public.impact_factors.basis IS 'what its kilogram is of: as_sold, as_consumed, dry; items state it as weight_basis';
 
 CREATE TABLE public.impact_stages (
     item_id bigint NOT NULL,
@@ -1366,7 +1370,7 @@ COMMENT ON COLUMN public.observations.kind IS 'l: listing (an offer seen), s: sa
 
 COMMENT ON COLUMN public.observations.load_no IS 'the event that claimed this value first since it last changed';
 
-COMMENT ON COLUMN public.observations.outlier IS 'likely cause of a price that its neighbours contradict: d digit shift, c currency, u unit price, n neighbours, o other channels';
+COMMENT ON COLUMN public.observations.outlier IS 'likely cause of a price that nothing confirms: d unit slip, c currency, s digit swap, u wrong pack, o one-off';
 
 CREATE TABLE public.organizations (
     id uuid DEFAULT uuidv7() NOT NULL,
@@ -1792,9 +1796,6 @@ ALTER TABLE ONLY public.idempotent_organization_requests
 ALTER TABLE ONLY public.idempotent_requests
     ADD CONSTRAINT idempotent_requests_pkey PRIMARY KEY (person_id, key_sha256);
 
-ALTER TABLE ONLY public.impact_factors
-    ADD CONSTRAINT impact_factors_pkey PRIMARY KEY (scope, code, indicator);
-
 ALTER TABLE ONLY public.impact_stages
     ADD CONSTRAINT impact_stages_pkey PRIMARY KEY (item_id, indicator, stage);
 
@@ -1877,7 +1878,7 @@ ALTER TABLE ONLY public.observation_claims
     ADD CONSTRAINT observation_claims_pkey PRIMARY KEY (item_id, day, mark, load_no);
 
 ALTER TABLE public.observations
-    ADD CONSTRAINT observations_outlier_check CHECK ((outlier = ANY (ARRAY['d'::"char", 'c'::"char", 'u'::"char", 'n'::"char", 'o'::"char"]))) NOT VALID;
+    ADD CONSTRAINT observations_outlier_check CHECK ((outlier = ANY (ARRAY['d'::"char", 'c'::"char", 's'::"char", 'u'::"char", 'o'::"char", 'n'::"char"]))) NOT VALID;
 
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
@@ -1993,6 +1994,8 @@ CREATE INDEX exchange_rates_no ON public.exchange_rates USING brin (no);
 CREATE INDEX idempotent_organization_requests_created ON public.idempotent_organization_requests USING btree (created_at);
 
 CREATE INDEX idempotent_requests_created ON public.idempotent_requests USING btree (created_at);
+
+CREATE UNIQUE INDEX impact_factors_by_basis ON public.impact_factors USING btree (scope, code, indicator, basis);
 
 CREATE INDEX inactive_items_owner ON public.inactive_items USING btree (owner_id) WHERE (owner_id IS NOT NULL);
 

@@ -1286,11 +1286,11 @@ PRICE_FAULTS = (
         "tests/unit/price_index/test_formulae.py::test_adding_a_period_changes_no_earlier_value",
     ),
     fault(
-        "the interval of an index is drawn anew with each request",
+        "the interval of an index takes no account of how few items there are",
         "shared/price_index/rows.py",
-        "np.random.default_rng(seed)",
-        "np.random.default_rng()",
-        "tests/unit/price_index/test_command.py::test_same_seed_gives_the_same_interval_and_another_seed_another",
+        "np.maximum(equal - 1, 0) / equal * (away**2)",
+        "(away**2)",
+        "tests/unit/price_index/test_intervals.py::test_the_interval_of_jevons_is_that_of_a_mean_of_logs",
     ),
     # Statistics of prices.
     fault(
@@ -1303,24 +1303,24 @@ PRICE_FAULTS = (
     fault(
         "prices of an item in a period on either side of 1970 come into two cells",
         "workers/analytics/reports/price_change.py",
-        "order_by(period - period.min(initial=0), item)",
-        "order_by(period, item)",
+        "order_by(period - period.min(initial=0), item, channel)",
+        "order_by(period, item, channel)",
         f"{_OUTLIERS}::test_periods_before_1970_have_one_price_an_item_too",
     ),
     # Outliers.
     fault(
         "a price that another channel has on the same day is set aside",
         "workers/analytics/rollups/outliers.py",
-        "return confirmed | (same_day > 0)",
-        "return confirmed",
-        f"{_OUTLIERS}::test_prices_that_others_explain_stay",
+        "    confirmed |= _near(rows, value, item, market.day) > _near(rows, value, groups.of_row, market.day)\n",
+        "",
+        f"{_OUTLIERS}::test_prices_that_something_confirms_stay",
     ),
     fault(
-        "a channel that is wrong on all days confirms itself",
+        "a deep offer with a list price is set aside",
         "workers/analytics/rollups/outliers.py",
-        "np.where(by_channels, in_item - in_channel, in_item - 1)",
-        "in_item - 1",
-        f"{_OUTLIERS}::test_a_channel_that_is_wrong_on_all_days_is_contradicted_by_the_others",
+        "(reduction > 0) & (reduction < STATED_MAX)",
+        "reduction < -np.inf",
+        f"{_OUTLIERS}::test_a_stated_list_price_confirms_a_reduction_and_the_price_after_it",
     ),
     fault(
         "price bands count outliers",
@@ -1409,9 +1409,16 @@ PRICE_FAULTS = (
     fault(
         "items of one factor average its error out",
         "workers/analytics/reports/sustainability_rollup.py",
-        "own = numbers[entries] == OWN",
-        "own = numbers[entries] >= OWN",
+        "own = numbers == OWN",
+        "own = numbers >= OWN",
         "tests/unit/test_analytics.py::test_sums_of_own_and_borrowed_figures_agree_with_monte_carlo",
+    ),
+    fault(
+        "a figure is the median of its distribution, and the total of many is below their interval",
+        "workers/analytics/reports/sustainability_rollup.py",
+        "medians = means * np.exp(-np.square(sigmas) / 2)",
+        "medians = means",
+        "tests/unit/test_footprint_totals.py::test_of_simulated_worlds_whose_figures_are_means_nineteen_of_twenty_totals_are_inside",
     ),
     # Which items are one article.
     fault(
@@ -1841,7 +1848,7 @@ FAULTS = (
         "shared/price_index/series.py",
         "np.where(both, term, 0.0)",
         "np.nan_to_num(term)",
-        "tests/unit/price_index/test_command.py::test_a_sample_of_groups_is_the_index_of_its_items_as_often_as_they_were_drawn",
+        "tests/unit/price_index/test_intervals.py::test_what_remains_without_a_group_is_the_index_of_the_other_items",
     ),
     fault(
         "a picture counts groups that it has no figure of",

@@ -147,7 +147,15 @@ class Index:
 
     def __init__(self) -> None:
         self.db = duckdb.connect()
-        for function in (naming.clean, naming.mint, naming.fold, naming.slug, naming.weight, naming.minor):
+        for function in (
+            naming.clean,
+            naming.mint,
+            naming.fold,
+            naming.slug,
+            naming.kilograms,
+            naming.litres,
+            naming.minor,
+        ):
             self.db.create_function(function.__name__, function, null_handling="special")
         self.db.execute((_HERE / "tables.sql").read_text())
         self._loads = 0

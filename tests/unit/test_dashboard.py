@@ -267,6 +267,12 @@ _CASES: list[tuple[str, dict[str, Any], str, str | None]] = [
         "80 % of the daily units used on 2026-07-02: 8,000 of 10,000",
         "/dashboard/usage",
     ),
+    (
+        "outliers.changed",
+        {"month": "2026-07", "observations": 2, "changes": []},
+        "Later observations changed which prices of 2026-07 are outliers: 2",
+        None,
+    ),
     ("key.rotated", {"key_id": "k1"}, "Key k1 is the new key", "/dashboard/key"),
     ("key.revoked", {"key_id": "k1"}, "Key k1 was revoked", "/dashboard/key"),
     ("webhook.disabled", {"webhook": "w", "reason": "It answered 410."}, "It answered 410.", "/dashboard/webhooks/w"),

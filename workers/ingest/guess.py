@@ -402,7 +402,7 @@ class _Writer:
             texts = self._cells(whole)
             with_unit = sum(quantity(text, "kg") is not None for text in texts)
             if with_unit >= HALF * len(texts):
-                evidence = f"{_share(with_unit, len(texts))} {_has(with_unit)} a weight at the end"
+                evidence = f"{_share(with_unit, len(texts))} {_has(with_unit)} a weight"
                 self._line("weight_kg", whole | {"unit": "kg"}, evidence)
                 return
         cells = self._cells(spec)

@@ -107,7 +107,7 @@ def test_insights_count_the_outliers_of_each_row(connection: Connection, outlier
         assert {key: n for key, n in shown.items() if n} == expected
         assert answer.outliers is not None
         assert (answer.outliers.mode, answer.outliers.set_aside) == (outliers, sum(expected.values()))
-        assert sum(expected.values()) > 5
+        assert sum(expected.values()) > 2
 
 
 def test_a_categorys_change_is_against_the_period_before(connection: Connection) -> None:
@@ -213,7 +213,7 @@ def test_grouped_by_channel_each_has_the_rows_that_it_has_alone(
     for code in ("KIOSK", "NORTH", "ONLINE"):
         alone = make(connection, {**asked, "channel": [code]}, quiet)
         # Intervals are of samples that each question draws anew.
-        drawn = {"channel", "index_change_low", "index_change_high", "median_disagrees"}
+        drawn = {"channel", "index_change_low", "index_change_high"}
         ours = [{name: row[name] for name in row.keys() - drawn} for row in rows if row["channel"] == code]
         assert ours == [{name: row[name] for name in row.keys() - drawn} for row in alone.table.to_pylist()]
     together = make(connection, asked, quiet)

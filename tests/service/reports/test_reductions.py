@@ -26,7 +26,7 @@ JUDGED = """
 WITH lowest AS (
     SELECT DISTINCT ON (o.item_id, o.channel_id, o.currency, o.day) o.item_id, h.code AS channel, o.channel_id, o.currency, o.day,
            o.price_minor AS price, coalesce(o.list_minor, 0) AS listed
-    FROM observations o JOIN channels h ON h.id = o.channel_id WHERE o.kind = 'l' AND o.outlier IS NULL
+    FROM observations o JOIN channels h ON h.id = o.channel_id WHERE o.kind = 'l'
     ORDER BY o.item_id, o.channel_id, o.currency, o.day, o.price_minor, o.list_minor NULLS LAST),
 begins AS (
     SELECT * FROM (SELECT *, lag(price) OVER w AS before, lag(listed > price) OVER w AS announced, day - lag(day) OVER w AS gap FROM lowest

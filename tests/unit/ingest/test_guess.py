@@ -1245,13 +1245,21 @@ def test_weights_in_the_one_unit_that_stands_beside_them_are_in_kilograms(
     found = tried(path, tmp_path)
     assert [item["attributes"] for item in found.found.items] == [{"weight_kg": kilograms}] * 3
     assert found.doubts("weight") == ""
-    path.write_text(path.read_text() + "9,Tea,1,stone,2.50,EUR,2,kg\n")
+    path.write_text(path.read_text() + "9,Tea,1,bushel,2.50,EUR,2,kg\n")
     later = Previewer(found.mapping, shown=9).of_items([path], Transformer(found.mapping, {}))
     assert later.items[-1]["attributes"] == {}
 
 
-def test_weights_whose_column_of_units_has_others_than_kilograms_are_a_question(tmp_path: Path) -> None:
+def test_weights_are_read_in_the_units_that_a_column_beside_them_has(tmp_path: Path) -> None:
     rows = "1,Tea,0.3,lb,2.50,EUR\n2,Rice,2,kg,3.50,EUR\n3,Salt,1.1,lb,0.50,EUR\n"
+    found = tried(put(tmp_path, f"product_id,name,weight,weight_unit,price,currency\n{rows}"), tmp_path)
+    weights = [Decimal(item["attributes"]["weight_kg"]) for item in found.found.items]
+    assert weights == [Decimal("0.136077711"), 2, Decimal("0.498951607")]
+    assert found.doubts("weight") == ""
+
+
+def test_weights_whose_column_of_units_has_unknown_ones_are_a_question(tmp_path: Path) -> None:
+    rows = "1,Tea,0.3,bu,2.50,EUR\n2,Rice,2,kg,3.50,EUR\n3,Salt,1.1,bu,0.50,EUR\n"
     found = tried(put(tmp_path, f"product_id,name,weight,weight_unit,price,currency\n{rows}"), tmp_path)
     assert [item["attributes"]["weight"] for item in found.found.items] == ["0.3", "2", "1.1"]
     assert "kg or g" in found.doubts("weight")

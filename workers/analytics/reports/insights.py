@@ -13,14 +13,13 @@ from workers.analytics.reports.filters import Category, Filter, Tree, brand_ids,
 from workers.analytics.reports.price_change import (
     PRICE_CHANGE,
     PRICE_CHANGE_METHOD,
+    PRICE_CHANGE_ROUNDING,
     PRICE_CHANGE_UNITS,
-    ROUNDED_PRICE_CHANGE,
     Figure,
     PriceChanges,
     change,
     figures,
     period_before,
-    seed_of,
 )
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import (
@@ -58,11 +57,10 @@ class _Insights:
     `subject`: whose ranks they show; `by_channel`: whether each row is of one channel, and so is its rank.
     """
 
-    def __init__(self, reader: Reader, chosen: Filter, seed: int, subject: Subject, *, by_channel: bool) -> None:
+    def __init__(self, reader: Reader, chosen: Filter, subject: Subject, *, by_channel: bool) -> None:
         self._reader = reader
         self._before = reader.of(reader.days.before())
         self._chosen = chosen
-        self._seed = seed
         self._grouped = by_channel
         self._codes = channel_codes(reader.connection)
         self._outliers: dict[Key, int] = {}
@@ -84,7 +82,7 @@ class _Insights:
         self.seen |= gathered.days
         self._outliers = self.aside.of(chosen)
         now = figures(gathered)
-        return now, {**now, **figures(self._before.gather(chosen))}, PriceChanges(self._reader, chosen, self._seed)
+        return now, {**now, **figures(self._before.gather(chosen))}, PriceChanges(self._reader, chosen)
 
     def _earlier(self, key: Key) -> Key:
         return key._replace(period=period_before(self._reader.days, key.period))
@@ -102,7 +100,7 @@ class _Insights:
             "median_change": median_change,
             "kind": self._chosen.kind,
             **now.discounts,
-            **prices.columns(key, median_change),
+            **prices.columns(key),
         }
 
 
@@ -181,11 +179,11 @@ BRAND_ROUNDING = {
             "against_categories",
             "categories.share",
             "categories.against_category",
-            *ROUNDED_PRICE_CHANGE,
             *ROUNDED_DISCOUNTS,
         ),
         SIX_DECIMALS,
     ),
+    **PRICE_CHANGE_ROUNDING,
     "percentile": FOUR_DECIMALS,
 }
 BRAND_METHOD = (
@@ -210,7 +208,7 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
         days = range_of(connection, tree, whole, parameters)
         reader = Reader(connection, tree, days, report_progress)
         chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
-        report = _Brands(reader, chosen, seed_of(connection, parameters), by_channel=grouped)
+        report = _Brands(reader, chosen, by_channel=grouped)
         page = None if one else report.page(parameters)
         ids = one or (page.ids if page else ())
         rows = report.by_channel(ids) if grouped else report.rows(ids, chosen)
@@ -228,8 +226,8 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
 
 
 class _Brands(_Insights):
-    def __init__(self, reader: Reader, chosen: Filter, seed: int, *, by_channel: bool) -> None:
-        super().__init__(reader, chosen, seed, "brand", by_channel=by_channel)
+    def __init__(self, reader: Reader, chosen: Filter, *, by_channel: bool) -> None:
+        super().__init__(reader, chosen, "brand", by_channel=by_channel)
         self._ranks, self._ranks_before = (
             {moment: Ranks(items) for moment, items in counted.items()} for counted in (self._items, self._items_before)
         )
@@ -399,9 +397,10 @@ CATEGORY_UNITS = {
     **PRICE_CHANGE_UNITS,
     **DISCOUNT_UNITS,
 }
-CATEGORY_ROUNDING = dict.fromkeys(
-    ("median_change", "channels.share", "top_brands.share", *ROUNDED_PRICE_CHANGE, *ROUNDED_DISCOUNTS), SIX_DECIMALS
-)
+CATEGORY_ROUNDING = {
+    **dict.fromkeys(("median_change", "channels.share", "top_brands.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS),
+    **PRICE_CHANGE_ROUNDING,
+}
 CATEGORY_METHOD = (
     f"medians are exact (percentile_cont over every observed price); {STANDING_METHOD}; categories rank among those of "
     f"equal depth; {OUTLIERS}; {PRICE_CHANGE_METHOD}; {DISCOUNT_METHOD}"
@@ -423,7 +422,7 @@ def categories(connection: Connection, parameters: dict[str, Any], report_progre
         # The parts of a category report the category, so that progress never runs backwards.
         reader = Reader(connection, tree, days, lambda *_: report_progress("reading", done, total))
         chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
-        report = _Categories(reader, chosen, seed_of(connection, parameters), by_channel=grouped)
+        report = _Categories(reader, chosen, by_channel=grouped)
         page = None if code else report.page(parent, parameters)
         requested = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
         rows: list[dict[str, Any]] = []
@@ -452,8 +451,8 @@ def _of(chosen: Filter, category: Category) -> Filter:
 
 
 class _Categories(_Insights):
-    def __init__(self, reader: Reader, chosen: Filter, seed: int, *, by_channel: bool) -> None:
-        super().__init__(reader, chosen, seed, "category", by_channel=by_channel)
+    def __init__(self, reader: Reader, chosen: Filter, *, by_channel: bool) -> None:
+        super().__init__(reader, chosen, "category", by_channel=by_channel)
         depth = {category.id: len(category.path) for category in reader.tree.by_id.values()}
         self._ranks, self._ranks_before = (
             {

@@ -77,7 +77,8 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     """
     with snapshot(connection):
         tree = Tree.read(connection)
-        chosen = replace(filter_of(connection, tree, parameters), kinds=OBSERVATION_KINDS["listing"])
+        every_price = {"outliers": "include", **parameters}
+        chosen = replace(filter_of(connection, tree, every_price), kinds=OBSERVATION_KINDS["listing"])
         days = range_of(connection, tree, chosen, parameters)
         reader = Reader(connection, tree, days, report_progress)
         options = Options(parameters.get("progressive"), parameters.get("progressive_days"))

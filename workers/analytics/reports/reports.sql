@@ -72,6 +72,13 @@ SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis, p.low::float8, p.hig
 FROM impacts p JOIN items i ON i.id = p.item_id
 WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
 
+-- name: own_stages
+-- What stages of the life cycle contribute to such figures.
+SELECT t.indicator, t.stage, t.item_id, t.per_unit::float8 FROM impact_stages t JOIN items i ON i.id = t.item_id
+WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2))
+  AND EXISTS (SELECT FROM impacts p WHERE p.item_id = t.item_id AND p.indicator = t.indicator)
+ORDER BY t.indicator, t.stage COLLATE "C";
+
 -- name: unpriced_items
 -- Items with figures of their own and no price: they are in the assortment too, from the day they were first seen on.
 SELECT i.id, coalesce(i.brand_id, 0), coalesce(i.category_id, 0), i.first_seen_on FROM items i
@@ -83,17 +90,18 @@ ORDER BY i.id;
 
 -- name: factors
 -- Factors per kilogram, for items without a figure of their own.
-SELECT scope, code, indicator, per_kg::float8, samples, log_mean, log_deviation FROM impact_factors
-ORDER BY scope, code, indicator;
+SELECT scope, basis, code, indicator, per_kg::float8, samples, log_samples, log_deviation FROM impact_factors
+ORDER BY scope, basis, code, indicator;
 
 -- name: iids
 -- Names the items that a sum owes most to.
 SELECT id, iid FROM items WHERE id = ANY($1::bigint[]);
 
 -- name: weighed_items
--- Items that a factor reaches, if they have a weight: the others need not be read at all.
-SELECT id, product_type, coalesce(category_id, 0), attributes ->> 'weight_kg' FROM items
-WHERE status = 'active' AND attributes ? 'weight_kg' AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
+-- Items that a factor reaches, if they have a weight, or a volume and a density: the others need not be read at all.
+SELECT id, product_type, coalesce(category_id, 0), coalesce(attributes ->> 'weight_basis', 'as_sold'),
+       attributes ->> 'weight_kg', attributes ->> 'volume_l', attributes ->> 'density_kg_per_l' FROM items
+WHERE status = 'active' AND (attributes ? 'weight_kg' OR attributes ?& '{volume_l,density_kg_per_l}') AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
   AND ($1::integer[] IS NULL OR brand_id = ANY($1)) AND ($2::integer[] IS NULL OR category_id = ANY($2));
 
 -- name: item_prices

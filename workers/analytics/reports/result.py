@@ -258,10 +258,7 @@ def with_channel(schema: pa.Schema) -> pa.Schema:
 # How many outliers a statistic leaves out, or counts where the caller wants them included.
 
 
-METHOD = (
-    "observations that their neighbours contradict are outliers: `outliers` says whether they count, "
-    "`set_aside` how many there are"
-)
+METHOD = "prices that nothing confirms are outliers: `outliers` says whether they count, `set_aside` how many there are"
 
 
 class SetAside:

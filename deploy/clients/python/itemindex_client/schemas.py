@@ -88,7 +88,6 @@ class BrandRow(TypedDict):
     index_change_low: NotRequired[float | None]
     index_change_high: NotRequired[float | None]
     share_matched: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
     brand: NotRequired[str]
     name: NotRequired[str]
     channel: NotRequired[str]
@@ -149,7 +148,6 @@ class CategoryRow(TypedDict):
     index_change_low: NotRequired[float | None]
     index_change_high: NotRequired[float | None]
     share_matched: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
     category: NotRequired[str]
     path: NotRequired[list[str]]
     channel: NotRequired[str]
@@ -518,13 +516,13 @@ class PriceIndexRow(TypedDict):
     items: NotRequired[int]
     set_aside: NotRequired[int]
     matched_items: NotRequired[int | None]
+    matched_prices: NotRequired[int | None]
     share_matched: NotRequired[float | None]
     new_items: NotRequired[int | None]
     vanished_items: NotRequired[int | None]
     compared_with: NotRequired[DateText | None]
     median: NotRequired[DecimalText | None]
     median_index: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
 
 
 class PricingRow(TypedDict):
@@ -693,6 +691,7 @@ class RollupRow(TypedDict):
     marine_eutrophication_kg_ne_high: NotRequired[float | None]
     contributors: NotRequired[list["Contributor"]]
     avoided: NotRequired[list["Avoided"] | None]
+    stages: NotRequired[list["StageSum"]]
 
 
 class SearchHit(TypedDict):
@@ -722,6 +721,20 @@ class StageFigure(TypedDict):
     per_unit: float
     basis: Literal["measured", "modelled"]
     method: str
+
+
+class StageSum(TypedDict):
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
+    stage: str | None
+    sum: float
 
 
 class Sustainability(TypedDict):
@@ -772,6 +785,8 @@ class SustainabilityRow(TypedDict):
     avoided: float | None
     avoided_high: float | None
     stages: list["StageFigure"]
+    weight_basis: Literal["as_sold", "as_consumed", "dry", None]
+    as_of: DateText | None
 
 
 class TopBrand(TypedDict):
@@ -800,8 +815,7 @@ class GetBrandInsightsQuery(TypedDict, total=False):
         "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     group_by: Annotated[Several[Literal["channel"]], "Separate rows for each channel; one value"]
 
@@ -832,8 +846,7 @@ class GetCohortsQuery(TypedDict, total=False):
         "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
 
 
@@ -857,8 +870,7 @@ class GetPriceIndexQuery(TypedDict, total=False):
         "Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     method: Annotated[
         Literal[
@@ -886,7 +898,11 @@ class GetPriceIndexQuery(TypedDict, total=False):
         Literal[
             "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
         ],
-        "How later periods are linked; default: mean",
+        "How periods after the window are linked; default: mean",
+    ]
+    match: Annotated[
+        Literal["channel", "item"],
+        "What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, whose mix then moves the index too; default: channel",
     ]
 
 
@@ -903,8 +919,7 @@ class GetPricingQuery(TypedDict, total=False):
         Literal["listing", "sale"], "Only listings or only sales; default: both, in separate rows and statistics"
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
 
 
@@ -924,8 +939,7 @@ class GetPriorPriceQuery(TypedDict, total=False):
     ]
     currency: Annotated[str, "Only this currency; an ISO 4217 code"]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; default: they do, because every observed price does"
     ]
     first_offered: Annotated[
         str | date,
@@ -956,8 +970,7 @@ class GetReductionsQuery(TypedDict, total=False):
         "Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; default: they do, because every observed price does"
     ]
 
 
@@ -1016,8 +1029,7 @@ class ListBrandInsightsQuery(TypedDict, total=False):
         "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     sort: Annotated[
         Literal["items", "-items", "observations", "-observations", "brand", "-brand"],
@@ -1062,8 +1074,7 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
         "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     sort: Annotated[
         Literal["items", "-items", "observations", "-observations", "category", "-category"],
@@ -1094,13 +1105,14 @@ class ListEventsQuery(TypedDict, total=False):
                 "item.withdrawn",
                 "item.restored",
                 "watch.fired",
+                "outliers.changed",
                 "quota.reached",
                 "key.rotated",
                 "key.revoked",
                 "webhook.disabled",
             ]
         ],
-        "Only events of this type; repeat to select several; up to 12 values",
+        "Only events of this type; repeat to select several; up to 13 values",
     ]
 
 

@@ -11,7 +11,7 @@ export declare const PARAMETERS: {
     readonly getCategoryInsights: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "kind", "outliers", "group_by"];
     readonly getCohorts: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "group_by", "kind", "outliers"];
     readonly getOrganization: readonly ["organization"];
-    readonly getPriceIndex: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "kind", "outliers", "method", "window", "splice"];
+    readonly getPriceIndex: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "kind", "outliers", "method", "window", "splice", "match"];
     readonly getPricing: readonly ["from", "to", "channel", "convert", "rates", "currency", "kind", "outliers"];
     readonly getPriorPrice: readonly ["convert", "rates", "progressive", "progressive_days", "asked_on", "channel", "currency", "outliers", "first_offered"];
     readonly getReductions: readonly ["from", "to", "granularity", "channel", "currency", "progressive", "progressive_days", "brand", "category", "outliers"];

@@ -169,16 +169,14 @@ export interface BrandRow {
     discount_mean?: number | null | undefined;
     /** Median discount of observations on promotion */
     discount_median?: number | null | undefined;
-    /** Change of the Jevons price index over the items in both periods; null with `kind=both` */
+    /** Change of the Jevons price index over the items that a channel has in both periods; null with `kind=both` */
     index_change?: number | null | undefined;
-    /** Lower end of the 95 % bootstrap interval */
+    /** Lower end of the 95 % interval; null below three matched items, or if all changed alike */
     index_change_low?: number | null | undefined;
-    /** Upper end of the 95 % bootstrap interval */
+    /** Upper end of the 95 % interval */
     index_change_high?: number | null | undefined;
     /** Share of the period's items that are also in the previous period */
     share_matched?: number | null | undefined;
-    /** Whether `median_change` is outside the interval because the assortment changed */
-    median_disagrees?: boolean | null | undefined;
     /** Slug */
     brand?: string | undefined;
     /** Name */
@@ -290,16 +288,14 @@ export interface CategoryRow {
     discount_mean?: number | null | undefined;
     /** Median discount of observations on promotion */
     discount_median?: number | null | undefined;
-    /** Change of the Jevons price index over the items in both periods; null with `kind=both` */
+    /** Change of the Jevons price index over the items that a channel has in both periods; null with `kind=both` */
     index_change?: number | null | undefined;
-    /** Lower end of the 95 % bootstrap interval */
+    /** Lower end of the 95 % interval; null below three matched items, or if all changed alike */
     index_change_low?: number | null | undefined;
-    /** Upper end of the 95 % bootstrap interval */
+    /** Upper end of the 95 % interval */
     index_change_high?: number | null | undefined;
     /** Share of the period's items that are also in the previous period */
     share_matched?: number | null | undefined;
-    /** Whether `median_change` is outside the interval because the assortment changed */
-    median_disagrees?: boolean | null | undefined;
     /** Code */
     category?: string | undefined;
     /** Names from the top of the tree */
@@ -781,7 +777,7 @@ export interface GetBrandInsightsQuery {
     rates?: string | undefined;
     /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Separate rows for each channel */
     group_by?: "channel"[] | undefined;
@@ -804,7 +800,7 @@ export interface GetCategoryInsightsQuery {
     rates?: string | undefined;
     /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Separate rows for each channel */
     group_by?: "channel"[] | undefined;
@@ -833,7 +829,7 @@ export interface GetCohortsQuery {
     group_by?: ("brand" | "category" | "channel")[] | undefined;
     /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getOrganization`. */
@@ -863,14 +859,16 @@ export interface GetPriceIndexQuery {
     category?: string[] | undefined;
     /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
     kind?: "listing" | "sale" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Index formula; common aliases such as ccdi are accepted; default: geks-jevons */
     method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
     /** Periods in the window; for geks-*, tpd and geary-khamis; default: all with data */
     window?: number | undefined;
-    /** How later periods are linked; default: mean */
+    /** How periods after the window are linked; default: mean */
     splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
+    /** What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, whose mix then moves the index too; default: channel */
+    match?: "channel" | "item" | undefined;
 }
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
@@ -888,7 +886,7 @@ export interface GetPricingQuery {
     currency?: string | undefined;
     /** Only listings or only sales; default: both, in separate rows and statistics */
     kind?: "listing" | "sale" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getPriorPrice`. */
@@ -907,7 +905,7 @@ export interface GetPriorPriceQuery {
     channel?: string[] | undefined;
     /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; default: they do, because every observed price does */
     outliers?: "exclude" | "include" | undefined;
     /** Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 days may then suffice */
     first_offered?: string | undefined;
@@ -932,7 +930,7 @@ export interface GetReductionsQuery {
     brand?: string[] | undefined;
     /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
     category?: string[] | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; default: they do, because every observed price does */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getSignedExportFile`. */
@@ -1316,7 +1314,7 @@ export interface ListBrandInsightsQuery {
     rates?: string | undefined;
     /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Sort order; `-` reverses it; default: -items */
     sort?: "items" | "-items" | "observations" | "-observations" | "brand" | "-brand" | undefined;
@@ -1367,7 +1365,7 @@ export interface ListCategoryInsightsQuery {
     rates?: string | undefined;
     /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Sort order; `-` reverses it; default: category */
     sort?: "items" | "-items" | "observations" | "-observations" | "category" | "-category" | undefined;
@@ -1394,7 +1392,7 @@ export interface ListEventsQuery {
     /** Entries per page */
     limit?: number | undefined;
     /** Only events of this type; repeat to select several */
-    type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
+    type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "outliers.changed" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
 }
 /** Query of `listExports`. */
 export interface ListExportsQuery {
@@ -1625,7 +1623,7 @@ export interface NewWebhook {
     /** An https address on the public internet */
     url: string;
     /** Only events of these types; default: all */
-    types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
+    types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "outliers.changed" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
 }
 /** An organization, as shown to its members. */
 export interface Organization {
@@ -1740,21 +1738,23 @@ export interface PriceIndexRow {
     kind?: "listing" | "sale" | undefined;
     /** Price index, first period = 100; null if no matched items link the period to the first one */
     index?: number | null | undefined;
-    /** Lower end of the 95 % bootstrap interval */
+    /** Lower end of the 95 % interval; null below three matched items, or if all changed alike */
     low?: number | null | undefined;
-    /** Upper end of the 95 % bootstrap interval */
+    /** Upper end of the 95 % interval */
     high?: number | null | undefined;
     /** Distinct items with a price above zero */
     items?: number | undefined;
     /** Outliers; price statistics exclude them unless `outliers=include` */
     set_aside?: number | undefined;
-    /** Items that are also in the period `compared_with`; null in the first period */
+    /** Items with a price that the period `compared_with` has too (see `match`); null in the first period */
     matched_items?: number | null | undefined;
+    /** Those prices: of an item one for each channel, unless `match=item` */
+    matched_prices?: number | null | undefined;
     /** matched_items / items; null in the first period */
     share_matched?: number | null | undefined;
-    /** Items that are not in the period `compared_with` */
+    /** Items without such a price */
     new_items?: number | null | undefined;
-    /** Items that are only in the period `compared_with` */
+    /** Items of the period `compared_with` without such a price */
     vanished_items?: number | null | undefined;
     /** Previous period with data; null in the first period */
     compared_with?: string | null | undefined;
@@ -1762,8 +1762,6 @@ export interface PriceIndexRow {
     median?: string | null | undefined;
     /** Median price, first period = 100 */
     median_index?: number | null | undefined;
-    /** Whether `median_index` is outside `low` to `high` */
-    median_disagrees?: boolean | null | undefined;
 }
 /** Prices of the last `days` days in one currency and kind. */
 export interface PriceStatistic {
@@ -2407,6 +2405,8 @@ export interface RollupRow {
     contributors?: Contributor[] | undefined;
     /** Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null */
     avoided?: Avoided[] | null | undefined;
+    /** Parts of the sums by stage of the life cycle; together each is its sum */
+    stages?: StageSum[] | undefined;
 }
 /** The service and the caller. */
 export interface RootAnswer {
@@ -2647,6 +2647,15 @@ export interface StageFigure {
     /** Method of computation */
     method: string;
 }
+/** What a stage of the life cycle contributes to a sum. */
+export interface StageSum {
+    /** Code of the indicator */
+    indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
+    /** Stage as its source names it; null is the rest of the sum */
+    stage: string | null;
+    /** Part of the sum; credits are negative */
+    sum: number;
+}
 /** Footprint of one unit of an item, by indicator; `basis`, `method` and `samples` describe the first known one. */
 export interface Sustainability {
     /** Origin of the figure */
@@ -2742,7 +2751,7 @@ export interface SustainabilityRow {
     high: number | null;
     /** Cumulative figure, lower bound */
     cumulative_low: number | null;
-    /** Cumulative figure, best estimate */
+    /** Cumulative figure, median */
     cumulative_central: number | null;
     /** Cumulative figure, upper bound */
     cumulative_high: number | null;
@@ -2750,12 +2759,16 @@ export interface SustainabilityRow {
     interval_from: "source" | "samples" | "pedigree" | null;
     /** Avoided, lower bound */
     avoided_low: number | null;
-    /** Displacement rate times the median of all units */
+    /** Displacement rate times `cumulative` */
     avoided: number | null;
     /** Avoided, upper bound */
     avoided_high: number | null;
     /** Stages listed by sources; they need not add up to `per_unit` */
     stages: StageFigure[];
+    /** What the kilograms are of: the article as sold, as consumed, or dry */
+    weight_basis: "as_sold" | "as_consumed" | "dry" | null;
+    /** Day to which the source's figure for the item applies; null of an average */
+    as_of: string | null;
 }
 /** A brand with many items in a category. */
 export interface TopBrand {

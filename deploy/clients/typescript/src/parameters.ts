@@ -11,7 +11,7 @@ export const PARAMETERS = {
   getCategoryInsights: ["from", "to", "granularity", "channel", "currency", "convert", "rates", "kind", "outliers", "group_by"],
   getCohorts: ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "group_by", "kind", "outliers"],
   getOrganization: ["organization"],
-  getPriceIndex: ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "kind", "outliers", "method", "window", "splice"],
+  getPriceIndex: ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "kind", "outliers", "method", "window", "splice", "match"],
   getPricing: ["from", "to", "channel", "convert", "rates", "currency", "kind", "outliers"],
   getPriorPrice: ["convert", "rates", "progressive", "progressive_days", "asked_on", "channel", "currency", "outliers", "first_offered"],
   getReductions: ["from", "to", "granularity", "channel", "currency", "progressive", "progressive_days", "brand", "category", "outliers"],
