@@ -28,7 +28,7 @@ from shared.telemetry.log import LineWriter, adopt_libraries
 _PARSER_PROBLEMS = {
     400: (
         "invalid-request",
-        "The request is not valid HTTP. In its URL, percent-encode characters outside ASCII (%C3%BC).",
+        "The request is not valid HTTP. In its URL, percent-encode spaces (%20) and characters outside ASCII (%C3%BC).",
     ),
     500: ("internal-error", "An unexpected error occurred."),
     504: ("upstream-timeout", "A part of the service did not respond in time."),

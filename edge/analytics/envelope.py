@@ -102,7 +102,13 @@ class OutlierMeta(Schema):
     """Outliers: whether statistics include them, and how many there are."""
 
     mode = fields.Str(required=True, validate=validate.OneOf(MODES))
-    set_aside = fields.Int(required=True, metadata=described("Number of outliers (implausible observations)"))
+    set_aside = fields.Int(
+        required=True,
+        metadata=described(
+            "Number of outliers (implausible observations), also of periods and groups without another price, which "
+            "have no row"
+        ),
+    )
 
 
 class Meta(Schema):

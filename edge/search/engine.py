@@ -243,7 +243,8 @@ class SearchEngine:
             except Exception as error:  # noqa: BLE001 - the index before it still answers
                 self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
                 return
-            if replaced is not None:
+            # Merged segments are another index of the same state, and take the place of no former one.
+            if replaced is not None and replaced.data_version != newest.data_version:
                 self._former = [(time.monotonic() + _FORMER_SECONDS, replaced), *self._former][:_FORMER_MAX]
             self._log.info("search-index", version=newest.data_version, items=newest.items)
             with suppress(RuntimeError):  # the process is stopping

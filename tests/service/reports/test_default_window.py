@@ -41,13 +41,17 @@ def test_an_items_days_end_where_a_filters_days_of_equal_size_do(connection: Con
 
 @pytest.fixture(scope="module")
 def shop(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Tea is sold and offered until April, rice offered until March; one row of each is dated in October."""
+    """Tea is sold and offered until April, rice offered until March; one row of each is dated in October.
+
+    Kelp is sold alone.
+    """
     folder = tmp_path_factory.mktemp("window")
     tea = [(1, "Leaf", "Tea", FIRST + timedelta(days=n)) for n in range(120)]
     rice = [(2, "Grain", "Rice", FIRST + timedelta(days=n)) for n in range(80)]
     stray = [(1, "Leaf", "Tea", date(2026, 10, 3)), (2, "Grain", "Rice", date(2026, 10, 3))]
     rows = [f"{n},{kind},{brand},Food,{kind},1,{day},NORTH,10," for n, brand, kind, day in [*tea, *rice, *stray]]
     sold = [f"{n},{kind},{brand},Food,{kind},1,{day},NORTH,9,,HKD,1\n" for n, brand, kind, day in tea]
+    sold.append(f"3,Kelp,Weed,Food,Kelp,1,{FIRST},NORTH,9,,HKD,1\n")
     with servers.fresh(folder) as settings:
         load_rows(settings, folder, "".join(f"{row}\n" for row in rows))
         load_rows(settings, folder, "".join(sold), text=SALES, name="sales.csv", header=COLUMNS)
@@ -62,6 +66,8 @@ def shop(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ({"brand": ["leaf"], "kind": "sale"}, "data", "2026-04-30", "sale"),
         ({"brand": ["grain"], "kind": "sale"}, "index", "2026-04-30", "sale"),
         ({"brand": ["grain"], "category": ["food.tea"]}, "index", "2026-04-30", "listing"),
+        ({"brand": ["weed"], "to": "2026-02-01"}, "request", "2026-02-01", "sale"),
+        ({"brand": ["weed"], "category": ["food.tea"], "to": "2026-02-01"}, "request", "2026-02-01", "listing"),
         ({"brand": ["leaf"], "currency": "ISK"}, "index", "2026-04-30", "listing"),
         ({"brand": ["leaf"], "currency": "ISK", "kind": "sale"}, "index", "2026-04-30", "sale"),
         ({"brand": ["leaf"], "to": "2026-02-01"}, "request", "2026-02-01", "listing"),

@@ -359,8 +359,12 @@ def test_members_of_a_list_with_ids_of_their_own_are_items_of_their_own(tmp_path
         (("7,Mug,9.90,2026-10-01", "7,Mug,6.00,2026-10-01"), True),
         (("7,Mug,9.90,2026-10-01", "7,Mug,9.90,2026-10-01"), False),
         (("7,Mug,9.90,2026-10-01", "7,Mug,6.00,2026-10-02"), False),
+        (("7,Mug,9.90,2026-10-01 09:15", "7,Mug,6.00,2026-10-01 17:40"), True),
+        (("7,Mug,9.90,2026-10-01T09:15:00Z", "7,Mug,6.00,2026-10-01T17:40:02Z"), True),
+        (("7,Mug,9.90,2026-10-01 09:15", "7,Mug,9.90,2026-10-01 17:40"), False),
+        (("7,Mug,9.90,2026-10-01 09:15", "7,Mug,6.00,2026-10-02 09:15"), False),
     ],
-    ids=["two price lists", "twice", "two days"],
+    ids=["two price lists", "twice", "two days", "two times", "two times of UTC", "one price", "two days and times"],
 )
 def test_prices_of_one_item_that_would_replace_one_another_are_said(
     tmp_path: Path, rows: tuple[str, ...], said: bool

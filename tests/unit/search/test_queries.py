@@ -317,6 +317,24 @@ async def test_loads_between_pages_neither_repeat_nor_skip_an_item(tmp_path: Pat
     engine.close()
 
 
+async def test_a_cursor_lives_until_the_fifth_load_however_often_an_index_is_merged(tmp_path: Path) -> None:
+    whole = list(documents(400))
+    build(whole, tmp_path, 1)
+    engine = SearchEngine(tmp_path, Log("edge", stream=io.StringIO()), check_seconds=0.0)
+    first = await engine.find(SearchQuery(q="classic", limit=7))
+    for version in range(2, 6):
+        for _ in range(2):  # the load, and the merge of its segments
+            build(whole, tmp_path, version)
+            assert (await engine.find(SearchQuery(q="classic", limit=7))).data_version == version
+        second = await engine.find(SearchQuery(q="classic", limit=7, after=first.next))
+        assert second.data_version == 1
+    build(whole, tmp_path, 6)
+    assert (await engine.find(SearchQuery(q="classic", limit=7))).data_version == 6
+    with pytest.raises(CursorExpired):
+        await engine.find(SearchQuery(q="classic", limit=7, after=first.next))
+    engine.close()
+
+
 async def test_a_cursor_of_an_index_that_is_gone_says_to_start_again(tmp_path: Path) -> None:
     whole = list(documents(400))
     build(whole, tmp_path, 1)

@@ -94,13 +94,9 @@ class Reader:
             return chosen
         listings, sales = (replace(chosen, kinds=OBSERVATION_KINDS[name]) for name in ("listing", "sale"))
         months = self._months_by_kind(chosen)
-        if not months["s"]:
+        if not months["s"] or self._has_observations(listings, months["l"]):
             return listings
-        if not months["l"]:
-            return sales
-        if self._has_observations(listings, months["l"]) or not self._has_observations(sales, months["s"]):
-            return listings
-        return sales
+        return sales if self._has_observations(sales, months["s"]) else listings
 
     def has_sales(self, chosen: Filter) -> bool:
         """Return whether any sale matches a filter."""
