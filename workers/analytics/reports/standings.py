@@ -15,7 +15,7 @@ import numpy as np
 from workers.analytics.reports.aggregator import Range, number
 from workers.analytics.reports.filters import SQL, Filter
 from workers.analytics.reports.query import Reader
-from workers.analytics.rollups.codec import Array, joined, numbered, ranges, starts_of, sums_by, unpack_joined
+from workers.analytics.rollups.codec import Array, distinct, joined, numbered, ranges, starts_of, sums_by, unpack_joined
 
 Subject = Literal["brand", "category"]
 Moment = tuple[int, str, int]
@@ -148,6 +148,10 @@ class _Rollups(NamedTuple):
     currencies: list[str]
     keys: list[tuple[int, date, str, str]]
 
+    def channel_ids(self) -> list[int]:
+        """Return the ids of channels that have any observation, in any order, perhaps more than once."""
+        return unpack_joined(self.channels, 1)[1][0].tolist()
+
     @classmethod
     def read(
         cls, reader: Reader, scope: str, chosen: Filter, months: list[date], *, channels: bool
@@ -250,6 +254,8 @@ class _Count:
         self._by_entries[row[~is_counted & ~by_ids]] = True
         sources, _ = numbered(moment * (int(rollups.source.max()) + 1) + rollups.source.take(row))
         self._sources = np.bincount(sources // (int(rollups.source.max()) + 1), minlength=len(self._moments))
+        # By channel, a moment has as many places as there are ids of channels.
+        self._channels = 1 + max(rollups.channel_ids()) if span.by_channel else 1
         self._counted: list[tuple[Array, ...]] = []
         self._pairs: list[tuple[Array, ...]] = []
         self._add_counts(*(column[is_counted] for column in (moment, row, n)))
@@ -263,59 +269,65 @@ class _Count:
         """Add what was read of a month."""
         moment = self._moment_of.take(read.row)
         place = np.flatnonzero(moment >= 0)
-        parts = [(moment.take(place), np.zeros(len(place), "i8"), place)]
-        wanted = self._by_entries.take(read.entry_row)
-        if wanted.any():
-            of_day = self._moments_of_month(read.month)
-            moment = of_day[self._rollups.currency.take(read.entry_row), read.day]
-            wanted &= moment >= 0
-            if self._span.channels is not None:
-                wanted &= np.isin(read.channel, np.array(self._span.channels))
-            chosen = np.flatnonzero(wanted)
-            channel = read.channel.take(chosen) if self._span.by_channel else np.zeros(len(chosen), "i8")
-            parts.append((moment.take(chosen), channel.astype("i8"), read.place.take(chosen)))
-        moment, channel, place = joined(parts)
-        group = self._rollups.group.take(read.row)
+        parts = [(moment.take(place) * self._channels, place)]
+        if self._by_entries.take(read.entry_row).any():
+            parts.append(self._of_entries(read))
+        at, place = joined(parts)
         if not self._span.items:
-            self._counted.append(sums_by((moment, channel, group.take(place)), None))
+            self._counted.append(sums_by((at, self._rollups.group.take(read.row).take(place)), None))
             return
-        moment, channel, place, _ = sums_by((moment, channel, place), None)
+        at, place = np.divmod(distinct(at * len(read.row) + place), len(read.row))
+        group = self._rollups.group.take(read.row.take(place))
         # Where all is of one source, no item comes twice.
-        is_known = self._sources.take(moment) == 1
-        known, others = is_known.nonzero()[0], (~is_known).nonzero()[0]
-        self._counted.append(sums_by((moment.take(known), channel.take(known), group.take(place.take(known))), None))
-        place = place.take(others)
-        self._pairs.append((moment.take(others), channel.take(others), group.take(place), read.ids.take(place)))
+        is_known = self._sources.take(at // self._channels) == 1
+        self._counted.append(sums_by((at[is_known], group[is_known]), None))
+        if not is_known.all():
+            self._pairs.append((at[~is_known], group[~is_known], read.ids.take(place[~is_known])))
 
     def by_moment(self) -> dict[Moment, Counted]:
         """Return all counts."""
         if self._pairs:
-            moment, channel, group, item = joined(self._pairs)
-            # Places instead of ids: distinct ones are then found in a table, which costs less than sorting.
+            at, group, item = joined(self._pairs)
             items, item = numbered(item)
             group_of = np.empty(len(items), "i8")
             group_of[item] = group  # an item has one brand and one category
-            moment, channel, item, _ = sums_by((moment, channel, item), None)
-            self._counted.append(sums_by((moment, channel, group_of.take(item)), None))
-        if not self._counted:
-            return {}
-        moment, channel, group, n = joined(self._counted)
-        moment, channel, group, n = sums_by((moment, channel, group), n)
+            at, item = np.divmod(distinct(at * len(items) + item), len(items))
+            self._counted.append(sums_by((at, group_of.take(item)), None))
+        at, group, n = sums_by(joined(self._counted)[:2], joined(self._counted)[2])
         counted = {}
-        starts = starts_of(moment, channel)
-        for start, stop in pairwise([*starts.tolist(), len(moment)]):
-            period, currency = divmod(int(self._moments[moment[start]]), len(self._rollups.currencies))
+        for start, stop in pairwise([*starts_of(at).tolist(), len(at)] if len(at) else []):
+            moment, channel = divmod(int(at[start]), self._channels)
+            period, currency = divmod(int(self._moments[moment]), len(self._rollups.currencies))
             name = self._rollups.currencies[currency] if self._span.by_currency else ""
-            counted[int(channel[start]), name, period + self._least] = Counted(group[start:stop], n[start:stop])
+            counted[channel, name, period + self._least] = Counted(group[start:stop], n[start:stop])
         return counted
+
+    def _of_entries(self, read: _Read) -> tuple[Array, Array]:
+        """Return where observations count, and the places of their items."""
+        of_day = self._moments_of_month(read.month)
+        if len(of_day) == 1:
+            moment = of_day[0].take(read.day)
+        else:
+            moment = of_day[self._rollups.currency.take(read.entry_row), read.day]
+        wanted = moment >= 0
+        if not self._by_entries.all():
+            wanted &= self._by_entries.take(read.entry_row)
+        if self._span.channels is not None:
+            wanted &= np.isin(read.channel, np.array(self._span.channels))
+        if self._span.by_channel:
+            moment = moment * self._channels + read.channel
+        elif wanted.all():
+            return moment, read.place
+        return moment[wanted], read.place[wanted]
 
     def _add_counts(self, moment: Array, row: Array, n: Array) -> None:
         group = self._rollups.group.take(row)
         if not self._span.of_channels:
             figure = self._rollups.items.take(row) if self._span.items else n
-            self._counted.append((moment, np.zeros(len(row), "i8"), group, figure))
+            self._counted.append((moment, group, figure))
             return
         if not len(row):
+            self._counted.append((moment, group, n))
             return
         lengths, columns = unpack_joined([self._rollups.channels[one] for one in row.tolist()], 3)
         channel, observed, items = (column.astype("i8") for column in columns)
@@ -323,8 +335,8 @@ class _Count:
         if self._span.channels is not None:
             wanted = np.flatnonzero(np.isin(channel, np.array(self._span.channels)))
             channel, observed, items, place = (one.take(wanted) for one in (channel, observed, items, place))
-        apart = channel if self._span.by_channel else np.zeros(len(channel), "i8")
-        self._counted.append((moment.take(place), apart, group.take(place), items if self._span.items else observed))
+        at = moment.take(place) * self._channels + channel * self._span.by_channel
+        self._counted.append((at, group.take(place), items if self._span.items else observed))
 
     def _moment_key(self, period: Array, currency: Array) -> Array:
         key: Array = (period - self._least) * len(self._rollups.currencies) + currency * self._span.by_currency
