@@ -150,7 +150,7 @@ class _Rollups(NamedTuple):
 
     def channel_ids(self) -> list[int]:
         """Return the ids of channels that have any observation, in any order, perhaps more than once."""
-        return unpack_joined(self.channels, 1)[1][0].tolist()
+        return list(unpack_joined(self.channels, 1)[1][0].tolist())
 
     @classmethod
     def read(
