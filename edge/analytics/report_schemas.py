@@ -461,7 +461,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     )
     splice = one_of(
         SPLICES,
-        f"How periods after the window are linked; default: {DEFAULT_SPLICE}",
+        f"How later periods are linked; default: {DEFAULT_SPLICE}",
         load_default=DEFAULT_SPLICE,
     )
     match = one_of(

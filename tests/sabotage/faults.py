@@ -1364,8 +1364,8 @@ PRICE_FAULTS = (
     fault(
         "a list that is filtered by channel is that of all channels",
         "workers/analytics/reports/standings.py",
-        "from_ids = chosen.channels is None and not by_channel",
-        "from_ids = not by_channel",
+        "return self.by_channel or self.channels is not None",
+        "return self.by_channel",
         f"{_FILTERED}::test_pages_of_a_filtered_list_are_those_of_the_channel_alone",
     ),
     fault(

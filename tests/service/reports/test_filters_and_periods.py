@@ -142,6 +142,7 @@ def test_moving_the_first_day_changes_only_its_own_period(
         "median_index",
         "compared_with",
         "matched_items",
+        "matched_prices",
         "share_matched",
         "new_items",
         "vanished_items",

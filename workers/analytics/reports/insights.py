@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shared.analytics.results import FOUR_DECIMALS, SIX_DECIMALS, Rows
@@ -41,7 +42,7 @@ from workers.analytics.reports.result import (
     with_channel,
 )
 from workers.analytics.reports.result import METHOD as OUTLIERS
-from workers.analytics.reports.standings import ItemCounts, Moment, Ranks, Subject
+from workers.analytics.reports.standings import Counted, ItemCounts, Moment, Rank, Ranks, Subject, TotalOf, total_of
 from workers.analytics.reports.window import range_of
 
 _FILTERED_BY = ("channel", "currency", "kind", "outliers")
@@ -57,7 +58,9 @@ class _Insights:
     `subject`: whose ranks they show; `by_channel`: whether each row is of one channel, and so is its rank.
     """
 
-    def __init__(self, reader: Reader, chosen: Filter, subject: Subject, *, by_channel: bool) -> None:
+    def __init__(
+        self, reader: Reader, chosen: Filter, subject: Subject, *, by_channel: bool, total_of: TotalOf
+    ) -> None:
         self._reader = reader
         self._before = reader.of(reader.days.before())
         self._chosen = chosen
@@ -66,11 +69,9 @@ class _Insights:
         self._outliers: dict[Key, int] = {}
         self.seen: set[int] = set()
         self.aside = SetAside(reader, chosen)
-        self._counted = ItemCounts(reader, subject, chosen, by_channel=by_channel)
-        self._items = self._counted.by_moment
+        self._counted = ItemCounts(reader, subject, chosen, by_channel=by_channel, total_of=total_of)
         # A first period that the range cuts ranks as it is, but as a whole where the second is compared with it.
-        earlier = ItemCounts(self._before, subject, chosen, by_channel=by_channel)
-        self._items_before = {**self._items, **earlier.by_moment}
+        self._counted_before = self._counted.now | self._counted.before
 
     def _moment(self, key: Key, chosen: Filter) -> Moment:
         channel = chosen.channels[0] if self._grouped and chosen.channels else 0
@@ -208,8 +209,9 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
         days = range_of(connection, tree, whole, parameters)
         reader = Reader(connection, tree, days, report_progress)
         chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
-        report = _Brands(reader, chosen, by_channel=grouped)
-        page = None if one else report.page(parameters)
+        listing = None if one else with_defaults(parameters, sort="-items", limit=LIMIT)
+        report = _Brands(reader, chosen, by_channel=grouped, total_of=total_of(listing))
+        page = report.page(listing) if listing else None
         ids = one or (page.ids if page else ())
         rows = report.by_channel(ids) if grouped else report.rows(ids, chosen)
     return Answer(
@@ -226,18 +228,18 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
 
 
 class _Brands(_Insights):
-    def __init__(self, reader: Reader, chosen: Filter, *, by_channel: bool) -> None:
-        super().__init__(reader, chosen, "brand", by_channel=by_channel)
+    def __init__(self, reader: Reader, chosen: Filter, *, by_channel: bool, total_of: TotalOf) -> None:
+        super().__init__(reader, chosen, "brand", by_channel=by_channel, total_of=total_of)
         self._ranks, self._ranks_before = (
-            {moment: Ranks(items) for moment, items in counted.items()} for counted in (self._items, self._items_before)
+            {moment: Ranks(items) for moment, items in counted.items()}
+            for counted in (self._counted.now, self._counted_before)
         )
 
     def page(self, parameters: dict[str, Any]) -> Page:
         """Return the brands that a list is about: those with items in the range, sorted, from a position on."""
         totals = self._counted.totals()
         names = brand_names(self._reader.connection, list(totals))
-        listed = {brand: Listed(*total, names[brand][0]) for brand, total in totals.items()}
-        return page_of(listed, with_defaults(parameters, sort="-items", limit=LIMIT))
+        return page_of({brand: Listed(n, names[brand][0]) for brand, n in totals.items()}, parameters)
 
     def by_channel(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
         """Return a row for each channel, brand, period and currency."""
@@ -422,8 +424,9 @@ def categories(connection: Connection, parameters: dict[str, Any], report_progre
         # The parts of a category report the category, so that progress never runs backwards.
         reader = Reader(connection, tree, days, lambda *_: report_progress("reading", done, total))
         chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
-        report = _Categories(reader, chosen, by_channel=grouped)
-        page = None if code else report.page(parent, parameters)
+        listing = None if code else with_defaults(parameters, sort="category", limit=LIMIT_MAX)
+        report = _Categories(reader, chosen, by_channel=grouped, total_of=total_of(listing))
+        page = report.page(parent, listing) if listing else None
         requested = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
         rows: list[dict[str, Any]] = []
         total = len(requested)
@@ -451,29 +454,25 @@ def _of(chosen: Filter, category: Category) -> Filter:
 
 
 class _Categories(_Insights):
-    def __init__(self, reader: Reader, chosen: Filter, *, by_channel: bool) -> None:
-        super().__init__(reader, chosen, "category", by_channel=by_channel)
-        depth = {category.id: len(category.path) for category in reader.tree.by_id.values()}
-        self._ranks, self._ranks_before = (
-            {
-                (level, moment): Ranks({category: n for category, n in items.items() if depth[category] == level})
-                for level in set(depth.values())
-                for moment, items in counted.items()
-            }
-            for counted in (self._items, self._items_before)
-        )
+    def __init__(self, reader: Reader, chosen: Filter, *, by_channel: bool, total_of: TotalOf) -> None:
+        super().__init__(reader, chosen, "category", by_channel=by_channel, total_of=total_of)
+        categories = reader.tree.by_id.values()
+        self._depth = np.zeros(max(reader.tree.by_id, default=0) + 1, "i8")
+        self._depth[[category.id for category in categories]] = [len(category.path) for category in categories]
+        self._ranks: dict[tuple[int, Moment], Ranks] = {}
+        self._ranks_before: dict[tuple[int, Moment], Ranks] = {}
 
     def page(self, parent: Category | None, parameters: dict[str, Any]) -> Page:
         """Return the categories that a list is about: those of one level with items in the range, sorted."""
         totals, depth = self._counted.totals(), len(parent.path) if parent else 0
         listed = {
-            category.id: Listed(*totals[category.id], category.code)
+            category.id: Listed(totals[category.id], category.code)
             for category in self._reader.tree.by_id.values()
             if category.id in totals
             and len(category.path) == depth + 1
             and (parent is None or category.id in parent.below)
         }
-        return page_of(listed, with_defaults(parameters, sort="category", limit=LIMIT_MAX))
+        return page_of(listed, parameters)
 
     def by_channel(self, category: Category) -> Iterator[dict[str, Any]]:
         """Yield a row for each channel, period and currency."""
@@ -516,10 +515,8 @@ class _Categories(_Insights):
     def _standing(
         self, category: Category, chosen: Filter, key: Key, was: Figure | None, earlier: Key
     ) -> dict[str, Any]:
-        level = len(category.path)
-        ranks = self._ranks.get((level, self._moment(key, chosen)))
-        before = self._ranks_before.get((level, self._moment(earlier, chosen)))
-        standing, stood = (one.of(category.id) if one else None for one in (ranks, before))
+        standing = self._rank(self._ranks, self._counted.now, category, self._moment(key, chosen))
+        stood = self._rank(self._ranks_before, self._counted_before, category, self._moment(earlier, chosen))
         return {
             "category": category.code,
             "path": list(category.path),
@@ -529,6 +526,23 @@ class _Categories(_Insights):
             "rank_before": stood.rank if stood else None,
             "ranked": standing.of if standing else None,
         }
+
+    def _rank(
+        self,
+        known: dict[tuple[int, Moment], Ranks],
+        counted: dict[Moment, Counted],
+        category: Category,
+        moment: Moment,
+    ) -> Rank | None:
+        """Return the place of a category among those of equal depth, which are ordered once for all of them."""
+        if moment not in counted:
+            return None
+        level = len(category.path), moment
+        if level not in known:
+            items = counted[moment]
+            are_equals = self._depth.take(items.owner) == len(category.path)
+            known[level] = Ranks(Counted(items.owner[are_equals], items.n[are_equals]))
+        return known[level].of(category.id)
 
 
 def _most(by_brand: dict[Key, Figure], key: Key) -> list[Key]:

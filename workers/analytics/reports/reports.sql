@@ -26,11 +26,17 @@ SELECT 1 FROM month_cells
 WHERE scope = 'a' AND id = 0 AND month BETWEEN $1 AND $2 AND ($3::text IS NULL OR currency = $3) AND kind = ANY ($4::text[]::"char"[])
 LIMIT 1;
 
--- name: item_ids
--- Which items the brands or categories of whole months have, without their observations.
-SELECT id, month, currency, n, item_ids FROM month_cells
-WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND ($3::text IS NULL OR currency = $3)
+-- name: item_counts
+-- How many items and observations the brands or categories of some months have, on which days and in which channels.
+SELECT id, month, currency, kind, n, items, days, CASE WHEN $5::boolean THEN channels END FROM month_cells
+WHERE scope = $1::text::"char" AND id <> 0 AND month = ANY($2::date[]) AND ($3::text IS NULL OR currency = $3)
   AND kind = ANY ($4::text[]::"char"[]);
+
+-- name: items_and_entries
+-- Which items some brands or categories of a month have, and of some of them their single observations.
+SELECT id, currency, kind, item_ids, CASE WHEN id = ANY($6::integer[]) THEN entries END FROM month_cells
+WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+  AND kind = ANY ($5::text[]::"char"[]);
 
 -- name: kinds
 -- In which months there are listings, in which there are sales.

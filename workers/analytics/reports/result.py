@@ -27,10 +27,9 @@ LIMIT_MAX = 500
 
 
 class Listed(NamedTuple):
-    """One of the brands or categories that a list may name, by what it is sorted by."""
+    """One of the brands or categories that a list may name: how many it has of what is counted, and its name."""
 
-    items: int
-    observations: int
+    n: int
     name: str
 
 
@@ -57,8 +56,7 @@ def page_of(listed: Mapping[int, Listed], parameters: Mapping[str, Any]) -> Page
 
 
 def _key(one: Listed, sort: str) -> tuple[Any, ...]:
-    counted = {"items": one.items, "observations": one.observations}.get(sort.removeprefix("-"))
-    return (one.name,) if counted is None else (counted, one.name)
+    return (one.n, one.name) if sort.removeprefix("-") in ("items", "observations") else (one.name,)
 
 
 def _follows(key: tuple[Any, ...], after: Sequence[Any], sort: str) -> bool:

@@ -86,11 +86,17 @@ def last_day_with_enough(counts: Mapping[date, int]) -> date:
     """
     enough = ENOUGH_SHARE * median(counts.values())
     days = sorted(counts)
-    gaps = [(later - earlier).days for earlier, later in pairwise(days)]
-    usual = median_low(gaps) if gaps else ISOLATED_DAYS + 1
-    near = {day for day, gap in zip(days[1:], gaps, strict=True) if gap <= ISOLATED_DAYS}
-    large = [day for day in days if counts[day] >= enough]
-    return max((day for day in large if usual > ISOLATED_DAYS or day in near), default=max(large))
+    large = [place for place, day in enumerate(days) if counts[day] >= enough]
+    near = (place for place in reversed(large) if place and (days[place] - days[place - 1]).days <= ISOLATED_DAYS)
+    last = next(near, None)
+    # Mostly the last one is near the one before it, and no other needs to be looked at.
+    if last != large[-1] and (last is None or _are_mostly_isolated(days)):
+        last = large[-1]
+    return days[last]
+
+
+def _are_mostly_isolated(days: list[date]) -> bool:
+    return median_low((later - earlier).days for earlier, later in pairwise(days)) > ISOLATED_DAYS
 
 
 def _day(parameters: dict[str, Any], name: str) -> date | None:
