@@ -293,12 +293,15 @@ def geary_khamis(panel: Panel) -> Floats:
     totals = values.sum(axis=1)
     shared = quantities @ part.T
     linked = connected((shared > 0) & (totals > 0)[:, None])
-    # Deflators x solve x = A x: known up to a factor, which the first period sets.
+    # Deflators x solve totals · x = shared @ x: known up to a factor, which the first period sets. What a period shares
+    # with itself is on both sides; without it nothing cancels, or the sales of an item of one period alone would blur
+    # what the others say. The totals less that are the sums of what the other periods share.
     deflators = np.full(panel.periods, np.nan)
     first, others = _first_and_others(linked)
-    system = np.eye(len(others)) - shared[np.ix_(others, others)] / totals[others, None]
+    np.fill_diagonal(shared, 0.0)
+    system = np.diag(shared[:, others].sum(axis=0)) - shared[np.ix_(others, others)]
     deflators[first] = 1.0
-    deflators[others] = np.linalg.solve(system, shared[others][:, first].sum(axis=1) / totals[others])
+    deflators[others] = np.linalg.solve(system, shared[others][:, first].sum(axis=1))
     index: Floats = 1 / deflators
     return index
 

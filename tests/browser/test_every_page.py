@@ -63,6 +63,7 @@ ELSEWHERE = {
 }
 # Redirects, files, and the parts that a page fetches for itself: no page of their own.
 NO_PAGES = {
+    "/_buckets",
     "/.well-known/api-catalog",
     "/.well-known/release-keys.json",
     "/.well-known/security.txt",

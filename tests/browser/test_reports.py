@@ -152,7 +152,7 @@ def test_a_report_of_all_brands_shows_its_data_at_first_look(member: Visitor) ->
     expect(rows.locator("thead th")).to_have_text(["Percentile"])
     member.page.go_back()
     first.get_by_role("link").first.click()
-    expect(member.page.get_by_role("heading", level=1)).to_have_text("Meadows")
+    expect(member.page.get_by_role("heading", level=1)).to_have_text("Select")
     expect(member.page.get_by_role("region", name="Categories").locator("tbody tr").first).to_be_visible()
     member.check_every_form("job-row")
 
