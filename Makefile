@@ -34,7 +34,7 @@ beside_style = @log=$$(mktemp); $(MAKE) -s style >$$log 2>&1 & style=$$!; \
 test: $(VENV)/.test ## Run every check and every test
 	$(call beside_style,$(BIN)/python -m pytest $(ALL) -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS))
 
-rounds: $(VENV)/.test ## Run a short round of each drill and of hostile input, as CI does after `make test` (ARGS=outages)
+rounds: $(VENV)/.bench $(JUDGES)/.tools $(JUDGES)/.readers $(JUDGES)/.node ## Run a short round of every program of the tests, as CI does (ARGS=outages)
 	@$(BIN)/python -m tests.rounds $(ARGS)
 
 check: $(VENV)/.test ## The fast part: style, types, import direction, unit tests and laws
@@ -106,7 +106,7 @@ $(JUDGES)/.tools: requirements-judge.lock $(VENV)/bin/python
 	@$(JUDGES)/bin/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-judge.lock
 	@touch $@
 
-$(JUDGES)/.readers: requirements-readers.lock $(JUDGES)/.tools
+$(JUDGES)/.readers: requirements-readers.lock $(VENV)/bin/python
 	@echo "Installing the tools that read releases from requirements-readers.lock …"
 	@$(BIN)/python -m venv $(JUDGES)/readers
 	@$(JUDGES)/readers/bin/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-readers.lock

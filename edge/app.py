@@ -14,7 +14,7 @@ from edge import rules
 from edge.analytics import light_reads, reports
 from edge.analytics.prior_price import PriorPrice
 from edge.auth.middleware import Authentication
-from edge.bulk.routes import dataset_routes, export_routes
+from edge.bulk.routes import dataset_routes, export_routes, unrouted
 from edge.composition import Resources, Services
 from edge.dashboard import routes as dashboard
 from edge.docs.document import Document
@@ -31,7 +31,7 @@ from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
 from edge.http.representation import answer_keeping
 from edge.http.request_context import RequestContext
-from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
+from edge.http.routing import ANY, BODY_BYTES_MAX, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.routing import API_PATH as PREFIX
 from edge.index import digital_link
 from edge.index import lists as index_lists
@@ -47,7 +47,6 @@ from edge.search.answers import Search
 
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
-REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 
 def create_app(resources: Resources) -> web.Application:
@@ -71,14 +70,14 @@ def create_app(resources: Resources) -> web.Application:
             negotiation,
             rate_limit(services.billing),
         ],
-        client_max_size=REQUEST_BODY_BYTES_MAX,
+        client_max_size=BODY_BYTES_MAX,
     )
     app.on_response_prepare.append(_hide_server)
     app.on_shutdown.append(_close_streams(resources))
     document = Document(settings)
     listed = routes(services, document)
     listed += mcp.routes(listed, services, authentication)
-    register(app, listed)
+    register(app, listed, unrouted())
     document.describe(app, listed)
     app[DOCUMENT] = document
     app[SERVICES] = services
@@ -174,7 +173,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
         Route("POST", f"{PREFIX}/index/lookup", batch.list_body, rules.batch()),
         Route("GET", f"{PREFIX}/index/resolve", resolve.show, resolve_rule),
         Route("POST", f"{PREFIX}/index/resolve", resolve_batch.list_body, rules.resolve_batch()),
-        Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search")),
+        Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search", "cursor-expired")),
         *index_lists.routes(resources.database, services.lists),
         *digital_link.routes(resolver, base_url, services.origin),
     )

@@ -1,6 +1,6 @@
 """The rules of the routes, by kind: which credential and plan each asks for, what it costs, how it may fail."""
 
-from edge.http.routing import ANY, JSON, KEY, Price, Rule
+from edge.http.routing import ANY, BODY_BYTES_MAX, JSON, KEY, LISTS_BODY_BYTES_MAX, Price, Rule
 from shared.organizations.accounts import BRAND, INSTITUTIONAL
 
 BATCH = "lookup-batch"
@@ -13,8 +13,9 @@ FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", "
 
 
 def export(name: str, *problems: str, price: Price | None = None) -> Rule:
-    """The exports of an organization; only an order has a price."""
-    return Rule(name=name, accepts=KEY, rank_min=INSTITUTIONAL, problems=problems, price=price)
+    """The exports of an organization; only an order has a price, and a filter that may be long."""
+    bound = BODY_BYTES_MAX if price is None else LISTS_BODY_BYTES_MAX
+    return Rule(name=name, accepts=KEY, rank_min=INSTITUTIONAL, problems=problems, price=price, body_bytes_max=bound)
 
 
 def light(name: str) -> Rule:
@@ -40,10 +41,15 @@ def free(name: str, *problems: str) -> Rule:
 
 def batch() -> Rule:
     """Many lookups in one call, as many as the plan allows."""
-    return Rule(name=BATCH, accepts=KEY, rank_min=BRAND, offers=JSON, price=Price(1, IIDS_PER_UNIT, "IIDs"))
+    price = Price(1, IIDS_PER_UNIT, "IIDs")
+    return _batch(BATCH, price)
 
 
 def resolve_batch() -> Rule:
     """Many identifiers in one call, as many as the plan allows IIDs."""
     price = Price(1, IIDS_PER_UNIT, "identifiers")
-    return Rule(name=RESOLVE_BATCH, accepts=KEY, rank_min=BRAND, offers=JSON, price=price)
+    return _batch(RESOLVE_BATCH, price)
+
+
+def _batch(name: str, price: Price) -> Rule:
+    return Rule(name=name, accepts=KEY, rank_min=BRAND, offers=JSON, price=price, body_bytes_max=LISTS_BODY_BYTES_MAX)

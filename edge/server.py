@@ -25,7 +25,10 @@ from shared.telemetry import metrics
 from shared.telemetry.log import LineWriter, adopt_libraries
 
 _PARSER_PROBLEMS = {
-    400: ("invalid-request", "The request is not valid HTTP."),
+    400: (
+        "invalid-request",
+        "The request is not valid HTTP. In its URL, percent-encode characters outside ASCII (%C3%BC).",
+    ),
     500: ("internal-error", "An unexpected error occurred."),
     504: ("upstream-timeout", "A part of the service did not respond in time."),
 }

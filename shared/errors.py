@@ -1,7 +1,21 @@
 """Domain errors. They know nothing of HTTP; the edge gives each one a status, a slug and a public sentence."""
 
+import copyreg
+from typing import Any
 
-class ItemIndexError(Exception):
+
+class CopyableError(Exception):
+    """An exception whose copies have all its attributes, also those that another process gets as a pickle.
+
+    Python makes a copy by a call of the class with `args`, which fails where the class takes other arguments, and in a
+    process pool ends the pool.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
+
+
+class ItemIndexError(CopyableError):
     """The root of every error that this project raises on purpose."""
 
 
@@ -43,6 +57,10 @@ class WrongIdentifier(InvalidParameter):
 
 class InvalidCursor(ItemIndexError):
     """The cursor is not one of ours, was changed, or belongs to another query."""
+
+
+class CursorExpired(ItemIndexError):
+    """The cursor is one of ours, and the state of the data whose pages it goes through is not kept any more."""
 
 
 class InvalidJson(ItemIndexError):

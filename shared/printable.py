@@ -18,6 +18,8 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-
 # The blocks of Hebrew, Arabic and the other scripts that are written from right to left.
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _ENCODER = msgspec.json.Encoder()
+FORMULA_STARTS = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
+"""What a spreadsheet runs a cell of CSV as a formula for, also in the full width of Chinese and Japanese keyboards."""
 FILE_NAME_CHARACTERS_MAX = 200
 
 

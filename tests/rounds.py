@@ -1,4 +1,8 @@
-"""`make rounds`: a short round of each drill and of hostile input; `make drill` and `make hostile` run them at length.
+"""`make rounds`: a short round of every program of the tests, so that none of them stops working unseen.
+
+A round shows that a program still runs and that its checks hold on small data; how fast something is, it cannot tell on a
+busy machine. `make truth`, `make drill`, `make hostile`, `make sabotage`, `make judge`, `make bench` and `make load` run
+them at length. A law test compares this list with the programs that there are.
 
 Exit code 1: a round failed, or took longer than ten minutes. Hosts of their own need root: without it their rounds are
 left out, but not in CI.
@@ -8,11 +12,13 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from tests.drills.network import obstacle
+from tests.judges import tools
 
 _PROJECT = Path(__file__).parents[1]
 _SECONDS_MAX = 600.0
@@ -36,37 +42,84 @@ def _only(names: tuple[str, ...]) -> list[str]:
     return [word for name in names for word in ("--only", name)]
 
 
-# The longest first. How long callers wait under load is measured at length: a busy machine could not tell.
+def _perf(name: str, *options: str) -> list[str]:
+    return [f"tests.perf.{name}", *options]
+
+
+_SMALL = ("--items", "500", "--observations", "20000", "--rounds", "1")
+_BRIEF = str(_PROJECT / "tests" / "perf" / "load" / "scenarios" / "brief.toml")
+# Stands for a folder of the round's own.
+_INVENTED = "{scratch}/invented"
+# The longest first: that they end together. How long callers wait under load, and what a lookup by barcode costs beside one
+# by IID, is measured at length: a busy machine could not tell.
 ROUNDS: dict[str, list[str]] = {
     "outages": ["tests.drills", "outages", "--bucket", "--seconds", "2", "--pause", "0.3", *_only(_FAULTS)],
+    "readers": ["tests.judges.run", "--only", "readers"],
+    "truth": ["tests.truth", "--questions", "1"],
     "hostile": ["tests.hostile.run", "--cases", "300", "--examples", "3", "--phases", "examples,fuzzing,stateful"],
+    "first calls": ["tests.judges.first_calls"],
     "jobs": ["tests.drills", "jobs", "--jobs", "16", "--kills", "8", "--minutes", "5"],
+    "capacity": _perf(
+        "capacity_bench", "--items", "4000", "--observations", "20000", "--calls", "200", "--rounds", "1"
+    ),
+    "sabotage": ["tests.sabotage.run", "--sample", "4"],
     "overload": ["tests.drills", "overload", "--seconds", "1", "--rounds", "1", "--ratio-max", "0", *_only(_ATTACKS)],
     "partition": ["tests.drills", "partition", "--jobs", "8", "--seconds", "3", "--minutes", "4"],
     "hosts": ["tests.drills", "hosts", "--minutes", "4"],
+    "restore": ["tests.drills", "restore", "--moments", "2"],
+    "night": ["tests.drills", "night"],
+    "webhooks": ["tests.drills", "webhooks", "--events", "60", "--receivers", "5", "--kills", "3", "--minutes", "4"],
+    "pages": ["tests.judges.pages", "--only", "/v1/docs/reference", "--no-performance"],
+    "load": ["tests.perf.load", _BRIEF, "--report", "{scratch}/load.html"],
+    "bench": _perf("bench", "--requests", "200", "--rounds", "1"),
+    "exports": _perf("export_bench", *_SMALL),
+    "forms": _perf("forms_bench", "--rows", "2000"),
+    "scale": _perf("scale_bench", "--observations", "15000", "--per-item", "5"),
+    **{judge: ["tests.judges.run", "--only", judge] for judge in sorted(tools.ALL.keys() - {"readers"})},
+    "matching": ["tests.judges.matching", "service", _INVENTED],
+    "matching peers": ["tests.judges.matching", "peers", _INVENTED],
+    "resolve": _perf("resolve_bench", "--requests", "200", "--rounds", "1", "--ratio-max", "0"),
+    "loads": _perf("ingest_bench", *_SMALL),
+    "reports": _perf("reports_bench", "--items", "3000", "--observations", "30000", "--rounds", "1"),
+    "watches": _perf("watches_bench", *_SMALL, "--watches", "500"),
+    "candidates": _perf("matching_bench", "--old", "2000", "--new", "300"),
+    "relevance": _perf("search_commands", "evaluate", str(_PROJECT / "tests" / "data" / "search" / "judged.csv")),
+    "search": _perf("search_commands", "bench", "--items", "1000", "--queries", "10"),
+    "reloads": _perf("reload_bench", "--reloads", "3", "--requests", "5000"),
+    "generate": _perf("generate", "--items", "200", "--observations", "2000", "--out", "{scratch}/made.parquet"),
+    "sizing": _perf("sizing", "--json"),
 }
+# What writes the files that a round reads.
+_BEFORE = {name: ["tests.judges.matching", "invented", _INVENTED] for name in ("matching", "matching peers")}
 _OF_HOSTS = {"partition", "hosts"}
 _VARIABLES = {"jobs": {"LEASE_TTL_SECONDS": "4"}}
 
 
 def run_round(name: str) -> tuple[bool, float, str]:
     """Run a round to its end; return whether it passed, the seconds that it took, and what it printed."""
-    began, environment = time.monotonic(), {**os.environ, **_VARIABLES.get(name, {})}
-    command = [sys.executable, "-m", *ROUNDS[name]]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=_PROJECT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=_SECONDS_MAX,
-        )
-    except subprocess.TimeoutExpired as late:
-        return False, time.monotonic() - began, f"{(late.stdout or b'').decode(errors='replace')}\nit did not end"
-    return done.returncode == 0, time.monotonic() - began, done.stdout
+    began, printed = time.monotonic(), ""
+    environment = {**os.environ, **_VARIABLES.get(name, {})}
+    with tempfile.TemporaryDirectory(prefix="itemindex-round-") as scratch:
+        for arguments in filter(None, (_BEFORE.get(name), ROUNDS[name])):
+            command = [sys.executable, "-m", *(word.replace("{scratch}", scratch) for word in arguments)]
+            try:
+                done = subprocess.run(
+                    command,
+                    cwd=_PROJECT,
+                    env=environment,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    check=False,
+                    timeout=_SECONDS_MAX,
+                )
+            except subprocess.TimeoutExpired as late:
+                printed += f"{(late.stdout or b'').decode(errors='replace')}\nit did not end"
+                return False, time.monotonic() - began, printed
+            printed += done.stdout
+            if done.returncode:
+                return False, time.monotonic() - began, printed
+    return True, time.monotonic() - began, printed
 
 
 def main() -> int:
@@ -84,7 +137,7 @@ def main() -> int:
         running = {pool.submit(run_round, name): name for name in chosen}
         for ended in as_completed(running):
             passed, seconds, printed = ended.result()
-            print(f"{running[ended]:<10} {'passed' if passed else 'FAILED'} {seconds:>4.0f} s", flush=True)
+            print(f"{running[ended]:<21} {'passed' if passed else 'FAILED'} {seconds:>4.0f} s", flush=True)
             if not passed:
                 print(printed, flush=True)
             all_passed &= passed

@@ -41,6 +41,7 @@ _DEFAULTS: dict[str, str | Path] = {
     "PROBLEM_PAGES": _BESIDE / "problem-pages.conf",
     "GUARDS": _BESIDE / "guards.conf",
     "FORWARDED": _BESIDE / "forwarded.conf",
+    "SIGNED": _BESIDE / "signed.conf",
     "STATIC_DIR": PROJECT / "edge" / "docs" / "static",
 }
 _PLACE = re.compile(r"@[A-Z_]+@")

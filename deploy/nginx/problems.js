@@ -4,14 +4,14 @@ import crypto from "crypto";
 // status: [slug, title, detail]; slugs as in edge/http/catalogue.toml. A title is the reason phrase of its status line;
 // some of nginx's phrases are older than RFC 9110, and nginx does not let them be changed. Tests hold all of this together.
 const PROBLEMS = {
-    400: ["invalid-request", "Bad Request", "The request is not valid HTTP."],
+    400: ["invalid-request", "Bad Request", "The request is not valid HTTP. In its URL, percent-encode characters outside ASCII (%C3%BC)."],
     404: ["not-found", "Not Found", "There is nothing at this path. See /v1/docs/reference for all paths."],
     405: ["method-not-allowed", "Not Allowed", "This path does not accept this method."],
     408: ["request-timeout", "Request Time-out", "The request did not arrive in time."],
     411: ["length-required", "Length Required", "The request has a body but no Content-Length."],
     412: ["precondition-failed", "Precondition Failed", "A condition of the request is not met."],
-    413: ["content-too-large", "Request Entity Too Large", "The body is larger than 64 kB, the most that any call accepts."],
-    414: ["uri-too-long", "Request-URI Too Large", "The request's target is longer than 8 kB."],
+    413: ["content-too-large", "Request Entity Too Large", "The body is larger than this call accepts: 64 kB, of a batch or the order of an export 256 kB."],
+    414: ["uri-too-long", "Request-URI Too Large", "The request's target is longer than 8 kB; a batch of IIDs may be sent in the body of a POST."],
     416: ["range-not-satisfiable", "Requested Range Not Satisfiable", "The range is outside the file."],
     417: ["expectation-failed", "Expectation Failed", "The value of the Expect header is not supported."],
     421: ["misdirected-request", "Misdirected Request", "This server does not serve the requested host."],
@@ -23,6 +23,23 @@ const PROBLEMS = {
     503: ["service-unavailable", "Service Temporarily Unavailable", "The service is overloaded; try again in a moment."],
     504: ["upstream-timeout", "Gateway Time-out", "A part of the service did not respond in time."],
     505: ["http-version-not-supported", "HTTP Version Not Supported", "Use HTTP/1.1 or HTTP/2."],
+};
+// What a client of S3 knows each of them as; others are its InvalidRequest. As in edge/bulk/s3_errors.py, but what has no
+// place here is another bucket.
+const S3_CODES = {
+    404: ["NoSuchBucket", "The only bucket is `releases`."],
+    405: ["MethodNotAllowed", "The bucket is read-only."],
+    411: ["MissingContentLength"],
+    412: ["PreconditionFailed"],
+    413: ["EntityTooLarge"],
+    416: ["InvalidRange"],
+    421: ["InvalidRequest", "This server does not serve the requested host. Use path-style addresses."],
+    429: ["SlowDown"],
+    500: ["InternalError"],
+    501: ["NotImplemented"],
+    502: ["InternalError"],
+    503: ["ServiceUnavailable"],
+    504: ["InternalError"],
 };
 const ALLOW = "GET, HEAD, OPTIONS";
 const WAIT_SECONDS = { 429: 1, 502: 2, 503: 2, 504: 5 };
@@ -55,7 +72,17 @@ const POOLS = ["edge_free", "edge_paid"];
 function status_of(r) {
     const status = Number(r.uri.slice(-3));
     const asked = (r.variables.upstream_addr || "").split(/[, ]+/);
+    if (status === 413 && r.variables.of_s3) {
+        return 405; // an upload, which is refused whatever its size
+    }
     return status === 502 && POOLS.includes(asked[asked.length - 1]) ? 503 : status;
+}
+
+// All of its text is ours: nothing needs to be escaped.
+function s3Document(r, status, detail) {
+    const known = S3_CODES[status] || ["InvalidRequest"];
+    return '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>' + known[0] + "</Code><Message>" + (known[1] || detail) +
+        "</Message><RequestId>" + r.variables.id + "</RequestId></Error>";
 }
 
 function answer(r) {
@@ -80,6 +107,12 @@ function answer(r) {
     }
     if (status === 405) {
         fields["Allow"] = ALLOW;
+    }
+    if (r.variables.of_s3) {
+        fields["Content-Type"] = "application/xml";
+        fields["x-amz-request-id"] = r.variables.id;
+        r.return(status, s3Document(r, status, document.detail));
+        return;
     }
     if ((r.variables.http_accept || "").includes("text/html")) {
         fields["Content-Type"] = "text/html; charset=utf-8";

@@ -34,6 +34,9 @@ class MovedToSurvivor(web.HTTPMovedPermanently):
         super().__init__(location)
         self.survivor = survivor
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.survivor, str(self.location)), vars(self)
+
 
 def _active_item(row: Any, address: str, channels: Sequence[str], query: str) -> Any:
     """Return the row of an active item. Raises the domain error of any other item, and of unknown channels.

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from shared.clock import Clock, utc_now
+from shared.errors import CopyableError
 from shared.organizations.credentials import BASE62
 from shared.printable import base64url
 
@@ -24,6 +25,7 @@ _PRESIGNED_SECONDS_MAX = 604_800
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _TOKEN_DOMAIN, _SECRET_DOMAIN = b"item-index/data-token/1\0", b"item-index/data-secret/1\0"
 _NONCE_CHARACTERS = 6
+_SIGNATURE_NAME = "x-amz-signature"
 _TOKEN = re.compile(r"(\d{10})\.([0-9A-Za-z]{10})\.([0-9A-Za-z]{6})\.([A-Za-z0-9_-]{43})", re.ASCII)
 _FIELD = re.compile(r"(Credential|SignedHeaders|Signature)=([^,\s]+)", re.ASCII)
 _SCOPE = re.compile(r"([^/]+)/(\d{8})/([^/]+)/s3/aws4_request", re.ASCII)
@@ -49,7 +51,7 @@ class SignedRequest(NamedTuple):
     headers: Mapping[str, Sequence[str]]
 
 
-class SignatureRefused(Exception):
+class SignatureRefused(CopyableError):
     """A request that is not signed as it must be, with the code that S3 has for that."""
 
     def __init__(self, code: str, detail: str) -> None:
@@ -76,23 +78,26 @@ class DataCredentialService:
     def verify(self, request: SignedRequest) -> str:
         """Return the id of the key whose credentials signed the request. Raises SignatureRefused."""
         query = pairs_of(request.query)
-        given = dict(query)
-        if "X-Amz-Signature" in given:
-            signing = given | {"algorithm": given.get("X-Amz-Algorithm", "")}
-            names = ("X-Amz-Credential", "X-Amz-SignedHeaders", "X-Amz-Signature")
+        given = {name.lower(): value for name, value in query}
+        if _SIGNATURE_NAME in given:
+            algorithm = given.get("x-amz-algorithm", "")
+            names = ("x-amz-credential", "x-amz-signedheaders", _SIGNATURE_NAME)
             credential, signed, signature = (given.get(name, "") for name in names)
-            token, sent_at = given.get("X-Amz-Security-Token", ""), given.get("X-Amz-Date", "")
-            query, payload = [pair for pair in query if pair[0] != "X-Amz-Signature"], "UNSIGNED-PAYLOAD"
-            life: str | None = given.get("X-Amz-Expires", "")
+            token, sent_at = given.get("x-amz-security-token", ""), given.get("x-amz-date", "")
+            query, payload = [pair for pair in query if pair[0].lower() != _SIGNATURE_NAME], "UNSIGNED-PAYLOAD"
+            life: str | None = given.get("x-amz-expires", "")
         else:
             scheme, _, rest = _one(request, "authorization").partition(" ")
+            if scheme == "AWS" or "awsaccesskeyid" in given:
+                text = f'Version 2 of signatures is not accepted. Use {_ALGORITHM}; in boto3: signature_version="s3v4".'
+                raise SignatureRefused("InvalidRequest", text)
             if not scheme:
                 raise SignatureRefused("AccessDenied", f"Sign the request with {_ALGORITHM}; it has no signature.")
-            signing, fields = {"algorithm": scheme}, dict(_FIELD.findall(rest))
+            algorithm, fields = scheme, dict(_FIELD.findall(rest))
             credential, signed, signature = (fields.get(n, "") for n in ("Credential", "SignedHeaders", "Signature"))
             token, sent_at = _one(request, "x-amz-security-token"), _one(request, "x-amz-date")
             payload, life = _one(request, "x-amz-content-sha256") or _EMPTY_SHA256, None
-        if signing["algorithm"] != _ALGORITHM:
+        if algorithm != _ALGORITHM:
             raise SignatureRefused("InvalidRequest", f"The signature must be of {_ALGORITHM}.")
         scope, names_signed = _SCOPE.fullmatch(credential), signed.split(";")
         if scope is None or "host" not in names_signed or not _SIGNATURE.fullmatch(signature):

@@ -18,6 +18,7 @@ from edge.bulk.release_repository import LATEST, Release, ReleaseRepository, Url
 from edge.http.context import organization_of
 from edge.http.json import NO_STORE
 from edge.http.parameters import BODY, PATH, QUERY
+from edge.http.problems import Problem
 from edge.http.routing import operation
 from shared.bulk.schema import LIST, RELEASED, Dataset, ReleaseFile, version_of
 from shared.errors import InvalidParameter
@@ -109,6 +110,22 @@ def _type(text: str) -> Any:
 
 def _id(name: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, name))
+
+
+_ERRORS = {
+    400: "INVALID_PARAMETER_VALUE",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "RESOURCE_DOES_NOT_EXIST",
+    429: "REQUEST_LIMIT_EXCEEDED",
+}
+
+
+def error_members(problem: Problem, request: web.Request) -> dict[str, object]:
+    """Return what the protocol's clients read of a refusal."""
+    status = problem.type.status
+    code = _ERRORS.get(status, "INTERNAL_ERROR" if status >= 500 else "UNSUPPORTED_OPERATION")
+    return {"errorCode": code, "message": problem.detail}
 
 
 _operation = partial(operation, "delta-sharing")
@@ -282,9 +299,10 @@ class Sharing:
 
 def _check_path(request: web.Request) -> Dataset:
     path: dict[str, str] = request[PATH]
-    if path["share"] != SHARE or path.get("schema", SCHEMA) != SCHEMA:
+    # The protocol's names are the same in every case; clients that ask a metastore know small letters alone.
+    if path["share"].lower() != SHARE or path.get("schema", SCHEMA).lower() != SCHEMA:
         raise not_found(f"The share is `{SHARE}`, its schema `{SCHEMA}`.")
-    return dataset_of(path.get("table", "items"))
+    return dataset_of(path.get("table", "items").lower())
 
 
 def _there(release: Release | None) -> Release:

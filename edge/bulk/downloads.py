@@ -90,27 +90,37 @@ class FileResponder:
         self._accel_location = x_accel_location
         self._allowance = allowance
 
-    async def respond(
+    async def respond(self, request: web.Request, file: StoredFile, organization: str | None) -> web.StreamResponse:
+        """Answer 200, 206 or 304 with ETag, Repr-Digest and Content-Length; raises the problems 412, 416 and 429.
+
+        The bytes are counted against the organization's allowance.
+        Raises ResultGone where the store has lost the file or has another one in its place.
+        """
+        etag = stream.etag_of(file.sha256)
+        return await self.send(request, file, organization, stream.part_of(request, etag, file.bytes), {"ETag": etag})
+
+    async def send(
         self,
         request: web.Request,
         file: StoredFile,
         organization: str | None,
-        more: Mapping[str, str] | None = None,
+        part: Slice | None,
+        fields: Mapping[str, str],
+        *,
+        accelerate: bool = True,
     ) -> web.StreamResponse:
-        """Answer 200, 206 or 304 with ETag, Repr-Digest and Content-Length; raises the problems 412, 416 and 429.
+        """Answer with a part of a file, with the whole where it is None, or 304 where it is UNCHANGED.
 
-        `more` are further fields of the answer. The bytes are counted against the organization's allowance.
-        Raises ResultGone where the store has lost the file or has another one in its place.
+        `fields` have its ETag, and replace what we would say of it. Raises as `respond` does.
         """
-        etag = stream.etag_of(file.sha256)
-        part = stream.part_of(request, etag, file.bytes)
+        etag = fields["ETag"]
         if part is stream.UNCHANGED:
             return stream.unchanged(etag)
         fields = {
             "Content-Type": stream.content_type(file.media_type),
             "Repr-Digest": stream.repr_digest(file.sha256),
             "Content-Disposition": f'attachment; filename="{file.filename}"',
-            **(more or {}),
+            **fields,
         }
         # Opened before its bytes are counted: what cannot be sent costs nothing.
         body = ResultBody(await opened(self._store, file.key, file.bytes), file.bytes, b"", etag)
@@ -121,18 +131,17 @@ class FileResponder:
         except BaseException:  # refused, or the caller has gone
             body.close()
             raise
-        if self._accel_location and _can_accelerate(request, part):
+        if accelerate and self._accel_location and _can_accelerate(request, part):
             body.close()
-            there = {"ETag": etag, "Cache-Control": CACHE_CONTROL}
-            return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
+            there = {"Cache-Control": CACHE_CONTROL, "X-Accel-Redirect": self._accel_location + file.key}
+            return web.Response(headers={**there, **fields})
         return stream.sending(body, part, fields)
 
     async def respond_made(
-        self, request: web.Request, content: bytes, fields: Mapping[str, str], organization: str
+        self, request: web.Request, content: bytes, organization: str, part: Slice | None, fields: Mapping[str, str]
     ) -> web.StreamResponse:
-        """Answer with bytes that were made for the request, counted as those of a file; `fields` have their ETag."""
-        whole = web.Response(body=content, headers={"Cache-Control": CACHE_CONTROL, **fields})
-        answer = stream.conditional(request, whole)
+        """Answer with a part of bytes that were made for the request, counted as those of a file, as `send` does."""
+        answer = stream.portion(web.Response(body=content, headers={"Cache-Control": CACHE_CONTROL, **fields}), part)
         if request.method == hdrs.METH_GET and isinstance(answer.body, bytes):
             await self._allowance.consume(organization, len(answer.body), request[CONTEXT].charge_id)
         return answer
@@ -142,7 +151,8 @@ def _can_accelerate(request: web.Request, part: Slice | None) -> bool:
     """Return whether nginx would decide as this code does.
 
     It knows our ETag too late for `If-Match`, answers 416 to some ranges that mean nothing, where the whole is right,
-    and 206 to a HEAD with a range. It holds `If-Unmodified-Since` against the date of its file, which we never send.
+    and 206 to a HEAD with a range. Of a part that no range names it knows nothing. It holds `If-Unmodified-Since`
+    against the date of its file, which we never send.
     """
     requested = request.headers
     if (
@@ -151,7 +161,7 @@ def _can_accelerate(request: web.Request, part: Slice | None) -> bool:
         or "If-Unmodified-Since" in requested
     ):
         return False
-    return part is not None or "Range" not in requested
+    return (part is not None) == ("Range" in requested)
 
 
 _DOMAIN = b"item-index/file-link/1\0"

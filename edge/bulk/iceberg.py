@@ -10,25 +10,23 @@ import struct
 import uuid
 import zlib
 from collections.abc import Callable
-from datetime import UTC, date, datetime
-from email.utils import format_datetime
+from datetime import date, datetime
 from functools import partial
 from io import BytesIO
 from typing import Any
 
 import fastavro
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from edge.bulk import schemas
 from edge.bulk.data_credentials import BUCKET, REGION, DataCredentialService
 from edge.bulk.release_repository import Release, ReleaseRepository, dataset_of
-from edge.http.context import CONTEXT, principal_of
-from edge.http.json import unstored_json
+from edge.http.context import principal_of
+from edge.http.json import NO_STORE, unstored_json
 from edge.http.parameters import PATH
-from edge.http.problems import CONTENT_TYPE, Problem
+from edge.http.problems import Problem
 from edge.http.representation import MadeByKey
-from edge.http.routing import operation
-from edge.http.stream import etag_of
+from edge.http.routing import API_PATH, operation
 from shared.bulk.schema import LIST, RELEASED, ReleaseFile
 
 PREFIX, NAMESPACE = "iceberg", "releases"
@@ -162,6 +160,8 @@ _DATA_FILE = {
         {"name": "partition", "type": {"type": "record", "name": "r102", "fields": []}, "field-id": 102},
         {"name": "record_count", "type": "long", "field-id": 103},
         {"name": "file_size_in_bytes", "type": "long", "field-id": 104},
+        # Always empty. pyiceberg takes its absence for a fault.
+        _by_field("column_sizes", 108, "long", 117, 118),
         _by_field("value_counts", 109, "long", 119, 120),
         _by_field("null_value_counts", 110, "long", 121, 122),
         _by_field("lower_bounds", 125, "bytes", 126, 127),
@@ -256,6 +256,7 @@ def _data_file(release: Release, file: ReleaseFile, types: dict[str, str]) -> di
         "partition": {},
         "record_count": file.rows,
         "file_size_in_bytes": file.bytes,
+        "column_sizes": [],
         "value_counts": [{"key": field_id(name), "value": file.rows} for name in nulls],
         "null_value_counts": [{"key": field_id(name), "value": count} for name, count in nulls.items()],
         "lower_bounds": [{"key": field_id(n), "value": _bound(types[n], v)} for n, v in least.items() if n in types],
@@ -299,8 +300,8 @@ class IcebergMetadata:
             raise Problem("dataset-not-found", "There is no release of this dataset yet.")
         return table_metadata(dataset, releases)
 
-    async def file(self, release: Release, name: str) -> tuple[bytes, dict[str, str]]:
-        """Return one file of a release's metadata, with the fields that describe it."""
+    async def file(self, release: Release, name: str) -> tuple[bytes, str]:
+        """Return one file of a release's metadata, with its media type."""
         if name == TABLE:
             content = json.dumps(await self.table(release.dataset)).encode()
         elif name in (MANIFEST, MANIFEST_LIST):
@@ -309,10 +310,7 @@ class IcebergMetadata:
             raise Problem(
                 "dataset-not-found", f"The metadata of a release are {MANIFEST}, {MANIFEST_LIST} and {TABLE}."
             )
-        media_type = "application/json" if name == TABLE else "application/vnd.apache.avro+binary"
-        modified = format_datetime(release.created_at.astimezone(UTC), usegmt=True)
-        etag = etag_of(hashlib.sha256(content).hexdigest())
-        return content, {"ETag": etag, "Content-Type": media_type, "Last-Modified": modified}
+        return content, "application/json" if name == TABLE else "application/vnd.apache.avro+binary"
 
     async def _avro_file(self, release: Release, name: str) -> bytes:
         async def prepare() -> Callable[[], bytes]:
@@ -341,19 +339,19 @@ _ERRORS = {
     401: "NotAuthorizedException",
     403: "ForbiddenException",
     400: "BadRequestException",
+    405: "UnsupportedOperationException",
+    429: "SlowDownException",
+    503: "SlowDownException",
 }
 
 
-def error_document(problem_base_url: str, problem: Problem, request: web.Request) -> web.Response:
-    """Write a problem with the member `error` that Iceberg's clients read."""
+def error_members(problem: Problem, request: web.Request) -> dict[str, object]:
+    """Return the member `error` that Iceberg's clients read."""
     status = problem.type.status
     kind = _ERRORS.get(status, "ServiceFailureException" if status >= 500 else "BadRequestException")
     if problem.type.slug == "dataset-not-found":
         kind = "NoSuchTableException" if "table" in request.match_info else "NoSuchNamespaceException"
-    problem.extra["error"] = {"message": problem.detail, "type": kind, "code": status}
-    body = problem.document(problem_base_url, request[CONTEXT].request_id)
-    fields = {"Cache-Control": "no-store", **problem.fields}
-    return web.Response(status=status, reason=problem.type.title, body=body, content_type=CONTENT_TYPE, headers=fields)
+    return {"error": {"message": problem.detail, "type": kind, "code": status}}
 
 
 class Iceberg:
@@ -373,6 +371,10 @@ class Iceberg:
         document = {"defaults": {}, "overrides": {"prefix": PREFIX}, "endpoints": _ENDPOINTS}
         return unstored_json(document)
 
+    async def token(self, request: web.Request) -> web.StreamResponse:
+        """Refuse to exchange credentials for a token, which clients try that are configured with `credential`."""
+        raise Problem("invalid-request", "The catalogue issues no tokens. Configure your API key as the `token`.")
+
     @_operation("icebergNamespaces", schemas.IcebergPage)
     async def namespaces(self, request: web.Request) -> web.StreamResponse:
         """List namespaces."""
@@ -382,6 +384,8 @@ class Iceberg:
     async def namespace(self, request: web.Request) -> web.StreamResponse:
         """Read a namespace."""
         _check_namespace(request)
+        if request.method == hdrs.METH_HEAD:
+            return web.Response(status=204, headers=NO_STORE)
         return unstored_json({"namespace": [NAMESPACE], "properties": {}})
 
     @_operation("icebergTables", schemas.IcebergNamespacePath, schemas.IcebergPage)
@@ -397,6 +401,8 @@ class Iceberg:
         _check_namespace(request)
         name = request[PATH]["table"]
         metadata = await self._metadata.table(name)
+        if request.method == hdrs.METH_HEAD:
+            return web.Response(status=204, headers=NO_STORE)
         newest = metadata["current-snapshot-id"]
         credentials = self._credentials(request, name)
         document = {
@@ -417,6 +423,7 @@ class Iceberg:
 
     def _credentials(self, request: web.Request, table: str) -> dict[str, Any]:
         made = self._service.issue(principal_of(request).credential_id)
+        tables = f"{self._origin}{API_PATH}/{PREFIX}/namespaces/{NAMESPACE}/tables"
         config = {
             "s3.endpoint": self._origin,
             "s3.path-style-access": "true",
@@ -426,6 +433,8 @@ class Iceberg:
             "s3.secret-access-key": made.secret_access_key,
             "s3.session-token": made.session_token,
             "s3.session-token-expires-at-ms": str(_milliseconds(made.expires_at)),
+            # Where a client that reads for longer than the hour gets the next ones.
+            "client.refresh-credentials-endpoint": f"{tables}/{table}/credentials",
         }
         return {"prefix": f"s3://{BUCKET}/{table}", "config": config}
 

@@ -126,6 +126,11 @@ class ReleaseRepository:
         key = catalogue_key(row["sha256"])
         return StoredFile(key, row["bytes"], row["sha256"], "application/vnd.duckdb", "latest.ducklake")
 
+    async def first_moment(self) -> datetime | None:
+        """Return when the oldest kept release was cut; None before the first release."""
+        row = await self._database.fetch_row(SQL.first_moment)
+        return row["created_at"] if row is not None else None
+
     async def versions(self) -> list[int]:
         """Return the data_versions that have a release."""
         return [row["data_version"] for row in await self._database.fetch(SQL.versions)]

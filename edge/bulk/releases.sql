@@ -52,6 +52,10 @@ SELECT key_id, public_key FROM release_keys ORDER BY first_used_at DESC, key_id;
 -- The newest catalogue of the kept releases.
 SELECT sha256, bytes FROM release_catalogues ORDER BY id DESC LIMIT 1;
 
+-- name: first_moment
+-- What a client of S3 is told as the creation of the bucket.
+SELECT created_at FROM releases ORDER BY created_at LIMIT 1;
+
 -- name: versions
 -- Which releases are kept, for a caller who asks for one that is not.
 SELECT DISTINCT data_version FROM releases ORDER BY data_version;

@@ -5,12 +5,12 @@ A view of the rows that name releases: nothing is copied, and bytes are sent and
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
-from datetime import UTC
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any
 from urllib.parse import quote
-from xml.sax.saxutils import escape
 
 from aiohttp import hdrs, web
 
@@ -20,66 +20,27 @@ from edge.bulk.data_credentials import BUCKET, REGION, DataCredentialService, Si
 from edge.bulk.downloads import FileResponder
 from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import LATEST, ReleaseRepository
+from edge.bulk.s3_errors import REQUEST_ID_FIELD, S3Problem
+from edge.bulk.s3_requests import check_names, fields_of, names_of, object_etag, part_of_object
+from edge.bulk.s3_xml import xml_document
 from edge.http.context import CONTEXT, organization_of, principal_of
-from edge.http.json import unstored_json
+from edge.http.json import NO_STORE, unstored_json
 from edge.http.parameters import whole_number
 from edge.http.problems import Problem
 from edge.http.routing import operation
-from edge.http.stream import etag_of
 from edge.quota.billing import Billing
-from shared.clock import rfc3339
+from shared.clock import rfc3339, utc_now
 from shared.organizations.accounts import INSTITUTIONAL
 
-_NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 _KEYS_MAX = 1_000
+_NO_SUBRESOURCE = {"prefix", "delimiter", "max-keys", "encoding-type"}
+# ListObjects, of older clients, and ListObjectsV2, by `list-type`.
 _LISTING = {
-    "list-type", "prefix", "delimiter", "max-keys", "continuation-token", "start-after", "encoding-type", "fetch-owner",
-}  # fmt: skip
-# What a client of S3 knows each of our problems as; others are named by their status.
-_CODES = {
-    "rate-limited": "TooManyRequests",
-    "dataset-not-found": "NoSuchKey",
-    "result-expired": "NoSuchKey",
-    "range-not-satisfiable": "InvalidRange",
-    "precondition-failed": "PreconditionFailed",
-    "method-not-allowed": "MethodNotAllowed",
-    "not-implemented": "NotImplemented",
-    "service-unavailable": "ServiceUnavailable",
-    "internal-error": "InternalError",
+    "": _NO_SUBRESOURCE | {"list-type", "marker"},
+    "2": _NO_SUBRESOURCE | {"list-type", "continuation-token", "start-after", "fetch-owner"},
 }
-# Which of our problems a code of S3 is, for the status and for our own log.
-_SLUGS = {
-    "AccessDenied": "invalid-signature",
-    "AuthorizationHeaderMalformed": "invalid-request",
-    "AuthorizationQueryParametersError": "invalid-request",
-    "ExpiredToken": "invalid-request",
-    "InvalidAccessKeyId": "invalid-signature",
-    "InvalidArgument": "invalid-request",
-    "InvalidRequest": "invalid-request",
-    "InvalidToken": "invalid-request",
-    "RequestTimeTooSkewed": "invalid-signature",
-    "SignatureDoesNotMatch": "invalid-signature",
-    "SlowDown": "rate-limited",
-}
-
-
-class S3Problem(Problem):
-    """A problem with the code that S3's clients know it by."""
-
-    def __init__(self, code: str, detail: str, fields: Mapping[str, str] | None = None) -> None:
-        super().__init__(_SLUGS[code], detail, fields=fields)
-        self.code = code
-
-
-def error_document(problem: Problem, request: web.Request) -> web.Response:
-    """Write a problem as S3's own error document."""
-    code = getattr(problem, "code", None) or _CODES.get(problem.type.slug, "InvalidRequest")
-    members = {"Code": code, "Message": problem.detail, "Resource": request.rel_url.raw_path}
-    body = _xml("Error", (*members.items(), ("RequestId", request[CONTEXT].request_id)), namespace="")
-    fields = {"Cache-Control": "no-store", **problem.fields}
-    return web.Response(
-        status=problem.type.status, reason=problem.type.title, body=body, content_type="application/xml", headers=fields
-    )
+# All objects are the service's own.
+_OWNER = [("ID", "item-index"), ("DisplayName", "Item Index")]
 
 
 class S3:
@@ -113,23 +74,34 @@ class S3:
         document = {**made._asdict(), "expires_at": rfc3339(made.expires_at)}
         return unstored_json({**document, "endpoint": self._origin, "region": REGION, "bucket": BUCKET})
 
+    async def buckets(self, request: web.Request) -> web.StreamResponse:
+        """Answer ListBuckets, which is signed for the path `/`: our nginx tells it from a person's browser."""
+        await self._admit(request, "/")
+        created = _written(await self._repository.first_moment() or utc_now())
+        bucket = [("Name", BUCKET), ("CreationDate", created), ("BucketRegion", REGION)]
+        members = [("Owner", _OWNER), ("Buckets", [("Bucket", bucket)])]
+        return _answer(request, xml_document("ListAllMyBucketsResult", members))
+
     async def bucket(self, request: web.Request) -> web.StreamResponse:
-        """Answer HeadBucket, GetBucketLocation and ListObjectsV2."""
+        """Answer HeadBucket, GetBucketLocation, ListObjects and ListObjectsV2."""
         await self._admit(request)
-        query = {name: request.query.getall(name)[-1] for name in request.query if not name.startswith("X-Amz-")}
+        query = {name: request.query.getall(name)[-1] for name in names_of(request)}
         if request.method == hdrs.METH_HEAD:
-            return web.Response(headers={"x-amz-bucket-region": REGION})
+            return _answer(request, b"", {"x-amz-bucket-region": REGION})
         if "location" in query:
-            return _answer(_xml("LocationConstraint", ()))
-        if query.get("list-type") != "2" or query.keys() - _LISTING - {"x-id"}:
-            raise Problem("not-implemented", "A bucket supports only ListObjectsV2, HeadBucket and GetBucketLocation.")
-        return _answer(await self._listed(query))
+            return _answer(request, xml_document("LocationConstraint", ()))
+        if query.keys() - _LISTING.get(query.get("list-type", ""), set()):
+            raise Problem(
+                "not-implemented",
+                "A bucket supports only ListObjectsV2, ListObjects, HeadBucket and GetBucketLocation.",
+            )
+        return _answer(request, await self._listed(query))
 
     async def object(self, request: web.Request) -> web.StreamResponse:
         """Answer GetObject and HeadObject."""
         await self._admit(request)
-        if any(not name.startswith(("X-Amz-", "response-")) and name != "x-id" for name in request.query):
-            raise Problem("not-implemented", "An object supports only GetObject and HeadObject.")
+        check_names(request)
+        overrides = fields_of(request)
         # Undecoded: an encoded slash or dot is a part of no key, and a key with either is not found.
         parts = request.rel_url.raw_path.removeprefix(f"/{BUCKET}/").split("/")
         is_metadata = len(parts) == 4 and parts[2] == "metadata"
@@ -140,25 +112,38 @@ class S3:
         except Problem as missing:
             kept = ", ".join(str(version) for version in await self._repository.versions())
             raise Problem("dataset-not-found", f"{missing.detail} Kept are the versions {kept or '(none)'}.") from None
+        fields = {
+            "Last-Modified": format_datetime(release.created_at.astimezone(UTC), usegmt=True),
+            REQUEST_ID_FIELD: request[CONTEXT].request_id,
+        }
+        if "partNumber" in request.query:
+            fields["x-amz-mp-parts-count"] = "1"
         if is_metadata:
-            content, fields = await self._iceberg.file(release, parts[3])
-            return await self._downloads.respond_made(request, content, fields, organization_of(request))
+            content, media_type = await self._iceberg.file(release, parts[3])
+            etag = object_etag(hashlib.sha256(content).hexdigest())
+            part = part_of_object(request, etag, len(content), release.created_at)
+            fields |= {"ETag": etag, "Content-Type": media_type, **overrides}
+            return await self._downloads.respond_made(request, content, organization_of(request), part, fields)
         file = await self._repository.file(release.dataset, str(release.data_version), parts[2])
-        modified = format_datetime(release.created_at.astimezone(UTC), usegmt=True)
-        more = {"Last-Modified": modified, "x-amz-request-id": request[CONTEXT].request_id}
-        return await self._downloads.respond(request, file, organization_of(request), more)
+        etag = object_etag(file.sha256)
+        part = part_of_object(request, etag, file.bytes, release.created_at)
+        fields |= {"ETag": etag, **overrides}
+        # nginx passes on the fields that it knows, and would leave out what the caller has asked for.
+        accelerate = not overrides
+        organization = organization_of(request)
+        return await self._downloads.send(request, file, organization, part, fields, accelerate=accelerate)
 
     async def refuse(self, request: web.Request) -> web.StreamResponse:
         """Refuse to write."""
         raise Problem("method-not-allowed", "The bucket is read-only.", fields={"Allow": "GET, HEAD"})
 
-    async def _admit(self, request: web.Request) -> None:
+    async def _admit(self, request: web.Request, signed_path: str = "") -> None:
         """Let the signer's key call. Raises a problem unless a key that may read has signed, and `rate-limited`."""
         context = request[CONTEXT]
         path, _, query = request.raw_path.partition("?")
         headers = {name.lower(): request.headers.getall(name) for name in request.headers}
         try:
-            key_id = self._service.verify(SignedRequest(request.method, path, query, headers))
+            key_id = self._service.verify(SignedRequest(request.method, signed_path or path, query, headers))
         except SignatureRefused as refused:
             raise S3Problem(refused.code, refused.detail) from None
         principal = await self._credentials.of_key(key_id)
@@ -173,10 +158,14 @@ class S3:
             raise S3Problem("SlowDown", refused.detail, refused.fields) from None
 
     async def _listed(self, query: dict[str, str]) -> bytes:
-        prefix, delimiter, started = (query.get(name, "") for name in ("prefix", "delimiter", "start-after"))
+        is_v2 = "list-type" in query
+        prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
+        started = query.get("start-after" if is_v2 else "marker", "")
         if not f"{prefix}{delimiter}{started}".isprintable():
             raise S3Problem("InvalidArgument", "A prefix or delimiter must not contain control characters.")
         size, after = _size(query.get("max-keys", "")), _token(query.get("continuation-token", ""))
+        if delimiter and not is_v2 and started.endswith(delimiter):
+            after = started  # the folder with which the page before ended: none of its keys begins the next page
         dataset, _, rest = prefix.partition("/")
         version, number = rest.partition("/")[0], None
         if version == LATEST:
@@ -186,25 +175,33 @@ class S3:
         more = len(listed) > size > 0
         encode = quote if query.get("encoding-type") == "url" else str
         fields: list[tuple[str, Any]] = [
-            ("Name", BUCKET), ("Prefix", encode(prefix)), ("KeyCount", len(page)), ("MaxKeys", size),
+            ("Name", BUCKET),
+            ("Prefix", encode(prefix)),
+            ("MaxKeys", size),
             ("IsTruncated", "true" if more else "false"),
-        ]  # fmt: skip
-        optional = {
-            "Delimiter": encode(delimiter),
-            "StartAfter": encode(started),
-            "ContinuationToken": query.get("continuation-token", ""),
-            "EncodingType": query.get("encoding-type", ""),
-            "NextContinuationToken": _encoded(page[-1]["entry"]) if more else "",
-        }
+        ]
+        optional = {"Delimiter": encode(delimiter), "EncodingType": query.get("encoding-type", "")}
+        last = page[-1]["entry"] if more else ""
+        if is_v2:
+            fields.append(("KeyCount", len(page)))
+            optional |= {"StartAfter": encode(started), "ContinuationToken": query.get("continuation-token", "")}
+            optional["NextContinuationToken"] = _encoded(last)
+        else:
+            fields.append(("Marker", encode(started)))
+            optional["NextMarker"] = encode(last)
         fields += [(name, value) for name, value in optional.items() if value]
+        owner = [("Owner", _OWNER)] if not is_v2 or query.get("fetch-owner") == "true" else []
         for row in page:
             if row["folder"]:
                 fields.append(("CommonPrefixes", [("Prefix", encode(row["entry"]))]))
             else:
-                written = row["created_at"].astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-                size_of = [("ETag", etag_of(row["sha256"])), ("Size", row["bytes"]), ("StorageClass", "STANDARD")]
-                fields.append(("Contents", [("Key", encode(row["entry"])), ("LastModified", written), *size_of]))
-        return _xml("ListBucketResult", fields)
+                described: list[tuple[str, Any]] = [
+                    ("Key", encode(row["entry"])),
+                    ("LastModified", _written(row["created_at"])),
+                ]
+                described += [("ETag", object_etag(row["sha256"])), ("Size", row["bytes"]), *owner]
+                fields.append(("Contents", [*described, ("StorageClass", "STANDARD")]))
+        return xml_document("ListBucketResult", fields)
 
 
 def _size(text: str) -> int:
@@ -230,16 +227,10 @@ def _token(text: str) -> str:
     return entry
 
 
-def _answer(body: bytes) -> web.Response:
-    return web.Response(body=body, content_type="application/xml", headers={"Cache-Control": "no-store"})
+def _written(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def _xml(name: str, members: Iterable[tuple[str, Any]], namespace: str = _NAMESPACE) -> bytes:
-    inner = "".join(_element(*member) for member in members)
-    at = f' xmlns="{namespace}"' if namespace else ""
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{name}{at}>{inner}</{name}>'.encode()
-
-
-def _element(name: str, value: Any) -> str:
-    inner = "".join(_element(*one) for one in value) if isinstance(value, list) else escape(str(value))
-    return f"<{name}>{inner}</{name}>"
+def _answer(request: web.Request, body: bytes, more: Mapping[str, str] | None = None) -> web.Response:
+    fields = {**NO_STORE, REQUEST_ID_FIELD: request[CONTEXT].request_id, **(more or {})}
+    return web.Response(body=body, content_type="application/xml", headers=fields)

@@ -230,7 +230,7 @@ def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> Field:
     }
     control = described.setdefault("control", "choice" if described["choices"] else "text")
     if control == "text" and inner is not declared:
-        described["sentence"] = f"{described['sentence'].removesuffix(_SEVERAL)}; separate several with commas"
+        described["sentence"] = f"{described['sentence'].partition(_SEVERAL)[0]}; separate several with commas"
     if control == "choice" and not described["default"]:
         described["first"] = (described["choices"][0][0],)
     return Field(**{"name": name, "parameter": path, "declared": declared, **described})

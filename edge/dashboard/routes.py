@@ -1,5 +1,6 @@
 """The dashboard's part of the map: its pages and forms, each open or guarded by the session."""
 
+from edge.auth.oauth_errors import error_members
 from edge.composition import Services
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.events import EventPages, WatchPages, WebhookPages
@@ -14,6 +15,8 @@ from edge.dashboard.sign_in import HOME, SignInPages, SignOutPages
 from edge.dashboard.uploads import UploadPages
 from edge.dashboard.usage import UsagePages
 from edge.http.routing import Handler, Route, Rule
+
+_BACK_CHANNEL = Rule(name="back-channel-logout", error_members=error_members)
 
 
 def routes(services: Services) -> tuple[Route, ...]:
@@ -112,7 +115,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         _get("/signed-out", guard.open(sign_out.signed_out)),
         _get("/sessions", guard.page(sign_out.list)),
         _post("/sessions/end", guard.form(sign_out.end, personal=True)),
-        Route("POST", f"{HOME}/back-channel-logout", sign_out.back_channel, Rule(name="back-channel-logout")),
+        Route("POST", f"{HOME}/back-channel-logout", sign_out.back_channel, _BACK_CHANNEL),
         _get("/{unknown:.*[^/]}", guard.page(unknown_page)),  # last: it matches what no other path does
     )
 

@@ -20,7 +20,7 @@ from edge.dashboard.tables import amount, estimate, figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
-from shared.errors import ItemIndexError, RollupsOutdated, StoreUnavailable
+from shared.errors import CopyableError, ItemIndexError, RollupsOutdated, StoreUnavailable
 from shared.index.iid import require_uuid
 from shared.organizations.accounts import Membership, Person, Session, may
 
@@ -46,7 +46,7 @@ _TITLES = {403: "Not allowed", 404: "Not found", 409: "This changed in the meant
 _STORES = {"state": "session store", "results": "result store", "search": "search index", "database": "database"}
 
 
-class PageError(Exception):
+class PageError(CopyableError):
     """A failure of a page, as a sentence for the person in front of it."""
 
     def __init__(self, status: int, text: str) -> None:

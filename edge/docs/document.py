@@ -183,7 +183,8 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             if schema["location"] == "json":
                 needed = any(field.required for field in schema["schema"].fields.values())
                 content = {"application/json": {"schema": schema["schema"]}}
-                operation["requestBody"] = {"required": needed, "content": content}
+                sentence = f"At most {rule.body_bytes_max // 1024} kB."
+                operation["requestBody"] = {"description": sentence, "required": needed, "content": content}
         operation["responses"] = responses
         operation["security"] = [{_SCHEMES[kind][0]: []} for kind in sorted(rule.accepts, reverse=True)]
         if rule.key_as_bearer:

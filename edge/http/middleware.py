@@ -73,7 +73,8 @@ async def trailing_slash(request: web.Request, handler: Handler) -> web.StreamRe
     if missing and path.endswith("/") and not path.startswith("//"):
         bare = request.rel_url.with_path(path.rstrip("/"), encoded=True, keep_query=True)
         match = await request.app.router.resolve(request.clone(rel_url=bare))
-        if match.http_exception is None:
+        # Also for a method that it does not allow: what is refused there is another answer than that nothing is there.
+        if not isinstance(match.http_exception, web.HTTPNotFound):
             raise web.HTTPPermanentRedirect(bare)
     return await handler(request)
 

@@ -13,7 +13,7 @@ from webargs.aiohttpparser import AIOHTTPParser
 
 from edge.http.json import decode_json
 from edge.http.problems import Fault, Problem, invalid_parameters, missing_parameters, value_in
-from edge.http.routing import rule_of
+from edge.http.routing import BODY_BYTES_MAX, rule_of
 from shared.errors import InvalidParameter
 from shared.money import CODES
 
@@ -21,6 +21,8 @@ _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _NAME_SHOWN_MAX = 40
+# A list of this length may be longer than a URL.
+_VALUES_MANY = 100
 _STORED_FROM = 10**12
 REQUIRED = "is required"
 # Of a parameter that should not be there, or is not there, the value says nothing.
@@ -220,7 +222,8 @@ def one_of(allowed: Iterable[str], sentence: str, **options: Any) -> fields.Str:
 
 
 def listed(field: fields.Field[Any], sentence: str, most: int = 100, example: str | None = None) -> fields.List[Any]:
-    """Declare a parameter of a query that may be repeated."""
+    """Declare a parameter of a query that may be repeated, many times where a URL holds the values."""
+    sentence = f"{sentence}, within the 8 kB of a URL" if most >= _VALUES_MANY else sentence
     shown = {"example": [example]} if example else {}
     metadata = described(sentence, explode=True, **shown)
     too_many = f"must be repeated at most {most} times" if most > 1 else "must be sent once"
@@ -263,7 +266,8 @@ class StrictParser(AIOHTTPParser):
 
     async def load_json(self, req: web.Request, schema: Schema) -> Any:
         """Read a JSON body; a missing one is an empty object. Raises InvalidJson, and `unsupported-media-type`."""
-        body = await req.read()
+        bound = rule_of(req).body_bytes_max
+        body = await (req if bound == BODY_BYTES_MAX else req.clone(client_max_size=bound)).read()
         if not body:
             return {}
         if req.content_type != "application/json":

@@ -16,6 +16,8 @@ from edge.http.context import CONTEXT, Context, instance_of
 from edge.http.html import PAGES, wants_html
 from edge.http.routing import rule_of
 from shared.errors import (
+    CopyableError,
+    CursorExpired,
     IdentifierNotFound,
     InvalidCursor,
     InvalidIid,
@@ -195,7 +197,7 @@ class ProblemDocument(Schema):
     errors = fields.List(fields.Nested(ParameterFault()), metadata={"description": "All invalid parameters"})
 
 
-class Problem(Exception):
+class Problem(CopyableError):
     """An answer that is not the one asked for. `extra` are the members that the slug adds, `fields` more headers.
 
     `cause` is the sentence for everyone, `advice` one more for programs: the call that helps; pages leave it out.
@@ -221,7 +223,8 @@ class Problem(Exception):
         self.extra = {**listed, **(extra or {})}
         self.fields = dict(fields or {})
 
-    def document(self, problem_base_url: str, request_id: str) -> bytes:
+    def document(self, problem_base_url: str, request_id: str, more: Mapping[str, object] | None = None) -> bytes:
+        """Return the problem document; `more` are members that another protocol adds."""
         return _ENCODER.encode(
             {
                 "type": f"{problem_base_url}/{self.type.slug}",
@@ -230,6 +233,7 @@ class Problem(Exception):
                 "detail": self.detail,
                 "instance": instance_of(request_id),
                 **self.extra,
+                **(more or {}),
             }
         )
 
@@ -278,6 +282,8 @@ def problem_of(error: Exception) -> Problem | None:
             return Problem("invalid-iid", detail_of([Fault("iid", _NO_IID)]))
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
+        case CursorExpired():
+            return Problem("cursor-expired", "The data has changed since the first page. Call again without `cursor`.")
         case IdentifierNotFound():
             return Problem("identifier-not-found", "No item has this identifier.", advice=_SEARCH)
         case ItemMistyped():
@@ -322,10 +328,10 @@ class ProblemDetails:
         self._errors_base = problem_base_url
         self._log = log
 
-    def answer(self, problem: Problem, context: Context) -> web.Response:
-        """Return a problem's response and keep its slug for the access line."""
+    def answer(self, problem: Problem, context: Context, more: Mapping[str, object] | None = None) -> web.Response:
+        """Return a problem's response, with `more` members, and keep its slug for the access line."""
         context.problem_slug = problem.type.slug
-        body = problem.document(self._errors_base, context.request_id)
+        body = problem.document(self._errors_base, context.request_id, more)
         fields = {"Cache-Control": "no-store", **problem.fields}
         return web.Response(
             status=problem.type.status, reason=problem.type.title, body=body, content_type=CONTENT_TYPE, headers=fields
@@ -343,6 +349,8 @@ class ProblemDetails:
                 context.problem_slug = problem.type.slug
                 if rule.fails_as is not None:
                     return rule.fails_as(problem, request)
+                if rule.error_members is not None:
+                    return self.answer(problem, context, rule.error_members(problem, request))
                 for_person = rule.page or problem.type.slug == "not-found"
                 if for_person and wants_html(request):
                     return self._page(problem, context)

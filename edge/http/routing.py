@@ -25,6 +25,9 @@ OPEN: frozenset[CredentialKind] = frozenset()
 ANY: frozenset[CredentialKind] = frozenset({"public-token", "api-key", "bearer"})
 KEY: frozenset[CredentialKind] = frozenset({"api-key"})
 BEARER: frozenset[CredentialKind] = frozenset({"bearer"})
+# nginx.conf has the same bounds, and refuses a longer body before any of it reaches an edge.
+BODY_BYTES_MAX = 64 * 1024
+LISTS_BODY_BYTES_MAX = 256 * 1024
 KEY_OR_BEARER: frozenset[CredentialKind] = frozenset({"api-key", "bearer"})
 
 
@@ -62,7 +65,9 @@ class Rule:
     its own query and form and fails as a page; `per_person` calls count against the limits of the person who signs in;
     with `key_as_bearer` an API key may come as a bearer token, for clients of a protocol that knows nothing else;
     `fails_as` writes a problem in the form of another protocol, whose clients read no problem document;
-    `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers.
+    `error_members` are what another protocol adds to a problem document, for its clients;
+    `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers;
+    a body of more than `body_bytes_max` is refused while it is received.
     """
 
     name: str
@@ -76,7 +81,9 @@ class Rule:
     key_as_bearer: bool = False
     per_person: bool = False
     price: Price | None = None
+    body_bytes_max: int = BODY_BYTES_MAX
     fails_as: Callable[[Any, web.Request], web.Response] | None = None
+    error_members: Callable[[Any, web.Request], Mapping[str, object]] | None = None
 
     @property
     def is_charged(self) -> bool:
@@ -145,6 +152,7 @@ def _made(schema: type[Schema] | type[Struct]) -> Any:
 # aiohttp's default pattern excludes braces: an IID with one would be no route instead of an invalid IID.
 _PARAMETER = re.compile(r"\{(\w+)\}")
 RULE: web.AppKey[dict[Handler, Rule]] = web.AppKey("rule", dict)
+UNROUTED: web.AppKey[Mapping[str, Rule]] = web.AppKey("unrouted", Mapping)
 NO_ROUTE = Rule(name="none", any_origin=True)
 PRE_FLIGHT = Rule(name="pre-flight")  # its middleware sends the CORS headers itself
 
@@ -155,8 +163,11 @@ async def expected(request: web.Request) -> None:
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
-def register(app: web.Application, routes: Iterable[Route]) -> None:
-    """Add the routes; GET also answers HEAD. Raises RuntimeError where a handler has two rules."""
+def register(app: web.Application, routes: Iterable[Route], unrouted: Mapping[str, Rule] | None = None) -> None:
+    """Add the routes; GET also answers HEAD. Raises RuntimeError where a handler has two rules.
+
+    `unrouted` are the rules of requests that no route answers, by the path below which they are.
+    """
     rules: dict[Handler, Rule] = {}
     routes = tuple(routes)
     literals = _literals({route.path for route in routes})
@@ -167,7 +178,7 @@ def register(app: web.Application, routes: Iterable[Route]) -> None:
         app.router.add_route(route.method, path, route.handler, expect_handler=expected)
         if route.method == "GET":
             app.router.add_route("HEAD", path, route.handler, expect_handler=expected)
-    app[RULE] = rules
+    app[RULE], app[UNROUTED] = rules, unrouted or {}
 
 
 def _literals(paths: Set[str]) -> Mapping[tuple[str, str], Set[str]]:
@@ -193,4 +204,8 @@ def rule_of(request: web.Request) -> Rule:
     """Return the rule of the matched route, or of none (404, 405); OPTIONS has the same rule on every path."""
     if request.method == hdrs.METH_OPTIONS:
         return PRE_FLIGHT
-    return request.app[RULE].get(request.match_info.handler, NO_ROUTE)
+    rule = request.app[RULE].get(request.match_info.handler)
+    if rule is not None:
+        return rule
+    below = (rule for path, rule in request.app[UNROUTED].items() if f"{request.path}/".startswith(f"{path}/"))
+    return next(below, NO_ROUTE)

@@ -223,11 +223,16 @@ def conditional(request: web.Request, whole: web.Response) -> web.Response:
 
     Raises the problems 412 and 416.
     """
-    content, etag = whole.body, whole.headers["ETag"]
+    assert isinstance(whole.body, bytes)
+    return portion(whole, part_of(request, whole.headers["ETag"], len(whole.body)))
+
+
+def portion(whole: web.Response, part: Slice | None) -> web.Response:
+    """Return a part of a whole answer (206), the answer itself where that is None, or 304 where it is UNCHANGED."""
+    content = whole.body
     assert isinstance(content, bytes)
-    part = part_of(request, etag, len(content))
     if part is UNCHANGED:
-        return unchanged(etag, _VARY)
+        return unchanged(whole.headers["ETag"], _VARY)
     if part is None:
         metrics.result_bytes_sent.inc(len(content))
         return whole
@@ -247,17 +252,18 @@ def _fields(manifest: Manifest, body: ResultBody, following: str | None) -> dict
     return fields
 
 
-def part_of(request: web.Request, etag: str, length: int) -> Slice | None:
+def part_of(request: web.Request, etag: str, length: int, *, head_has_parts: bool = False) -> Slice | None:
     """Return the part that is asked for, None for the whole, UNCHANGED for 304; raises the problems 412 and 416.
 
-    Range is defined for GET only (RFC 9110, section 14.2): a HEAD with one describes the whole.
+    Range is defined for GET only (RFC 9110, section 14.2): a HEAD with one describes the whole, unless
+    `head_has_parts`.
     """
     requested = request.headers
     if not match(requested.get("If-Match"), etag):
         raise Problem("precondition-failed", "The result does not match `If-Match`.")
     if none_match(requested.get("If-None-Match"), etag):
         return UNCHANGED
-    if request.method != hdrs.METH_GET:
+    if request.method != hdrs.METH_GET and not head_has_parts:
         return None
     try:
         return slice_of(requested.get("Range"), requested.get("If-Range"), etag, length)

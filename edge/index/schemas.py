@@ -101,7 +101,10 @@ class IidList(QueryParameters):
         IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1, 1000),
-        metadata=described("Item identifiers; repeat the parameter", explode=True),
+        metadata=described(
+            "Item identifiers; repeat the parameter. A URL holds 8 kB, some 300 of them: send more by `POST`",
+            explode=True,
+        ),
     )
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
 
@@ -119,7 +122,9 @@ class IidBody(Parameters):
         IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1),
-        metadata=described("Item identifiers; as many as the plan allows", example=["IID-7Q0ZC-8KX2M-4VN1T"]),
+        metadata=described(
+            "Item identifiers; as many as the plan allows and the body's 256 kB hold", example=["IID-7Q0ZC-8KX2M-4VN1T"]
+        ),
     )
 
 
@@ -353,7 +358,7 @@ class ResolveBody(Parameters):
         required=True,
         validate=validate.Length(1, IDENTIFIERS_MAX),
         metadata=described(
-            "Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`)",
+            "Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`) and the body's 256 kB hold",
             example=[{"gtin": "4006381333931"}, {"mpn": "WH-1000XM4", "brand": "Sony"}],
         ),
     )

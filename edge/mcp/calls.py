@@ -20,7 +20,7 @@ from edge.mcp import views
 from edge.mcp.tools import JOB_RESULT, RestCall, Tool
 from edge.mcp.views import Pages, View
 from edge.quota.billing import Billing, charged
-from shared.errors import InvalidParameter, ItemIndexError
+from shared.errors import CursorExpired, InvalidParameter, ItemIndexError
 
 _RESULT_BYTES_MAX = 8 * 1024 * 1024
 
@@ -237,7 +237,10 @@ class ToolCalls:
         if answer.status == _ACCEPTED and takes_tasks:
             return {"resultType": "task", **task_of(answer.body)}
         view = self._view(tool, call, answer)
-        page = self._pages.page(tool.name, arguments, view, position, lambda page: encoded(result_of(page)))
+        try:
+            page = self._pages.page(tool.name, arguments, view, position, lambda page: encoded(result_of(page)))
+        except CursorExpired as error:
+            return self._refused(request, error)
         return result_of(page)
 
     async def _answer(self, request: web.Request, call: RestCall, wait_seconds: int) -> RestAnswer:

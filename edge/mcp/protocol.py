@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from edge.http.json import decode_json
-from shared.errors import InvalidJson
+from shared.errors import CopyableError, InvalidJson
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -23,7 +23,7 @@ _ENCODER = msgspec.json.Encoder()
 MessageId = str | int | float | None
 
 
-class RpcError(Exception):
+class RpcError(CopyableError):
     """An error of the protocol: a JSON-RPC code, a sentence, and more members where the code has some."""
 
     def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
@@ -101,6 +101,7 @@ def _is_id(value: Any) -> bool:
 
 STATELESS = "2026-07-28"
 HANDSHAKE = "2025-11-25"
+SPOKEN = (STATELESS, HANDSHAKE)
 VERSION_FIELD = "MCP-Protocol-Version"
 METHOD_FIELD = "Mcp-Method"
 NAME_FIELD = "Mcp-Name"
@@ -147,7 +148,7 @@ class Peer:
 def peer_of(message: Message, headers: Mapping[str, str]) -> Peer:
     """Return the sender's revision and capabilities. Raises RpcError where headers and message disagree."""
     version = headers.get(VERSION_FIELD)
-    if version is not None and version not in (STATELESS, HANDSHAKE) and _VERSION_KEY not in message.meta:
+    if version is not None and version not in SPOKEN and _VERSION_KEY not in message.meta:
         raise unsupported(version)
     if version in (None, HANDSHAKE) and _VERSION_KEY not in message.meta:
         return Peer(stateless=False)
@@ -202,10 +203,9 @@ def repeated_field(names: Sequence[str]) -> str | None:
 
 def unsupported(version: str) -> RpcError:
     """Return the refusal of a revision, with those that are spoken."""
-    requested = version[:40]
-    return RpcError(
-        UNSUPPORTED_VERSION, "Unsupported protocol version", {"supported": [STATELESS], "requested": requested}
-    )
+    # The revision with a handshake, asked for without one, is refused too: then the other one is supported.
+    data = {"supported": [known for known in SPOKEN if known != version], "requested": version[:40]}
+    return RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
 
 
 def missing_tasks() -> RpcError:
@@ -224,7 +224,7 @@ def status_of(error: RpcError, *, stateless: bool) -> int:
 def discovered() -> dict[str, Any]:
     """Return the result of `server/discover`."""
     capabilities: dict[str, Any] = {"tools": {}, "extensions": {TASKS: {}}}
-    result = {"supportedVersions": [STATELESS], "capabilities": capabilities, "instructions": _INSTRUCTIONS}
+    result = {"supportedVersions": [*SPOKEN], "capabilities": capabilities, "instructions": _INSTRUCTIONS}
     return {**result, **cacheable()}
 
 

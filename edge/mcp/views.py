@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from edge.http.lists import CursorSigner
-from shared.errors import InvalidCursor
+from shared.errors import CursorExpired, InvalidCursor
 
 # An answer holds each part twice, as text and as an object: such parts leave room for its head and for a cursor.
 _PART_BYTES_MAX = 1_000
@@ -185,10 +185,14 @@ _PARTS_LOOKED_AT = 512
 
 
 class Position(NamedTuple):
-    """Where a page begins: the cursor of the REST call's own page, and the part of its answer."""
+    """Where a page begins: the cursor of the REST call's own page, and the part of its answer in a data_version.
+
+    The data_version is 0 for an answer that has none.
+    """
 
     rest_cursor: str | None = None
     part: int = 0
+    data_version: int = 0
 
 
 class Pages:
@@ -215,7 +219,13 @@ class Pages:
         position: Position,
         encoded: Callable[[Mapping[str, Any]], bytes],
     ) -> dict[str, Any]:
-        """Return a page: the most parts with which `encoded`, the whole response, has 4 kB."""
+        """Return a page: the most parts with which `encoded`, the whole response, has 4 kB.
+
+        Raises CursorExpired where the data has changed since the page before, which ended within this answer.
+        """
+        version = view.head.get("data_version", 0)
+        if position.data_version not in (0, version):
+            raise CursorExpired
         following = view.parts[position.part : position.part + _PARTS_LOOKED_AT]
         parts = [part._replace(value=fitted(part.value)) for part in following]
         left = len(view.parts) - position.part
@@ -223,9 +233,8 @@ class Pages:
         def page(count: int) -> dict[str, Any]:
             document = {**view.head, **assembled(parts[:count])}
             if count < left:
-                document["next_cursor"] = self._seal(
-                    tool, arguments, Position(position.rest_cursor, position.part + count)
-                )
+                end = Position(position.rest_cursor, position.part + count, version)
+                document["next_cursor"] = self._seal(tool, arguments, end)
             elif view.following is not None:
                 document["next_cursor"] = self._seal(tool, arguments, Position(view.following))
             return document

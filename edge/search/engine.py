@@ -105,6 +105,10 @@ _THREADS = 2
 _PENDING_MAX = 200
 # A notification may be lost; the directory shows the same.
 _CHECK_SECONDS = 5.0
+# Pages continue in the index in which they began, also after a load. What a load replaces shares most segments with
+# what it brings; the files of the others stay on the disk for as long as they are mapped.
+_FORMER_MAX = 4
+_FORMER_SECONDS = 900.0
 # An index that could not be fetched may be large, and as damaged the next time.
 _FETCH_AGAIN_SECONDS = 60.0
 
@@ -136,6 +140,7 @@ class SearchEngine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._log = log
         self._index: SearchIndex | None = None
+        self._former: list[tuple[float, SearchIndex]] = []
         self._swapping = Lock()
         self._next_check_at = 0.0
         self._pending = 0
@@ -161,8 +166,22 @@ class SearchEngine:
         self._threads.close()
 
     async def find(self, search: SearchQuery) -> Page:
-        """Return a page of hits. Raises as `ask`."""
-        return await self.ask(lambda index: find(index, search))
+        """Return a page of hits. Raises as `ask` and `page`."""
+        return await self.ask(lambda index: self.page(index, search))
+
+    def page(self, index: SearchIndex, search: SearchQuery) -> Page:
+        """Return a page of the newest index, or of the one in which the page before was found. Called in a thread.
+
+        Raises CursorExpired where that one is gone, and StoreUnavailable where another process has opened it before.
+        """
+        version = search.after.data_version if search.after and not begins_iid(search.q) else index.data_version
+        if version > index.data_version:
+            self._swap()
+            index = self._index or index
+        if version > index.data_version:
+            raise StoreUnavailable("search", retry_after_seconds=1, state="has not opened the newest index yet")
+        former = (one for _, one in self._former if one.data_version == version)
+        return find(index if version == index.data_version else next(former, index), search)
 
     async def ask(self, question: Callable[[SearchIndex], Answer]) -> Answer:
         """Return what a function says of the newest index, in a thread.
@@ -211,14 +230,18 @@ class SearchEngine:
             if due and time.monotonic() < self._next_check_at:
                 return
             self._next_check_at = time.monotonic() + self._check_seconds
+            self._former = [one for one in self._former if one[0] > time.monotonic()]
             newest = layout.newest(self._directory)
             if newest is None or newest.id == (self._index.id if self._index else ""):
                 return
+            replaced = self._index
             try:
-                self._index = SearchIndex(self._directory, newest, self._index)
+                self._index = SearchIndex(self._directory, newest, replaced)
             except (OSError, ValueError) as error:  # pruned while it was being opened; the next check finds a newer one
                 self._log.warning("search-index", version=newest.data_version, error=type(error).__name__)
                 return
+            if replaced is not None:
+                self._former = [(time.monotonic() + _FORMER_SECONDS, replaced), *self._former][:_FORMER_MAX]
             self._log.info("search-index", version=newest.data_version, items=newest.items)
             with suppress(RuntimeError):  # the process is stopping
                 self._beside.submit(self._index.touch)
@@ -288,7 +311,9 @@ class ItemSearch:
         """Return a page of hits. Without PostgreSQL the words alone are searched. Raises as `SearchEngine.find`."""
         requested = identifiers_in(search.q)
         if requested:
-            found = await self._engine.ask(lambda index: self._possible(index, requested) or find(index, search))
+            found = await self._engine.ask(
+                lambda index: self._possible(index, requested) or self._engine.page(index, search)
+            )
             if isinstance(found, Page):
                 return found
             requested = found

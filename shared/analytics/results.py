@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from shared.money import minor_digits
+from shared.printable import FORMULA_STARTS
 
 DOUBLE = "to the nearest IEEE 754 double: a number of up to 15 significant digits comes out as it was loaded"
 SIX_DECIMALS = "half-even to 6 decimals"
@@ -63,8 +64,6 @@ class Rows(NamedTuple):
 META_KEY = b"itemindex"
 """Where a Parquet file's schema keeps the answer's meta, as JSON."""
 _ROWS_AT_ONCE = 4096
-# A cell that begins so is a formula to a spreadsheet; an apostrophe makes it the text that it is.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _ENCODER = msgspec.json.Encoder(decimal_format="string")
 
 
@@ -170,7 +169,7 @@ def _cell(value: Any) -> Any:
         return _ENCODER.encode(value).decode()
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and value.startswith(_FORMULA):
+    if isinstance(value, str) and value.startswith(tuple(FORMULA_STARTS)):  # an apostrophe makes it the text that it is
         return value if _is_number(value) else f"'{value}"
     return value
 

@@ -48,7 +48,9 @@ def url_fault(url: str, *, private_allowed: bool, plain_allowed: bool = False) -
     with `plain_allowed`, plain HTTP alone.
     """
     parts = _split(url)
-    if parts is None or not url.isascii() or not url.isprintable() or " " in url:
+    if not url.isascii():
+        return "has characters outside ASCII: write its host in Punycode (xn--…) and percent-encode the rest (%C3%BC)"
+    if parts is None or not url.isprintable() or " " in url:
         return "is not a valid address"
     plain = private_allowed or plain_allowed
     if parts.scheme != "https" and not (plain and parts.scheme == "http"):

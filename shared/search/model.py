@@ -1,6 +1,7 @@
 """The input of the index and the results of a search, as values."""
 
 from typing import Literal
+from zlib import crc32
 
 import msgspec
 
@@ -43,12 +44,16 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class Position(msgspec.Struct, frozen=True, array_like=True):
-    """Where a page ended: the order's key of its last hit, and how many hits that were of which data_version."""
+    """Where a page ended: the order's key of its last hit, and how many hits that were of which data_version.
+
+    `identified` is a checksum of the items of identifiers that came first; pages continue only behind the same ones.
+    """
 
     score: float
     iid: str
     rank: int
     data_version: int
+    identified: int = 0
 
 
 class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +69,11 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     product_type: str | None = None
     after: Position | None = None
     first: tuple[str, ...] = ()
+
+    @property
+    def identified(self) -> int:
+        """The checksum of `first`."""
+        return crc32(",".join(self.first).encode())
 
 
 class Hit(msgspec.Struct, frozen=True):

@@ -1,6 +1,5 @@
 """One page of a search: items with all words, then with the last word as a prefix, then with some words."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shared.errors import UnknownTerm
+from shared.errors import CursorExpired, UnknownTerm
 from shared.index.iid import canonical_iid_prefix
 from shared.search import layout
 from shared.search import scoring as bitmaps
@@ -283,15 +282,18 @@ def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS, ca
     Score: the BM25 sum s of all words, mapped to s / (s + 10) in one of three tiers of 0–1: the upper tier if all words
     match, the middle one if the last word matches only as a prefix, the lower one if only some words match.
     An equal IID scores 1, as do the items of an identifier in the query; an IID with the given prefix 0.5. Raises
-    UnknownTerm for an unknown brand or category.
+    UnknownTerm for an unknown brand or category, and CursorExpired for a position in the ranking of another index: with
+    another number of items every score differs. A list of IIDs continues in every index.
     """
     _check_filters(index, search)
     if begins_iid(search.q):
         return _by_iid(index, search)
+    if search.after and (search.after.data_version, search.after.identified) != (index.data_version, search.identified):
+        raise CursorExpired
     depth = _depth((search.after.rank if search.after else 0) + search.limit)
     while True:
         ranking = _identified_first(index, search, _rank(index, search, weights, depth, candidates))
-        start = _start(index, ranking.ranked, search.after)
+        start = search.after.rank if search.after else 0
         if start + search.limit < len(ranking.ranked) or ranking.whole:
             return _page(index, search, ranking, start, _matcher(search, ranking.words))
         depth *= 8
@@ -362,15 +364,6 @@ def _depth(needed: int) -> int:
     return next((depth for depth in _DEPTHS if needed < depth), 8 * needed)
 
 
-def _start(index: SearchIndex, ranked: Ranked, after: Position | None) -> int:
-    if after is None:
-        return 0
-    if after.data_version == index.data_version:
-        return after.rank
-    # The page before came from another index: continue after the position of its last hit in this one.
-    return bisect_right(ranked, (-after.score, after.iid), key=lambda entry: (-entry[0], index.iid(entry[1])))
-
-
 def _by_iid(index: SearchIndex, search: SearchQuery) -> Page:
     prefix = canonical_iid_prefix(search.q)
     if prefix is None:
@@ -399,5 +392,6 @@ def _page(
     end = None
     if hits and start + search.limit < len(ranking.ranked):
         last = hits[-1]
-        end = Position(last.score, last.item.iid, done + start + len(hits), index.data_version)
+        rank = done + start + len(hits)
+        end = Position(last.score, last.item.iid, rank, index.data_version, search.identified)
     return Page(hits, ranking.total, ranking.all_words, ranking.exact, end, index.data_version)

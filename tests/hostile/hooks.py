@@ -44,6 +44,7 @@ UNSAYABLE = {
     "must be an https address": "a setting for tests allows http",
     "must have no user name": "an address has parts, which a pattern would only repeat",
     "must have a name of the DNS": "an address has parts, which a pattern would only repeat",
+    "has characters outside ASCII": "an address has parts, which a pattern would only repeat",
     "is not a valid address": "an address has parts, which a pattern would only repeat",
     "must be on the public internet": "which addresses are public is a table",
     "range-not-satisfiable": "how long a result is, is data",

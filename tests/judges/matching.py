@@ -2,15 +2,14 @@
 
 `python -m tests.judges.matching service /…/er_abt_buy` loads the two record files of a folder into a new database, trains
 with `itemindex matches train --activate` on the pairs of `--train`, and counts which pairs of `--judge` are one item without
-a person, before and after; pairs that also train do not judge. `python -m tests.judges.matching ensemble /…/er_abt_buy`
-measures how much an ensemble of models learns from the same pairs, and `… peers` compares it with dedupe and Splink.
-`python -m tests.judges.matching shipped --out model.json` trains the model that comes with the program.
+a person, before and after; pairs that also train do not judge. `… peers /…/er_abt_buy` trains dedupe and Splink on the
+same pairs. `python -m tests.judges.matching invented FOLDER` writes invented articles in the same form, and
+`… shipped --out model.json` trains the model that comes with the program.
 """
 
 import csv
 import json
 import resource
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,11 @@ from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.uncertainty.stated import wilson
 from tests.judges import programs
-from tests.judges.ensemble import figures
 from tests.judges.reports import PROJECT
 from tests.support.servers import Servers
 from tests.support.shipped_model import SEED, WORLDS, train_shipped
+from tests.support.world_files import write_rows, write_world
+from tests.support.worlds import worlds
 from workers.articles.matching.evaluation_files import read_labels
 from workers.articles.matching.model import Model
 from workers.ingest.load import load
@@ -79,6 +79,18 @@ def shipped(out: Path, worlds: int, seed: int) -> None:
     click.echo(json.dumps({"link": model.link, "link_coded": model.link_coded, "review": model.review}))
 
 
+@commands.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--articles", default=200, show_default=True, type=click.IntRange(20), help="Articles of the two shops.")
+@click.option("--seed", default=SEED, show_default=True, type=int, help="The same seed gives the same bytes.")
+def invented(folder: Path, articles: int, seed: int) -> None:
+    """Write invented records of two shops and labelled pairs, of which each third one is held out."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pairs = write_world(next(worlds(1, seed=seed, articles=articles)), folder)
+    write_rows(folder / "pairs_valid.csv", pairs[::3])
+    write_rows(folder / "pairs_train.csv", [pair for number, pair in enumerate(pairs) if number % 3])
+
+
 _folders = click.argument(
     "folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
@@ -94,25 +106,12 @@ _judge = click.option(
 @_folders
 @_train
 @_judge
-def ensemble(folders: tuple[Path, ...], train: str, judge: str) -> None:
-    """Train the ensemble, and judge the held-out pairs. One line of JSON each."""
-    for folder in folders:
-        click.echo(json.dumps({"set": folder.name, **figures(folder, train, judge)}))
-
-
-@commands.command()
-@_folders
-@_train
-@_judge
 def peers(folders: tuple[Path, ...], train: str, judge: str) -> None:
-    """Train the ensemble and its peers on the same pairs, and judge the held-out ones. One line of JSON each."""
+    """Train dedupe and Splink on the same pairs, and judge the held-out ones. One line of JSON each."""
     script = str(PROJECT / "tests" / "judges" / "matching_peers.py")
     for folder in folders:
-        ours = [sys.executable, "-m", "tests.judges.matching", "ensemble", str(folder), "--train", train]
-        commands = {"ensemble": [*ours, "--judge", judge]}
-        for peer in ("dedupe", "splink"):
-            commands[peer] = [programs.tool("python"), script, peer, str(folder), train, judge]
-        for name, command in commands.items():
+        for name in ("dedupe", "splink"):
+            command = [programs.tool("python"), script, name, str(folder), train, judge]
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             found = json.loads(programs.run(command, seconds_max=_SECONDS_MAX))
             after = resource.getrusage(resource.RUSAGE_CHILDREN)

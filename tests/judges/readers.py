@@ -44,7 +44,7 @@ def readers(scratch: Path) -> list[Finding]:
     try:
         organization = run([*COMMANDS, "orgs", "create", "Reader", "--plan", "institutional", *data]).strip()
         key = run([*COMMANDS, "keys", "issue", organization, *data]).strip()
-        _wait_for_release(data)
+        wait_for_release(data)
         _cut_more(scratch / "releases", data)
         arguments = [str(PROJECT / name) for name in (SCRIPT, *PAGES)]
         environment = {**os.environ, **_SETTINGS, "ITEMINDEX_URL": f"http://127.0.0.1:{port}/v1", "ITEMINDEX_KEY": key}
@@ -113,7 +113,8 @@ def _asked(found: Settings, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
-def _wait_for_release(data: list[str]) -> None:
+def wait_for_release(data: list[str]) -> None:
+    """Wait until the stack of this data directory has a release. Raises JudgeFailed."""
     ends = time.monotonic() + _CUT_SECONDS
     while not json.loads(run([*COMMANDS, "releases", "list", "--json", *data])):
         if time.monotonic() > ends:

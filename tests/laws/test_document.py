@@ -16,6 +16,7 @@ from openapi_spec_validator import validate
 
 from edge.docs.document import SENTENCES
 from edge.http.problems import CATALOGUE
+from edge.http.routing import BODY_BYTES_MAX
 from tests.support import openapi
 from tests.support.client_packages.generate import (
     COMPILED_FROM,
@@ -38,6 +39,10 @@ from tests.support.compatibility import breaking, expanded, operations_of
 
 # Forms of Python's `re` that ECMA-262 reads as something else or refuses; JSON Schema's patterns are ECMA-262's.
 ONLY_PYTHON = re.compile(r"\\[AZ]|\(\?(?:P[<=>]|[#(]|[aiLmsux-]+[:)]|>)|[*+?}]\+|\{,\d")
+
+NGINX = (Path(__file__).parents[2] / "nginx.conf").read_text()
+# The most IIDs in a batch of the largest plan that the service begins with.
+IIDS_MAX = 1_000
 
 # Clients of the Delta Sharing protocol send hints that this service does not know.
 OPEN_REQUESTS = {"SharingQuery"}
@@ -123,6 +128,78 @@ def test_a_part_of_a_file_has_the_content_of_the_whole(whole: dict[str, Any]) ->
             operation["responses"]["206"].get("content", {}).keys() <= operation["responses"]["200"]["content"].keys()
         )
         assert "Range" in {one["name"] for one in operation["parameters"]}, operation["operationId"]
+
+
+# What a request needs beside a list: its path, its other parameters, or the members of its body.
+BESIDE = 512
+# A name of a shop, a part number or a brand is seldom longer; longer texts are bounded by the body, as its sentence says.
+USUAL_CHARACTERS_MAX = 80
+
+
+def by_path(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return every operation with its path."""
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            yield path, operation
+
+
+def longest_text(schema: dict[str, Any]) -> int:
+    """Return the characters of the longest value that is allowed, without those that JSON or a URL escapes."""
+    if "enum" in schema:
+        return max(len(str(one)) for one in schema["enum"])
+    repeated = re.search(r"\{0,(\d+)\}\$$", schema.get("pattern", ""))
+    return int(schema["maxLength"]) if "maxLength" in schema else 1 + int(repeated[1]) if repeated else 0
+
+
+def longest_json(schema: dict[str, Any], schemas: dict[str, Any], most: int) -> int:
+    """Return the bytes of the longest JSON text, where no text is longer than `most`."""
+    if "$ref" in schema:
+        return longest_json(schemas[schema["$ref"].rpartition("/")[2]], schemas, most)
+    if "anyOf" in schema:
+        return max(longest_json(one, schemas, most) for one in schema["anyOf"])
+    if schema.get("type") == "array" or "items" in schema:
+        return int(schema.get("maxItems", IIDS_MAX)) * (longest_json(schema["items"], schemas, most) + len(", "))
+    if "properties" in schema:
+        members = {
+            name: longest_json(one, schemas, most) + len(name) + len('"": , ')
+            for name, one in schema["properties"].items()
+        }
+        # An identifier has one of its schemes, with the brand or the source that it requires.
+        if {"gtin", "mpn", "sku"} <= members.keys():
+            return max(members["mpn"] + members["brand"], members["sku"] + members["source"]) + len("{}")
+        return sum(members.values()) + len("{}")
+    return min(most, longest_text(schema)) + len('""')
+
+
+def test_a_list_in_a_query_fits_or_its_sentence_names_the_bound(whole: dict[str, Any]) -> None:
+    [line] = re.findall(r"large_client_header_buffers \d+ (\d+)k;", NGINX)
+    bound = int(line) * 1024
+    promised = 0
+    for path, operation in by_path(whole):
+        for one in operation.get("parameters", ()):
+            most = one["schema"].get("maxItems")
+            if one["in"] != "query" or most is None:
+                continue
+            promised += 1
+            longest = most * (len(f"&{one['name']}=") + longest_text(one["schema"]["items"]))
+            assert longest + BESIDE <= bound or f"{line} kB" in one["description"], (path, one["name"])
+    assert promised > 20
+
+
+def test_a_list_in_a_body_fits_within_the_bounds_of_nginx_and_edge(whole: dict[str, Any]) -> None:
+    sizes = re.findall(r"location (/\S*) \{[^}]*?client_max_body_size (\d+)k;", NGINX)
+    assert len(sizes) == 3
+    lists = 0
+    for path, operation in by_path(whole):
+        if "requestBody" not in operation:
+            continue
+        bound = next((int(size) for at, size in sizes if path.startswith(at)), BODY_BYTES_MAX // 1024)
+        assert operation["requestBody"]["description"] == f"At most {bound} kB.", path
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        longest = longest_json(schema, whole["components"]["schemas"], USUAL_CHARACTERS_MAX)
+        lists += longest > 64_000
+        assert longest <= bound * 1024, path
+    assert lists == 2
 
 
 def test_headers_that_change_an_answer_are_parameters(whole: dict[str, Any]) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from tests.conftest import LONGEST_GROUPS
 from tests.drills.__main__ import drill
+from tests.judges import tools
+from tests.rounds import ROUNDS
 from tests.sabotage.faults import FAULTS
 from tests.sabotage.run import PROJECT, planted
 
@@ -36,6 +38,38 @@ def test_each_planted_fault_has_its_place_and_its_judge() -> None:
         assert bool(fault.tests) != bool(fault.drill), fault.name
         assert [test for test in fault.tests if not named(test)] == [], fault.name
         assert not fault.drill or fault.drill[0] in drill.commands, fault.name
+
+
+# Each is started by another program of the tests, as a process of its own.
+PARTS = {
+    "tests.drills.attackers",
+    "tests.drills.clock_skew",
+    "tests.drills.fault_proxy",
+    "tests.drills.ring",
+    "tests.drills.webhook_receiver",
+    "tests.drills.worker",
+    "tests.judges.callers.first_calls",
+    "tests.judges.matching_peers",
+    "tests.judges.read_releases",
+    "tests.perf.one_edge",
+}
+# It makes a Debian of 6 GB, and needs a program that a checkout cannot install.
+WITHOUT_ROUND = {"images"}
+
+
+def test_each_program_has_a_round() -> None:
+    run = {command[0] for command in ROUNDS.values()}
+    programs = set[str]()
+    for folder in ("drills", "hostile", "judges", "perf", "sabotage", "truth"):
+        for path in (PROJECT / "tests" / folder).rglob("*.py"):
+            name = ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__main__")
+            if path.name == "__main__.py" or 'if __name__ == "__main__":' in path.read_text():
+                programs.add(name)
+    assert programs - PARTS == run
+    drills = {command[1] for command in ROUNDS.values() if command[0] == "tests.drills"}
+    assert drills == set(drill.commands) - WITHOUT_ROUND
+    judges = {command[-1] for command in ROUNDS.values() if command[0] == "tests.judges.run"}
+    assert judges == set(tools.ALL)
 
 
 def test_each_of_the_longest_groups_is_one() -> None:

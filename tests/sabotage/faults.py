@@ -1973,13 +1973,13 @@ FAULTS = (
     fault(
         "bytes of the bucket are not counted",
         "edge/bulk/s3.py",
-        "respond(request, file, organization_of(request), more)",
-        "respond(request, file, None, more)",
+        "send(request, file, organization, part",
+        "send(request, file, None, part",
         "tests/service/releases/test_bucket.py::test_bytes_are_counted_as_those_of_other_downloads",
     ),
     fault(
         "nginx drops headers that a client of S3 has signed",
-        "nginx.conf",
+        "deploy/nginx/signed.conf",
         "proxy_pass_request_headers on;",
         "proxy_pass_request_headers off;",
         "tests/system/releases/test_releases.py::test_a_client_of_s3_reads_the_releases_through_nginx",

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from rich.console import Console
 
@@ -107,7 +108,13 @@ def main() -> None:
     """Try all faults, or those whose names have the given word; exit code 1 where one goes unnoticed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="Only the faults whose names have this in them.")
-    chosen = [fault for fault in FAULTS if parser.parse_args().only in fault.name]
+    parser.add_argument("--sample", type=int, help="Only so many of those that tests notice, drawn at random.")
+    parser.add_argument("--seed", type=int, default=1, help="The same seed draws the same faults (default 1).")
+    options = parser.parse_args()
+    chosen = [fault for fault in FAULTS if options.only in fault.name]
+    if options.sample is not None:
+        tested = [fault for fault in chosen if fault.tests]
+        chosen = Random(options.seed).sample(tested, min(options.sample, len(tested)))
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
     with tempfile.TemporaryDirectory(prefix="sabotage-") as folder:
         tree = Path(folder) / "tree"

@@ -367,7 +367,7 @@ def test_no_rows_are_an_answer_too() -> None:
 
 
 def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not() -> None:
-    rows = Rows(pa.schema([("a", pa.string())]), [["-1.5", "-1+1", "@x", "\tx", "plain"]])
+    rows = Rows(pa.schema([("a", pa.string())]), [["-1.5", "-1+1", "@x", "\tx", "＝1+1", "＋1", "－1", "＠x", "plain"]])
     sink = io.BytesIO()
     formats.write(rows, with_meta, "csv", sink)
     assert [row[0] for row in csv.reader(io.StringIO(sink.getvalue().decode(), newline=""))][1:] == [
@@ -375,6 +375,10 @@ def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not
         "'-1+1",
         "'@x",
         "'\tx",
+        "'＝1+1",
+        "'＋1",
+        "'－1",
+        "'＠x",
         "plain",
     ]
 

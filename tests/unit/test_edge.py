@@ -44,7 +44,7 @@ from edge.mcp.protocol import encoded_result
 from edge.mcp.tools import LEFT_OUT, LISTED, TOOLS, TOOLS_BY_NAME, RestCall, Tool, report_arguments
 from edge.mcp.views import ANSWER_BYTES_MAX, Pages, Part, View, fitted
 from edge.server import EdgeServer
-from shared.errors import InvalidCursor
+from shared.errors import CursorExpired, InvalidCursor
 from shared.redis import keys
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
@@ -416,6 +416,16 @@ def test_pages_hold_every_part_once_in_order_and_each_the_most_that_fits() -> No
         assert all(len(encoded(page)) > ANSWER_BYTES_MAX / 2 for page in found[:-1]), seed
 
 
+def test_pages_of_two_states_of_the_data_are_not_joined() -> None:
+    rows = [Part("rows", {"n": n, "text": "x" * 80}, element=True) for n in range(100)]
+    before, after = View({"data_version": 7}, rows), View({"data_version": 8}, rows[3:])
+    cursor = PAGES.page("t", ASKED, before, PAGES.position("t", ASKED, None), encoded)["next_cursor"]
+    position = PAGES.position("t", ASKED, cursor)
+    assert PAGES.page("t", ASKED, before, position, encoded)["rows"][0]["n"] > 0
+    with pytest.raises(CursorExpired):
+        PAGES.page("t", ASKED, after, position, encoded)
+
+
 def test_members_lists_and_objects_are_put_together_again() -> None:
     parts = [Part("name", "Soy"), Part("codes", 1, element=True), Part("codes", 2, element=True)]
     parts += [Part("attributes", "red", key="color")]
@@ -444,7 +454,7 @@ def test_a_cursor_belongs_to_its_tool_and_arguments() -> None:
     for tool, arguments, text in (
         ("u", ASKED, cursor),
         ("t", {"iid": "IID-B"}, cursor),
-        ("t", ASKED, cursor[:-2] + "AA"),
+        ("t", ASKED, ("B" if cursor[0] == "A" else "A") + cursor[1:]),
     ):
         with pytest.raises(InvalidCursor):
             PAGES.position(tool, arguments, text)
@@ -452,7 +462,7 @@ def test_a_cursor_belongs_to_its_tool_and_arguments() -> None:
 
 def test_the_last_page_leads_to_the_next_one_of_the_rest_call() -> None:
     page = PAGES.page("t", ASKED, View({}, [], "rest-cursor"), PAGES.position("t", ASKED, None), encoded)
-    assert PAGES.position("t", ASKED, page["next_cursor"]) == ("rest-cursor", 0)
+    assert PAGES.position("t", ASKED, page["next_cursor"]) == ("rest-cursor", 0, 0)
 
 
 def test_the_list_of_tools_takes_at_most_2500_tokens() -> None:

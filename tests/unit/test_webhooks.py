@@ -15,7 +15,7 @@ from deploy.local import certificates
 from deploy.local.paths import Paths
 from deploy.local.tls import Certificate
 from shared.events.webhooks import is_public, url_fault
-from workers.events.webhooks import ANSWER_BYTES_MAX, Poster
+from workers.events.webhooks import Poster
 
 # Which addresses webhooks may be sent to.
 
@@ -82,6 +82,14 @@ def test_a_host_that_resolvers_could_read_in_another_way_is_refused() -> None:
     ):
         assert url_fault(f"https://{host}/hook", private_allowed=False) is not None, host
         assert url_fault(f"https://{host}/hook", private_allowed=True) is not None, host
+
+
+def test_an_address_outside_ascii_is_refused_with_the_form_in_which_it_is_accepted() -> None:
+    for url in ("https://bücher.example.org/", "https://example.org/für", "https://例え.jp/?q=é"):
+        fault = url_fault(url, private_allowed=False)
+        assert fault is not None and "Punycode" in fault and "percent-encode" in fault, url
+    assert "bücher.example.org".encode("idna").decode() == "xn--bcher-kva.example.org"
+    assert url_fault("https://xn--bcher-kva.example.org/f%C3%BCr", private_allowed=False) is None
 
 
 def test_a_name_of_a_local_network_is_refused() -> None:
@@ -294,6 +302,18 @@ def test_a_receiver_that_sends_a_byte_now_and_then_is_hung_up_on(certificate: Ce
         assert there.hung_up_on.wait(20), "the connection was shut while the receiver was sending"
 
 
+def endless(connection: socket.socket, head: bytes) -> None:
+    """Send a success, and no body, until the client hangs up."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+    connection.recv(1)
+
+
+def test_a_success_whose_body_never_comes_is_a_success() -> None:
+    with receiver(endless) as there:
+        answer = Poster(private_allowed=True, seconds=0.5).post(f"http://127.0.0.1:{there.port}/", b"{}", {})
+        assert (answer.outcome, answer.status, answer.text) == ("accepted", 200, "")
+
+
 def test_a_receiver_that_never_finishes_the_tls_handshake_is_hung_up_on() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/"
@@ -320,8 +340,11 @@ def test_a_certificate_of_another_name_is_refused(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("sent", "outcome"),
     [
-        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * (ANSWER_BYTES_MAX + 1), "answer-too-large"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n" + b"x" * (ANSWER_BYTES_MAX + 1), "answer-too-large"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000_000, "accepted"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n" + b"x" * 100_000, "accepted"),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", "accepted"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno chunk", "accepted"),
+        (b"HTTP/1.1 500 Oh\r\nContent-Length: 99999999\r\n\r\n" + b"x" * 100_000, "refused"),
         (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n", "unreachable"),
         (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 70_000 + b"\r\n\r\n", "unreachable"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "accepted"),
@@ -335,4 +358,19 @@ def test_the_answer_of_a_receiver_is_bounded(sent: bytes, outcome: str) -> None:
     with receiver(lambda connection, head: connection.sendall(sent)) as there:
         answer = Poster(private_allowed=True).post(f"http://127.0.0.1:{there.port}/", b"{}", {})
         assert answer.outcome == outcome
+        assert len(answer.text) <= 1_000
         assert "\0" not in answer.text, "PostgreSQL's text cannot hold it"
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 305, 307, 308])
+def test_no_redirect_is_followed_whatever_its_status(status: int) -> None:
+    """Its target could be an address that a webhook must not have."""
+
+    def redirect(connection: socket.socket, head: bytes) -> None:
+        location = f"http://127.0.0.1:{elsewhere.port}/"
+        connection.sendall(f"HTTP/1.1 {status} R\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
+
+    with receiver(accept) as elsewhere, receiver(redirect) as there:
+        answer = Poster(private_allowed=True).post(f"http://127.0.0.1:{there.port}/", b"{}", {})
+        assert (answer.status, answer.outcome) == (status, "redirected")
+        assert elsewhere.heads == []

@@ -94,7 +94,6 @@ def _shut(connection: socket.socket) -> None:
 
 
 SECONDS_MAX = 10.0
-ANSWER_BYTES_MAX = 65_536
 _KEPT_CHARACTERS = 1_000
 
 
@@ -133,8 +132,9 @@ class Poster:
     def _answer(self, parts: SplitResult, body: bytes, headers: Mapping[str, str], deadline: float) -> Answer:
         try:
             with connected(parts, deadline, self.tls, private_allowed=self.private_allowed) as connection:
-                status, text = _exchanged(connection, parts, body, headers)
-            seconds_left(deadline)
+                response = requested(connection, parts, "POST", headers, body)
+                seconds_left(deadline)
+                status, text = response.status, _beginning(response)
         except Refused as refusal:
             return Answer(None, str(refusal))
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -156,15 +156,13 @@ def requested(
     return http_connection.getresponse()
 
 
-def _exchanged(
-    connection: socket.socket, parts: SplitResult, body: bytes, headers: Mapping[str, str]
-) -> tuple[int, str]:
-    """Send the request and return the status and the beginning of the answer."""
-    response = requested(connection, parts, "POST", headers, body)
-    answer = response.read(ANSWER_BYTES_MAX + 1)
-    if len(answer) > ANSWER_BYTES_MAX:
-        raise Refused("answer-too-large")
-    return response.status, answer[:_KEPT_CHARACTERS].decode("utf-8", "replace").replace("\0", "\ufffd")
+def _beginning(response: http.client.HTTPResponse) -> str:
+    """Return the beginning of a receiver's text, as far as it comes: the head alone says whether it has the event."""
+    answer = b""
+    with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
+        while len(answer) < _KEPT_CHARACTERS and (more := response.read1(_KEPT_CHARACTERS - len(answer))):
+            answer += more
+    return answer.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 # Sends events to webhooks: each endpoint in its order, by one worker at a time, independent of all others.

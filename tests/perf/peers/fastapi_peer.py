@@ -18,6 +18,7 @@ import asyncpg
 import redis.asyncio as redis
 from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
 
+from edge.analytics.price_history import HISTORY_DAYS
 from edge.analytics.price_history import SQL as PRICING
 from edge.index.lookup import SQL as RECORD
 
@@ -123,7 +124,7 @@ async def pricing(iid: str, request: Request, fields: Charged) -> Response:
     """Answer with the prices of an item."""
 
     async def make() -> Any:
-        row = await request.app.state.pool.fetchrow(PRICING.prices, iid, None, None, [], None, None)
+        row = await request.app.state.pool.fetchrow(PRICING.prices, iid, None, None, [], None, None, HISTORY_DAYS)
         return {"data": json.loads(row["prices"] or "[]"), "to": row["last_day"]}
 
     return answer(request, await kept(f"a:peer:{request.url.path}", make), fields)

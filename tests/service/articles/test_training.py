@@ -1,6 +1,5 @@
 """Models in full: trained, judged on records that they have not seen, and evaluated by the command."""
 
-import csv
 import json
 import os
 import subprocess
@@ -12,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.matches import evaluate
-from tests.support.shipped_model import all_pairs, labelled_world, train_shipped
+from tests.support.shipped_model import labelled_world, train_shipped
+from tests.support.world_files import write_rows, write_world
 from tests.support.worlds import World, worlds
 from workers.articles.matching.evaluation import evaluate as measure
 from workers.articles.matching.evaluation_files import UnusableFile, read_pairs, read_records
-from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
 
 
@@ -51,42 +50,15 @@ def test_the_shipped_model_knows_the_twins_of_worlds_that_it_has_not_seen() -> N
 # `itemindex matches evaluate`: the figures, the forms of files that it reads, and what it refuses.
 
 
-def _write(path: Path, rows: list[dict[str, object]]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
-def _files(folder: Path, world: World) -> tuple[Path, Path, list[dict[str, object]]]:
-    """Write a world's records; return the files and pairs of every record with its twin and with another record."""
-    paths = []
-    for side, records in (("left", world.left), ("right", world.right)):
-        rows: list[dict[str, object]] = [
-            {"id": record.key, "title": record.name, "manufacturer": record.brand, "price": record.price or ""}
-            for record in records
-        ]
-        paths.append(_write(folder / f"{side}.csv", rows))
-    matches = sorted(world.matches)
-    rights = [right for _, right in matches]
-    wrong = [(left, other) for (left, _), other in zip(matches, rights[1:] + rights[:1], strict=True)]
-    pairs: list[dict[str, object]] = []
-    for match, other in zip(matches, wrong, strict=True):
-        pairs.append({"left_id": match[0], "right_id": match[1], "label": 1})
-        if other not in world.matches:
-            pairs.append({"left_id": other[0], "right_id": other[1], "label": 0})
-    return paths[0], paths[1], pairs
-
-
 @pytest.fixture(scope="module")
 def world() -> World:
     return next(worlds(1, seed=99, articles=160))
 
 
 def test_the_command_prints_figures_that_agree_with_one_another(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
-    asked = _write(tmp_path / "pairs.csv", pairs)
+    pairs = write_world(world, tmp_path)
+    left, right = tmp_path / "left.csv", tmp_path / "right.csv"
+    asked = write_rows(tmp_path / "pairs.csv", pairs)
     arguments = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--end-to-end", "--json"]
     printed = CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
     found = json.loads(printed.stdout)
@@ -99,8 +71,9 @@ def test_the_command_prints_figures_that_agree_with_one_another(tmp_path: Path, 
 
 
 def test_a_person_is_not_asked_about_a_pair_whose_records_both_have_a_better_one(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
-    asked = _write(tmp_path / "pairs.csv", pairs)
+    pairs = write_world(world, tmp_path)
+    left, right = tmp_path / "left.csv", tmp_path / "right.csv"
+    asked = write_rows(tmp_path / "pairs.csv", pairs)
     asking_always = Model.shipped().with_bounds(link=1.0, link_coded=1.0, review=0.0)
     found = measure(left, right, asked, asking_always, end_to_end=False)
     assert found.all.pairs > 1.9 * found.all.matches
@@ -109,24 +82,26 @@ def test_a_person_is_not_asked_about_a_pair_whose_records_both_have_a_better_one
 
 
 def test_pairs_of_unknown_ids_are_counted_and_left_out(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
+    pairs = write_world(world, tmp_path)
+    left, right = tmp_path / "left.csv", tmp_path / "right.csv"
     strange: list[dict[str, object]] = [{"left_id": "nowhere", "right_id": "neither", "label": 1}]
-    asked = _write(tmp_path / "pairs.csv", pairs + strange)
+    asked = write_rows(tmp_path / "pairs.csv", pairs + strange)
     found = measure(left, right, asked, Model.shipped(), end_to_end=False)
     assert (found.unknown_ids, found.all.pairs) == (1, len(pairs))
 
 
 def test_a_file_without_labels_lists_every_match(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
+    pairs = write_world(world, tmp_path)
+    left, right = tmp_path / "left.csv", tmp_path / "right.csv"
     only = [{name: row[name] for name in ("left_id", "right_id")} for row in pairs if row["label"]][:5]
-    found = measure(left, right, _write(tmp_path / "pairs.csv", only), Model.shipped(), end_to_end=True)
+    found = measure(left, right, write_rows(tmp_path / "pairs.csv", only), Model.shipped(), end_to_end=True)
     assert found.all.found - found.unlisted <= 5
     assert found.unlisted > 5
     assert found.all.precision < 0.5
 
 
 def test_prices_take_no_part_as_in_loads(tmp_path: Path) -> None:
-    path = _write(tmp_path / "left.csv", [{"ID": "1", "Name": "lamp", "Price": "$9.50"}])
+    path = write_rows(tmp_path / "left.csv", [{"ID": "1", "Name": "lamp", "Price": "$9.50"}])
     assert read_records(path, "left")["1"].price is None
 
 
@@ -140,18 +115,18 @@ def test_prices_take_no_part_as_in_loads(tmp_path: Path) -> None:
 )
 def test_record_files_that_cannot_be_used_are_refused(tmp_path: Path, rows: list[dict[str, object]], said: str) -> None:
     with pytest.raises(UnusableFile, match=said):
-        read_records(_write(tmp_path / "left.csv", rows), "left")
+        read_records(write_rows(tmp_path / "left.csv", rows), "left")
 
 
 def test_a_label_that_is_neither_yes_nor_no_is_refused(tmp_path: Path) -> None:
-    records = read_records(_write(tmp_path / "left.csv", [{"id": "1", "name": "lamp"}]), "left")
-    pairs = _write(tmp_path / "pairs.csv", [{"ltable_id": "1", "rtable_id": "1", "label": "perhaps"}])
+    records = read_records(write_rows(tmp_path / "left.csv", [{"id": "1", "name": "lamp"}]), "left")
+    pairs = write_rows(tmp_path / "pairs.csv", [{"ltable_id": "1", "rtable_id": "1", "label": "perhaps"}])
     with pytest.raises(UnusableFile, match="neither 1 nor 0"):
         read_pairs(pairs, records, records)
 
 
 def test_a_row_that_ends_before_its_label_is_refused_by_the_number_of_its_line(tmp_path: Path) -> None:
-    records = read_records(_write(tmp_path / "left.csv", [{"id": "1", "name": "lamp,\nwhite"}]), "left")
+    records = read_records(write_rows(tmp_path / "left.csv", [{"id": "1", "name": "lamp,\nwhite"}]), "left")
     assert records["1"].name == "lamp,\nwhite"
     pairs = tmp_path / "pairs.csv"
     pairs.write_text('note,left_id,right_id,label\n"two\nlines",1,1,TRUE\n,1,1\n')
@@ -166,33 +141,3 @@ def test_files_are_read_with_a_byte_order_mark_and_labels_in_words(tmp_path: Pat
     pairs.write_bytes(b"\xef\xbb\xbfleft_id,right_id,label\r\nB-07/x,B-07/x,True\r\nB-07/x,B-07/x,false\r\n")
     found = read_pairs(pairs, records, records)
     assert (found.pairs[0], found.labels, found.labelled) == (("B-07/x", "B-07/x"), (True, False), True)
-
-
-# The ensemble, whose figures are those of `python -m tests.judges.matching ensemble`.
-
-
-def test_the_ensemble_does_better_than_calling_everything_a_match(tmp_path: Path, world: World) -> None:
-    from tests.judges.ensemble import figures  # only here: it loads scikit-learn
-
-    _, _, pairs = _files(tmp_path, world)
-    _write(tmp_path / "asked.csv", pairs[::3])
-    for number in (1, 2):
-        _write(tmp_path / f"train_{number}.csv", pairs[number::3])
-    found = figures(tmp_path, "train_*.csv", "asked.csv", foldings=1, rounds=60)
-    everything = 2 * found["matches"] / (found["pairs"] + found["matches"])
-    assert found["pairs"] == len(pairs[::3])
-    assert found["f1"] > max(everything, 0.8)
-
-
-def test_the_ensemble_cannot_tell_labels_by_chance_even_of_its_examples() -> None:
-    from sklearn.metrics import average_precision_score  # only here: a second, in each process that collects tests
-
-    from tests.judges.ensemble import judge
-
-    world = next(worlds(1, seed=4, articles=24))
-    index = MatchIndex.of_all([*world.left, *world.right])
-    pairs = all_pairs(index)
-    known = np.arange(0, len(pairs.left), 2)
-    labels = np.random.default_rng(6).random(len(known)) < 0.5
-    judged = judge(index, pairs, known, labels, foldings=1, rounds=60)
-    assert average_precision_score(labels, judged.probabilities[known]) < 0.75  # 1.0 by a model that has seen them

@@ -238,6 +238,10 @@ async def _tell(browser: Browser, token: str, kind: str = "application/x-www-for
     head = {"X-Real-IP": "192.0.2.1", "Content-Type": kind}
     async with browser.edge.session.post(url, data=f"logout_token={token}", headers=head) as answer:
         assert answer.headers["Cache-Control"] == "no-store"
+        if answer.status != 200:  # OpenID Connect Back-Channel Logout 1.0, section 2.8
+            refused = await answer.json(content_type=None)
+            assert refused["error"] == ("invalid_request" if answer.status < 500 else "temporarily_unavailable")
+            assert refused["error_description"] == refused["detail"]
         return answer.status
 
 

@@ -74,6 +74,37 @@ async def test_an_export_is_a_job_then_a_manifest_then_files(edge: Edge, setting
     assert (await edge.get(f"/jobs/{export['id']}", key=key)).json["result"]["rows"] == 5
 
 
+async def test_parts_of_a_file_are_what_their_range_says(edge: Edge, settings: Settings, key: str) -> None:
+    ordered = await order(edge, key)
+    await asyncio.to_thread(work, settings)
+    [file] = (await edge.get(path_of(ordered.head["Location"]), key=key)).json["manifest"]["files"]
+    for address, by in ((path_of(file["url"]), key), (path_of(file["signed_url"]), None)):
+
+        async def ask(by: str | None = by, address: str = address, method: str = "GET", **fields: str) -> Answer:
+            head = {name.replace("_", "-"): value for name, value in fields.items()}
+            return await edge.ask(method, address, key=by, head=head, anonymous=False)
+
+        whole, etag = (await ask()).body, (await ask()).head["ETag"]
+        length = len(whole)
+        for field, content in (
+            ("bytes=0-0", whole[:1]),
+            ("bytes=7-", whole[7:]),
+            ("bytes=-7", whole[-7:]),
+            (f"bytes=3-{length * 9}", whole[3:]),
+        ):
+            part = await ask(Range=field, If_Range=etag)
+            assert (part.status, part.body) == (206, content), field
+            assert part.head["Content-Range"].endswith(f"/{length}")
+            assert (await ask(Range=field, If_Range='"another"')).body == whole, "another file's part is no part"
+        for field in ("bytes=0-1,3-4", "bytes=9-2", "items=0-1", "bytes=a-b"):
+            assert ((await ask(Range=field)).status, (await ask(Range=field)).body) == (200, whole), field
+        for field in (f"bytes={length}-", "bytes=-0"):
+            outside = await ask(Range=field)
+            assert (outside.status, outside.head["Content-Range"]) == (416, f"bytes */{length}"), field
+        head = await ask(method="HEAD", Range="bytes=0-0")
+        assert (head.status, int(head.head["Content-Length"])) == (200, length)
+
+
 async def test_the_same_key_and_body_are_one_export_paid_once(shared_edge: Edge, shared_key: str) -> None:
     first = await order(shared_edge, shared_key, Idempotency_Key="k-1")
     again = await order(

@@ -64,6 +64,7 @@ async def test_csv_names_the_prefix_of_formulas_and_without_it_has_the_very_text
     edge: Edge, settings: Settings, key: str, tmp_path: Path
 ) -> None:
     names = ["+C Lemon", "=1+1", "-5", "-5 apples", "@home", "'quoted", "'=said", "''-5", "plain"]
+    names += ["＝1+1", "＋C Lemon", "－5", "＠home", "'＝said"]
     rows = (f'{20 + n},"{name}",Vita,Drinks,Tea,1,2026-08-01,NORTH,1,\n' for n, name in enumerate(names))
     load_rows(settings, tmp_path, "".join(rows), name="odd.csv")
     read = {}
@@ -83,8 +84,13 @@ async def test_csv_names_the_prefix_of_formulas_and_without_it_has_the_very_text
         "'quoted",
         "''=said",
         "'''-5",
+        "'＝1+1",
+        "'＋C Lemon",
+        "'－5",
+        "'＠home",
+        "''＝said",
     }
-    plain = [name[1:] if re.match(r"'+[=+\-@\t\r\n]", name) else name for name in guarded]
+    plain = [name[1:] if re.match(r"'+[=+\-@\t\r\n＝＋－＠]", name) else name for name in guarded]
     assert sorted(plain) == sorted(json.loads(line)["name"] for line in read["ndjson"][1].splitlines())
 
 

@@ -108,3 +108,27 @@ async def test_a_cursor_belongs_to_its_query(shared_edge: Edge) -> None:
     page = (await shared_edge.get("/index/categories?limit=1")).json
     other = await shared_edge.get(f"/index/categories?limit=1&level=2&cursor={page['next_cursor']}")
     assert other.json["type"].endswith("/invalid-cursor")
+
+
+async def test_a_cursor_belongs_to_its_list_and_is_whole(shared_edge: Edge, shared_key: str) -> None:
+    page = (await shared_edge.get("/index/categories?limit=1", key=shared_key)).json
+    cursor = page["next_cursor"]
+    changed = [cursor[:-1] + ("A" if cursor[-1] != "A" else "B"), cursor[1:], cursor + "AAAA", cursor.swapcase()]
+    for path in (f"/index/brands?limit=1&cursor={cursor}", *(f"/index/categories?limit=1&cursor={c}" for c in changed)):
+        refused = await shared_edge.get(path, key=shared_key)
+        assert (refused.status, refused.json["type"].rpartition("/")[2]) == (400, "invalid-cursor"), path
+
+
+async def test_the_next_page_begins_behind_an_entry_that_is_gone(edge: Edge, settings: Settings, key: str) -> None:
+    first = (await edge.get("/index/categories?limit=1", key=key)).json
+    [ended] = [entry["code"] for entry in first["data"]]
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            "UPDATE items SET status = 'withdrawn' FROM categories c WHERE c.id = category_id AND starts_with(c.code, $1)",
+            (ended,),
+        )
+        connection.execute("INSERT INTO data_versions (version) SELECT max(version) + 1 FROM data_versions")
+    left = [entry["code"] for entry in await tree(edge, key)]
+    assert left and ended not in left
+    following = (await edge.get(f"/index/categories?limit=1&cursor={first['next_cursor']}", key=key)).json
+    assert [entry["code"] for entry in following["data"]] == left[:1]

@@ -113,7 +113,23 @@ async def test_another_revision_is_refused_with_those_that_are_spoken(nameless: 
     meta = {**META, "io.modelcontextprotocol/protocolVersion": "2031-01-01"}
     answer = await nameless.ask("tools/list", {"_meta": meta}, **{"MCP-Protocol-Version": "2031-01-01"})
     assert (answer.status, code(answer)) == (400, -32022)
-    assert answer.json["error"]["data"] == {"supported": ["2026-07-28"], "requested": "2031-01-01"}
+    assert answer.json["error"]["data"] == {"supported": ["2026-07-28", "2025-11-25"], "requested": "2031-01-01"}
+    discovered = (await nameless.ask("server/discover")).json["result"]
+    assert discovered["supportedVersions"] == ["2026-07-28", "2025-11-25"]
+
+
+async def test_the_revision_with_a_handshake_is_refused_where_there_was_none(nameless: Mcp) -> None:
+    meta = {**META, "io.modelcontextprotocol/protocolVersion": "2025-11-25"}
+    answer = await nameless.ask("tools/list", {"_meta": meta}, **{"MCP-Protocol-Version": "2025-11-25"})
+    assert answer.json["error"]["data"] == {"supported": ["2026-07-28"], "requested": "2025-11-25"}
+
+
+async def test_an_address_with_a_slash_behind_leads_to_the_endpoint(edge: Edge) -> None:
+    for method in ("POST", "GET", "DELETE"):
+        async with edge.session.request(
+            method, "http://testserver/mcp/", headers={"X-Real-IP": "192.0.2.1"}, allow_redirects=False
+        ) as answer:
+            assert (answer.status, answer.headers["Location"]) == (308, "/mcp"), method
 
 
 async def test_an_unknown_method_is_404_without_a_session_and_an_answer_with_a_handshake(edge: Edge) -> None:

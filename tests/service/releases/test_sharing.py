@@ -150,6 +150,43 @@ async def test_an_object_that_does_not_exist_or_is_not_allowed_is_refused(shared
         assert (await ask(shared_edge, shared_key, path, body)).status == status, (path, body)
 
 
+async def test_names_are_the_same_in_every_case(shared_edge: Edge, shared_key: str) -> None:
+    """By the protocol; engines that keep names in small or capital letters ask for them so."""
+    for share, schema, table in (("ITEM-INDEX", "RELEASES", "ITEMS"), ("Item-Index", "Releases", "Items")):
+        tables = f"/delta-sharing/shares/{share}/schemas/{schema}/tables"
+        assert (await ask(shared_edge, shared_key, f"{tables}/{table}/version")).head["Delta-Table-Version"] == "2"
+        assert len(files(await ask(shared_edge, shared_key, f"{tables}/{table}/query", {}))) == 1
+        named = [one["name"] for one in (await ask(shared_edge, shared_key, tables)).json["items"]]
+        assert "items" in named
+        assert (await ask(shared_edge, shared_key, f"/delta-sharing/shares/{share}")).json["share"][
+            "name"
+        ] == "item-index"
+        for path in (f"/delta-sharing/shares/{share}/schemas", f"/delta-sharing/shares/{share}/all-tables"):
+            assert (await ask(shared_edge, shared_key, path)).status == 200, path
+
+
+async def test_earlier_clients_ask_for_the_version_by_head(shared_edge: Edge, shared_key: str) -> None:
+    head = {"Authorization": f"Bearer {shared_key}"}
+    answer = await shared_edge.ask("HEAD", f"{TABLES}/items", head=head, anonymous=False, check=False)
+    assert (answer.status, answer.head["Delta-Table-Version"]) == (200, "2")
+
+
+async def test_refusals_have_the_members_that_the_protocols_clients_read(shared_edge: Edge, shared_key: str) -> None:
+    wrong = shared_key[:-1] + ("y" if shared_key.endswith("x") else "x")
+    for path, key, status, code in (
+        (f"{TABLES}/none/version", shared_key, 404, "RESOURCE_DOES_NOT_EXIST"),
+        ("/delta-sharing/nowhere", shared_key, 404, "RESOURCE_DOES_NOT_EXIST"),
+        (f"{TABLES}/items/changes", shared_key, 400, "INVALID_PARAMETER_VALUE"),
+        (f"{TABLES}/items", shared_key, 405, "UNSUPPORTED_OPERATION"),
+        ("/delta-sharing/shares", api_key(shared_edge.settings, "brand"), 403, "PERMISSION_DENIED"),
+        ("/delta-sharing/shares", wrong, 401, "UNAUTHENTICATED"),
+    ):
+        head = {"Authorization": f"Bearer {key}"}
+        refused = await shared_edge.ask("GET", path, head=head, anonymous=False, check=False)
+        assert (refused.status, refused.json["errorCode"]) == (status, code), path
+        assert refused.json["message"] == refused.json["detail"]
+
+
 async def test_a_key_is_a_bearer_token_here_and_nowhere_else(shared_edge: Edge, shared_key: str) -> None:
     profile = await ask(shared_edge, shared_key, "/delta-sharing/profile")
     assert profile.json == {

@@ -258,20 +258,32 @@ async def test_a_receiver_that_keeps_failing_is_disabled_with_notice_and_continu
         assert numbers(there.accepted[:2]) == [1, 2]
 
 
+async def test_a_long_answer_of_success_is_one_and_the_event_is_not_sent_again(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    with receiver(lambda call: 200, answer=b"x" * 100_000) as talkative:
+        made = await hook(edge, key, talkative.url)
+        happen(settings, key, 1, 1)
+        assert await send(settings) == 1
+        [attempt] = await attempts(edge, key, made)
+        assert (attempt["outcome"], attempt["status"]) == ("accepted", 200)
+        hurry(settings)
+        assert await send(settings) == 0
+        assert len(talkative.calls) == 1
+
+
 async def test_what_counts_as_a_failure(edge: Edge, settings: Settings, key: str) -> None:
     with (
         receiver() as elsewhere,
         receiver(lambda call: 302, location=elsewhere.url) as redirecting,
-        receiver(lambda call: 200, answer=b"x" * 100_000) as long,
         receiver(lambda call: 410) as closed,
     ):
-        redirected, talkative = await hook(edge, key, redirecting.url), await hook(edge, key, long.url)
+        redirected = await hook(edge, key, redirecting.url)
         gone = await hook(edge, key, closed.url)
         happen(settings, key, 1, 1)
         assert await send(settings) == 0
         assert elsewhere.calls == []
         assert [one["outcome"] for one in await attempts(edge, key, redirected)] == ["redirected"]
-        assert [one["outcome"] for one in await attempts(edge, key, talkative)] == ["answer-too-large"]
         shown = (await edge.get(f"/webhooks/{gone['id']}", key=key)).json
         assert (shown["state"], shown["disabled_reason"]) == ("disabled", "The receiver answered 410 Gone.")
         assert execute(settings, "SELECT actor FROM audit WHERE act = 'webhook.disabled'") == [("the service",)]

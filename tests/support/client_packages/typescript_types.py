@@ -10,7 +10,7 @@ from tests.support.client_packages.schemas import Operation, in_place, kinds_of,
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
 _REPORTS_HEAD = """/** The paid reports by their names, made by `make clients`. */
 
-import { type Http, known } from "./http.ts";
+import type { Http } from "./http.ts";
 import { ReportCall } from "./jobs.ts";
 import type {
 %s
@@ -83,7 +83,7 @@ def _method(name: str, several: list[Operation]) -> str:
 def _call(operation: Operation, chosen: str = "") -> str:
     path = re.sub(r"\{\w+\}", f"${{encodeURIComponent({chosen})}}", operation.path.removeprefix("/v1"))
     quote = "`" if chosen else '"'
-    return f'new ReportCall(this.#http, {quote}{path}{quote}, known("{operation.id}", query))'
+    return f'new ReportCall(this.#http, {quote}{path}{quote}, "{operation.id}", query)'
 
 
 def _query(operation: Operation) -> dict[str, Any]:

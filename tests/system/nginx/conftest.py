@@ -25,6 +25,7 @@ async def make_front(tmp_path: Path) -> AsyncIterator[MakeFront]:
         "PROBLEM_PAGES": folder / "beside" / "problem-pages.conf",
         "GUARDS": folder / "beside" / "guards.conf",
         "FORWARDED": folder / "beside" / "forwarded.conf",
+        "SIGNED": folder / "beside" / "signed.conf",
     }
     # A unix socket's path may be 107 bytes long; pytest's folders can be longer.
     with tempfile.TemporaryDirectory(prefix="front-") as sockets:

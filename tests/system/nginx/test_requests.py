@@ -43,6 +43,13 @@ async def test_a_path_without_a_slash_is_forwarded_and_not_redirected(front: Fro
     assert front.stub.seen[-1].startswith(f"GET {path} HTTP/1.1".encode())
 
 
+@pytest.mark.parametrize("path", [b"/v1/index/lookup", b"/v1/index/resolve", b"/v1/index/exports"])
+async def test_a_long_list_is_forwarded_whole(front: Front, path: bytes) -> None:
+    body = b"x" * 262_144
+    assert parsed(await front.raw(post(b" 262144", body, path))).status == 200
+    assert front.stub.seen[-1].endswith(body)
+
+
 async def test_headers_about_the_caller_cannot_be_forged(front: Front) -> None:
     forged = (
         "X-Real-IP",
@@ -216,8 +223,8 @@ def get(*lines: bytes) -> bytes:
     return b"\r\n".join([b"GET /v1/x HTTP/1.1", b"Host: localhost", b"Connection: close", *lines, b"", b""])
 
 
-def post(length: bytes, body: bytes = b"abcde") -> bytes:
-    return b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Content-Length:" + length + b"\r\n\r\n" + body
+def post(length: bytes, body: bytes = b"abcde", path: bytes = b"/v1/x") -> bytes:
+    return b"POST " + path + b" HTTP/1.1\r\n" + HOST + b"Content-Length:" + length + b"\r\n\r\n" + body
 
 
 UNREADABLE = {
@@ -288,6 +295,9 @@ async def test_bytes_that_are_not_http_are_refused_and_the_connection_closed(fro
         (b"GET /_problem/500 HTTP/1.1\r\n" + HOST + b"\r\n", 404, "not-found"),
         (b"GET /static/style.css HTTP/1.1\r\n" + HOST + b'If-Match: "other"\r\n\r\n', 412, "precondition-failed"),
         (post(b" 65537"), 413, "content-too-large"),
+        (post(b" 262145", path=b"/v1/index/lookup"), 413, "content-too-large"),
+        (post(b" 262145", path=b"/v1/index/resolve"), 413, "content-too-large"),
+        (post(b" 262145", path=b"/v1/index/exports"), 413, "content-too-large"),
         (CHUNKED + b"10001\r\n" + b"a" * 65537 + b"\r\n0\r\n\r\n", 413, "content-too-large"),
         (b"GET /v1/" + b"a" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "uri-too-long"),
         (get(b"A: " + b"a" * 9000), 431, "headers-too-large"),
@@ -311,11 +321,64 @@ async def test_each_refusal_is_a_whole_problem_document(front: Front, sent: byte
     assert front.stub.seen == []
 
 
+SIGNED = b"Authorization: AWS4-HMAC-SHA256 Credential=x\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "code"),
+    [
+        (b"GET /another HTTP/1.1\r\n" + HOST + SIGNED + b"\r\n", 404, "NoSuchBucket"),
+        (b"GET /another-bucket-of-s3 HTTP/1.1\r\n" + HOST + SIGNED + b"\r\n", 404, "NoSuchBucket"),
+        (b"GET /another-bucket-of-s3/key?X-Amz-Signature=a HTTP/1.1\r\n" + HOST + b"\r\n", 404, "NoSuchBucket"),
+        (b"GET /another?a=b&x-amz-signature=a HTTP/1.1\r\n" + HOST + b"\r\n", 404, "NoSuchBucket"),
+        (b"PUT /releases/key HTTP/1.1\r\n" + HOST + b"Content-Length: 65537\r\n\r\n", 405, "MethodNotAllowed"),
+        (b"PUT /another/key HTTP/1.1\r\n" + HOST + SIGNED + b"Content-Length: 65537\r\n\r\n", 405, "MethodNotAllowed"),
+        (b"GET /releases/x HTTP/1.1\r\nHost: releases.localhost\r\nConnection: close\r\n\r\n", 421, "InvalidRequest"),
+        (b"GET /releases/x HTTP/1.1\r\n" + HOST + b"Expect: x\r\n\r\n", 417, "InvalidRequest"),
+    ],
+)
+async def test_a_client_of_s3_is_refused_as_s3_does(front: Front, sent: bytes, status: int, code: str) -> None:
+    answer = parsed(await front.raw(sent))
+    assert (answer.status, answer.get("Content-Type")) == (status, "application/xml"), answer.body
+    assert f"<Code>{code}</Code>".encode() in answer.body
+    assert f"<RequestId>{answer.get('X-Request-Id')}</RequestId>".encode() in answer.body
+    assert answer.get("x-amz-request-id") == answer.get("X-Request-Id")
+    assert front.stub.seen == []
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "arrives"),
+    [
+        ("/?x-id=ListBuckets", "Authorization: AWS4-HMAC-SHA256 Credential=x", "/_buckets?x-id=ListBuckets"),
+        ("/?X-Amz-Signature=a", "A: b", "/_buckets?X-Amz-Signature=a"),
+        ("/?a=b", "Authorization: ApiKey iixk_live_x", "/?a=b"),
+    ],
+)
+async def test_the_list_of_buckets_is_told_from_the_page_of_people(
+    front: Front, path: str, field: str, arrives: str
+) -> None:
+    """With the headers that its client has signed."""
+    await front.ask(path, field, "x-amz-date: 20261129T120000Z")
+    assert front.stub.seen[-1].startswith(f"GET {arrives} HTTP/1.1".encode())
+    assert (dict(reported(front)).get("x-amz-date") is not None) == arrives.startswith("/_buckets")
+
+
+async def test_the_list_of_buckets_has_no_address_of_its_own(front: Front) -> None:
+    assert (await front.ask("/_buckets")).status == 404
+    assert front.stub.seen == []
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/llms.txt", "/robots.txt", "/favicon.ico", "/.well-known/security.txt"])
+async def test_a_path_with_a_slash_behind_reaches_the_edge_which_redirects_it(front: Front, path: str) -> None:
+    assert (await front.ask(f"{path}/")).status == 200
+    assert front.stub.seen[-1].startswith(f"GET {path}/ HTTP/1.1".encode())
+
+
 async def test_a_person_whose_form_is_too_large_gets_a_page(front: Front) -> None:
     head = b"POST /dashboard/watches HTTP/1.1\r\n" + HOST + b"Accept: text/html\r\nContent-Length: 65537\r\n\r\n"
     answer = parsed(await front.raw(head))
     assert (answer.status, answer.get("Content-Type")) == (413, "text/html; charset=utf-8")
-    assert b"The body is larger than 64 kB, the most that any call accepts." in answer.body
+    assert b"The body is larger than this call accepts: 64 kB" in answer.body
 
 
 @pytest.mark.parametrize(

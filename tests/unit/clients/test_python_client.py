@@ -27,6 +27,7 @@ from itemindex_client import (
     Client,
     ConnectionFailed,
     DownloadFailed,
+    Gone,
     InsufficientPlan,
     JobFailed,
     KeyNeeded,
@@ -63,6 +64,7 @@ PACKAGE = Path(__file__).parents[3] / "deploy/clients/python"
         (300, "identifier-ambiguous", SeveralCandidates),
         (404, "iid-not-found", NotFound),
         (410, "iid-withdrawn", Withdrawn),
+        (410, "result-expired", Gone),
         (403, "insufficient-plan", InsufficientPlan),
         (400, "invalid-iid", ApiProblem),
     ],
@@ -70,6 +72,7 @@ PACKAGE = Path(__file__).parents[3] / "deploy/clients/python"
 def test_a_problem_is_an_exception_of_its_kind(status: int, slug: str, kind: type[ApiProblem]) -> None:
     with pytest.raises(kind) as raised:
         client(answers(problem(status, slug, candidates=[{"iid": "a"}]))).lookup("x")
+    assert type(raised.value) is kind
     assert (raised.value.slug, raised.value.status, raised.value.request_id) == (slug, status, "abcdefgh")
     if isinstance(raised.value, SeveralCandidates):
         assert raised.value.candidates == [{"iid": "a"}]
@@ -174,12 +177,20 @@ def test_a_refusal_until_midnight_is_raised_at_once(slept: list[float]) -> None:
     assert (raised.value.retry_after, slept) == (40_000, [])
 
 
-def test_a_lost_connection_is_tried_again_for_reads_only(slept: list[float]) -> None:
+def test_a_lost_connection_is_tried_again(slept: list[float]) -> None:
     lost = httpx.ConnectError("refused")
     assert client(answers(lost, lost, httpx.Response(200, json={"iid": "x"}))).lookup("x")["iid"] == "x"
     assert len(slept) == 2 and slept[1] > slept[0]
-    with pytest.raises(ConnectionFailed, match="refused"):
-        client(answers(lost)).lookup_many(["x"])
+
+
+def test_a_batch_is_tried_again_too_as_it_changes_nothing(slept: list[float]) -> None:
+    dropped = httpx.RemoteProtocolError("Server disconnected without sending a response.")
+    entries = httpx.Response(200, json={"data": [{"iid": "x"}]})
+    assert client(answers(dropped, entries)).lookup_many(["x"]) == [{"iid": "x"}]
+    assert client(answers(dropped, entries)).resolve_many([{"gtin": "1"}]) == [{"iid": "x"}]
+    assert len(slept) == 2
+    with pytest.raises(ConnectionFailed, match="disconnected"):
+        client(answers(dropped), max_wait=0).lookup_many(["x"])
 
 
 def test_a_search_requests_its_pages_as_they_are_read() -> None:
@@ -805,7 +816,8 @@ def test_a_sample_of_python_calls_the_operation(
         sent.append(request.url.path)
         manifest = {"dataset": "items", "data_version": 1, "files": []}
         state = {"id": "j", "state": "succeeded", "error": None}
-        return httpx.Response(200, json={"data": [], "meta": {}, "next_cursor": None, **manifest, **state})
+        meta = {"cost_units": 0}
+        return httpx.Response(200, json={"data": [], "meta": meta, "next_cursor": None, **manifest, **state})
 
     monkeypatch.setenv("ITEMINDEX_KEY", "k")
     http = httpx.Client(transport=httpx.MockTransport(handler))

@@ -122,11 +122,11 @@ test("a refusal until midnight is raised at once", async () => {
   assert.deepEqual([error.constructor, error.retryAfter, sent.length], [itemindex.RateLimited, 40000, 1]);
 });
 
-test("a lost connection is tried again for reads, and raised for other calls", async () => {
+test("a lost connection is tried again, and raised where no time is left to wait", async () => {
   const lost = new TypeError("fetch failed");
   const { client } = answering([lost, json({ iid: "x" })]);
   assert.equal((await client.lookup("x")).iid, "x");
-  const other = answering([lost]);
+  const other = answering([lost], { maxWait: 0 });
   await assert.rejects(other.client.lookupMany(["x"]), itemindex.ConnectionFailed);
   assert.equal(other.sent.length, 1);
 });
@@ -283,4 +283,74 @@ test("names of a manifest never lead out of the folder, and the key goes to no o
   await release.open(release.manifest.files[0]);
   assert.equal(sent[1].url.href, "http://elsewhere/secret");
   assert.equal(sent[1].headers.Authorization, undefined);
+});
+
+test("a batch is sent again after a dropped connection, as it changes nothing", async () => {
+  const { client, sent } = answering([new TypeError("dropped"), json({ data: [{ iid: "x" }] })]);
+  assert.deepEqual(await client.lookupMany(["x"]), [{ iid: "x" }]);
+  assert.deepEqual(sent.map((one) => one.method), ["POST", "POST"]);
+  const resolving = answering([new TypeError("dropped"), json({ data: [{ status: 200 }] })]);
+  assert.deepEqual(await resolving.client.resolveMany([{ gtin: "1" }]), [{ status: 200 }]);
+});
+
+test("a file without bytes is downloaded, and a part that is whole is not asked for again", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "release-"));
+  const none = { ...file, name: "none.parquet", bytes: 0, sha256: createHash("sha256").digest("hex") };
+  let cut = true;
+  const { client, sent } = answering(({ url }) => {
+    if (url.pathname.endsWith("latest")) return json(manifest(none, file));
+    if (!cut) return new Response("");
+    cut = false;
+    return new TypeError("cut");
+  });
+  const release = await client.release("items");
+  await mkdir(join(folder, "items", "3"), { recursive: true });
+  await writeFile(join(folder, "items", "3", "a-1.parquet.part"), body);
+  const target = await download(release, folder);
+  assert.deepEqual((await readFile(join(target, "none.parquet"))).length, 0);
+  assert.deepEqual(await readFile(join(target, "a-1.parquet")), body);
+  assert.equal(sent.filter((one) => one.url.pathname.endsWith("/f")).length, 2);
+});
+
+const twice = (count, named) => Array.from({ length: 2 * count }, (_, n) => named(Math.floor(n / 2)));
+
+/** Answers a list of brands in pages, two rows for each; from the request `changesAt` on the data is newer. */
+function brands(count, { asJob = false, changesAt = Infinity } = {}) {
+  const asked = [];
+  let limit;
+  const page = (from, withCursor) => {
+    const data_version = asked.length < changesAt ? 1 : 2;
+    const last = Math.min(from + limit, count);
+    const data = twice(last - from, (n) => `b${from + n}@${data_version}`);
+    const cursor = withCursor ? { next_cursor: last < count ? String(last) : null } : {};
+    return json({ data, meta: { data_version, rows: data.length, total: count, cost_units: 10, cached: false, result_sha256: "p", ...cursor } });
+  };
+  const answer = ({ url }) => {
+    if (url.pathname.startsWith("/v1/jobs/")) return page(0, false);
+    asked.push(Object.fromEntries(url.searchParams));
+    limit = Number(url.searchParams.get("limit") ?? 50);
+    if (asJob && asked.length === 1) return json(job("succeeded"), 202);
+    return page(Number(url.searchParams.get("cursor") ?? 0), true);
+  };
+  return { asked, client: answering(answer).client };
+}
+
+test("a report that is a list is read to its end, unless a limit asks for one page", async () => {
+  for (const asJob of [false, true]) {
+    const { client, asked } = brands(1100, { asJob });
+    const { data, meta } = await client.report.brandInsights().wait();
+    assert.deepEqual(data, twice(1100, (n) => `b${n}@1`));
+    const units = asJob ? 40 : 30;
+    assert.deepEqual([meta.rows, meta.cost_units, meta.next_cursor, meta.result_sha256], [2200, units, null, undefined]);
+    assert.ok(asked.every((one) => one.limit === "500"));
+  }
+  const one = await brands(762).client.report.brandInsights(null, { limit: 10 }).wait();
+  assert.deepEqual([one.data.length, one.meta.next_cursor], [20, "10"]);
+});
+
+test("pages of two states of the data are not joined", async () => {
+  const { client, asked } = brands(762, { changesAt: 2 });
+  const { data } = await client.report.categoryInsights().wait();
+  assert.deepEqual(data, twice(762, (n) => `b${n}@2`));
+  assert.deepEqual(asked.map((one) => one.cursor), [undefined, "500", undefined, "500"]);
 });

@@ -4,7 +4,7 @@ import asyncio
 import io
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -26,7 +26,7 @@ from edge.search import answers as schemas
 from edge.search import engine as engine_module
 from edge.search.answers import Search, SearchAnswers, search_parameters
 from edge.search.engine import AnsweringThreads, SearchEngine, identifiers_in
-from shared.errors import InvalidCursor, StoreUnavailable, UnknownTerm
+from shared.errors import CursorExpired, InvalidCursor, StoreUnavailable, UnknownTerm
 from shared.search import layout, paging
 from shared.search.directory import prune
 from shared.search.index import SearchIndex
@@ -263,7 +263,7 @@ def test_the_size_of_pages_does_not_change_the_order(many: SearchIndex, q: str, 
     assert [hit.item.iid for hit in small] == [hit.item.iid for hit in large[: len(small)]]
 
 
-def test_a_cursor_continues_in_a_newer_index(tmp_path: Path) -> None:
+def test_a_list_of_iids_continues_in_a_newer_index_and_a_ranking_does_not(tmp_path: Path) -> None:
     whole = list(documents(400))
     before = opened(whole, tmp_path, 1)
     after = opened(whole[:200] + whole[201:], tmp_path, 2)
@@ -272,8 +272,75 @@ def test_a_cursor_continues_in_a_newer_index(tmp_path: Path) -> None:
     assert [hit.item.iid for hit in second.hits] == [document.item.iid for document in whole[201:]]
     first = find(before, SearchQuery(q="classic", limit=20))
     assert first.next is not None
-    second = find(after, SearchQuery(q="classic", limit=20, after=first.next))
+    with pytest.raises(CursorExpired):
+        find(after, SearchQuery(q="classic", limit=20, after=first.next))
+
+
+def test_a_ranking_does_not_continue_behind_other_items_of_an_identifier(postings: SearchIndex) -> None:
+    whole = find(postings, SearchQuery(q="classic", limit=20))
+    first = find(postings, SearchQuery(q="classic", limit=20, first=(whole.hits[3].item.iid,)))
+    with pytest.raises(CursorExpired):
+        find(postings, SearchQuery(q="classic", limit=20, after=first.next))
+    second = find(postings, SearchQuery(q="classic", limit=20, after=first.next, first=(whole.hits[3].item.iid,)))
     assert {hit.item.iid for hit in first.hits}.isdisjoint(hit.item.iid for hit in second.hits)
+
+
+async def read_all(engine: SearchEngine, q: str, between: Callable[[int], object]) -> list[str]:
+    """Return the items of all pages, after each of which something happens."""
+    found: list[str] = []
+    after = None
+    for number in range(1_000):
+        page = await engine.find(SearchQuery(q=q, limit=7, after=after))
+        found += [hit.item.iid for hit in page.hits]
+        after = page.next
+        if after is None:
+            return found
+        between(number)
+    raise AssertionError("it has no end")
+
+
+async def test_loads_between_pages_neither_repeat_nor_skip_an_item(tmp_path: Path) -> None:
+    whole = list(documents(400))
+    build(whole, tmp_path, 1)
+    engine = SearchEngine(tmp_path, Log("edge", stream=io.StringIO()), check_seconds=0.0)
+    still = await read_all(engine, "classic", lambda page: None)
+    assert len(still) == len(set(still)) > 50
+
+    def load(page: int) -> None:
+        if page < 3:
+            build(whole[: 100 * (page + 1)] + whole[100 * (page + 1) + 20 :], tmp_path, page + 2)
+            prune(tmp_path)
+
+    moved = await read_all(engine, "classic", load)
+    assert moved == still
+    assert engine.data_version == 4
+    engine.close()
+
+
+async def test_a_cursor_of_an_index_that_is_gone_says_to_start_again(tmp_path: Path) -> None:
+    whole = list(documents(400))
+    build(whole, tmp_path, 1)
+    engine = SearchEngine(tmp_path, Log("edge", stream=io.StringIO()), check_seconds=0.0)
+    first = await engine.find(SearchQuery(q="classic", limit=7))
+    for version in range(2, 8):
+        build(whole, tmp_path, version)
+        await engine.find(SearchQuery(q="classic", limit=7))
+    with pytest.raises(CursorExpired):
+        await engine.find(SearchQuery(q="classic", limit=7, after=first.next))
+    engine.close()
+
+
+async def test_a_cursor_of_an_index_that_only_another_process_has_opened_is_to_be_tried_again(tmp_path: Path) -> None:
+    build(list(documents(400)), tmp_path, 1)
+    engine = SearchEngine(tmp_path, Log("edge", stream=io.StringIO()))
+    first = await engine.find(SearchQuery(q="classic", limit=7))
+    assert first.next is not None
+    ahead = msgspec.structs.replace(first.next, data_version=2)
+    with pytest.raises(StoreUnavailable, match="newest index"):
+        await engine.find(SearchQuery(q="classic", limit=7, after=ahead))
+    build(list(documents(400)), tmp_path, 2)
+    assert (await engine.find(SearchQuery(q="classic", limit=7, after=ahead))).data_version == 2
+    engine.close()
 
 
 def test_rows_of_bits_find_the_same_items_as_postings(postings: SearchIndex, rows: SearchIndex) -> None:

@@ -1,5 +1,6 @@
 """Arrow columns as the text of CSV and NDJSON, and CSV COPY as Arrow columns."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,7 @@ from shared.bulk.request import FORMULA_PREFIX, JSON_COLUMNS
 from shared.bulk.schema import LIST, Dataset, arrow_schema
 from shared.db.copy_binary import Array
 from shared.money import minor_digits
+from shared.printable import FORMULA_STARTS
 
 # Lines joined from pieces: text that is the same in each row, and columns given by their distinct texts.
 
@@ -146,7 +148,7 @@ def joined(*parts: Any) -> Any:
 # Letters, digits and hyphens only, and never a hyphen first: nothing to look for, in CSV or in JSON.
 _HARMLESS = frozenset({"iid", "survivor_iid"})
 # Also after apostrophes: a text that has one by itself would lose it where the prefix is removed.
-_FORMULA, _NUMBER = r"^'*[=+\-@\t\r\n]", r"^-(\d+\.?\d*|\.\d+)$"
+_FORMULA, _NUMBER = rf"^'*[{re.escape(FORMULA_STARTS)}]", r"^-(\d+\.?\d*|\.\d+)$"
 _TO_QUOTE = '[",\r\n]'
 _TO_ESCAPE = '["\\\\\x00-\x1f\u2028\u2029]'
 _FRACTION_AT = np.array([0, 1, 11, 111, 1111])

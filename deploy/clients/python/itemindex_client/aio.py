@@ -33,8 +33,9 @@ class AsyncClient:
         http: httpx.AsyncClient | None = None,
     ) -> None:
         self._calls = Calls(credentials(url, key, token), max_wait)
-        self._http = http or httpx.AsyncClient(timeout=timeout)
-        self._is_own = http is None
+        self._given, self._timeout = http, timeout
+        self._own: httpx.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -46,8 +47,9 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._is_own:
-            await self._http.aclose()
+        if self._own is not None and self._loop is asyncio.get_running_loop():
+            await self._own.aclose()
+        self._own = None
 
     async def lookup(self, iid: str) -> schemas.Item:
         """Return the record of an IID. A merged IID returns the record of its article."""
@@ -139,6 +141,16 @@ class AsyncClient:
         """Return the public keys that signatures of manifests are checked with."""
         return await self._run(self._calls.release_keys())
 
+    @property
+    def _http(self) -> httpx.AsyncClient:
+        """The given client of httpx, else one of the running event loop: connections cannot outlive their loop."""
+        if self._given is not None:
+            return self._given
+        loop = asyncio.get_running_loop()
+        if self._own is None or self._loop is not loop:
+            self._own, self._loop = httpx.AsyncClient(timeout=self._timeout), loop
+        return self._own
+
     async def _run(self, flow: Flow[T]) -> T:
         answer: Any = None
         while True:
@@ -154,8 +166,9 @@ class AsyncClient:
                 await asyncio.sleep(step.seconds)
 
     async def _sent(self, step: Send) -> httpx.Response | httpx.TransportError:
+        http = self._http
         try:
-            return await self._http.send(step.request, follow_redirects=True)
+            return await http.send(step.request(http), follow_redirects=True)
         except httpx.TransportError as error:
             return error
 
@@ -170,8 +183,9 @@ class AsyncRelease:
     async def download(self, folder: str | Path = ".", *, parallel: int = 4, progress: Counted = uncounted) -> Path:
         """Download all files as `Release.download` does, in threads that write what the client receives."""
         credentials = self._client._calls.credentials
-        bridge = _Bridge(self._client._http, asyncio.get_running_loop())
-        with httpx.Client(transport=bridge) as http:
+        sender = self._client._http
+        bridge = _Bridge(sender, asyncio.get_running_loop())
+        with httpx.Client(transport=bridge, headers=sender.headers, cookies=sender.cookies) as http:
             return await asyncio.to_thread(download, http, self.manifest, credentials, Path(folder), parallel, progress)
 
 

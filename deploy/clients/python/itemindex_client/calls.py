@@ -11,11 +11,14 @@ import httpx
 
 from itemindex_client import schemas
 from itemindex_client.errors import ConnectionFailed, JobFailed, UnknownArgument
-from itemindex_client.flow import Flow, Wait, exchange
+from itemindex_client.flow import Flow, Send, Wait, exchange
 from itemindex_client.results import Report, Row
 from itemindex_client.settings import Credentials
 
 _WAIT_SECONDS = 20
+# The most entries of a page. A list of more pages than this is none that the API has.
+PAGE_ENTRIES_MAX = 500
+_PAGES_MAX = 1_000
 _ENDED = {"succeeded", "failed", "cancelled", "expired"}
 Progress = Callable[[float, str], object]
 """Called with the share that is done (0 to 1) and what is being done."""
@@ -45,13 +48,12 @@ class Calls:
 
     def get(self, path: str, query: dict[str, Any] | None = None, *, key_needed: bool = False) -> Flow[Any]:
         """GET a JSON document. Raises ApiProblem, ConnectionFailed, KeyNeeded."""
-        response = yield from exchange(self._request("GET", path, query, key_needed=key_needed), self.max_wait)
+        response = yield from self._exchange("GET", path, query, key_needed=key_needed)
         return _document(response)
 
     def post(self, path: str, body: Any) -> Flow[Any]:
-        """POST a JSON document under the key and return the answer's. Raises as `get`."""
-        request = self._request("POST", path, key_needed=True, json=body)
-        response = yield from exchange(request, self.max_wait)
+        """POST a JSON question under the key and return the answer's document. It changes nothing. Raises as `get`."""
+        response = yield from self._exchange("POST", path, key_needed=True, json=body)
         return _document(response)
 
     def lookup(self, iid: str) -> Flow[schemas.Item]:
@@ -99,7 +101,7 @@ class Calls:
     def release_keys(self) -> Flow[Mapping[str, Any]]:
         """Return the public keys that signatures of manifests are checked with; they stand at the root of the host."""
         url = httpx.URL(self.credentials.url).join("/.well-known/release-keys.json")
-        response = yield from exchange(httpx.Request("GET", url), self.max_wait)
+        response = yield from exchange(Send("GET", str(url), repeatable=True), self.max_wait)
         keys: Mapping[str, Any] = _document(response)
         return keys
 
@@ -112,17 +114,44 @@ class Calls:
         self, path: str, query: dict[str, Any], row: type[Row], seconds: float, progress: Progress
     ) -> Flow[Report[Row]]:
         """Order a report, follow its job to the end, and return its rows. Raises JobFailed, ApiProblem."""
-        request = self._request("GET", path, query, key_needed=True)
-        request.headers["Prefer"] = f"wait={_WAIT_SECONDS}"
-        response = yield from exchange(request, self.max_wait)
-        if response.status_code == 202:
-            job = yield from self.finished("/jobs", _document(response), seconds, progress)
-            response = yield from exchange(
-                self._request("GET", f"/jobs/{job['id']}/result", key_needed=True), self.max_wait
-            )
+        document = yield from self._report(path, query, seconds, progress)
         progress(1.0, "done")
-        document = _document(response)
         return Report(list(document["data"]), dict(document["meta"]), row)
+
+    def whole_list(
+        self, path: str, query: dict[str, Any], row: type[Row], seconds: float, progress: Progress
+    ) -> Flow[Report[Row]]:
+        """Order all pages of a report that is a list, as `report` does, all of one data_version.
+
+        `meta` is that of the first page, with the rows of all and the units of every call; a digest is left out.
+        """
+        pages: list[Any] = []
+        cursor: str | None = None
+        units = 0
+        for _ in range(_PAGES_MAX):
+            page = yield from self._report(path, {**query, "cursor": cursor}, seconds, progress)
+            meta = page["meta"]
+            units += meta["cost_units"]
+            if "next_cursor" not in meta and meta.get("total", 0) > PAGE_ENTRIES_MAX:
+                continue  # it is the result of a job, which has no cursor; the list itself has one
+            if pages and meta["data_version"] != pages[0]["meta"]["data_version"]:
+                pages, cursor = [], None  # the data changed: ranks of two states are no list
+                continue
+            pages.append(page)
+            cursor = meta.get("next_cursor")
+            if cursor is None:
+                progress(1.0, "done")
+                rows = [entry for one in pages for entry in one["data"]]
+                return Report(rows, _meta([one["meta"] for one in pages], len(rows), units), row)
+        raise ConnectionFailed(f"{path} did not end within {_PAGES_MAX} pages: give a `limit` to read one page")
+
+    def _report(self, path: str, query: dict[str, Any], seconds: float, progress: Progress) -> Flow[Any]:
+        prefer = {"Prefer": f"wait={_WAIT_SECONDS}"}
+        response = yield from self._exchange("GET", path, query, key_needed=True, headers=prefer)
+        if response.status_code != 202:
+            return _document(response)
+        job = yield from self.finished("/jobs", _document(response), seconds, progress)
+        return (yield from self.get(f"/jobs/{job['id']}/result", key_needed=True))
 
     def finished(self, path: str, job: dict[str, Any], seconds: float, progress: Progress) -> Flow[Any]:
         """Poll a job below its path until it has ended, at most so many seconds. Raises JobFailed, TimeoutError."""
@@ -141,19 +170,40 @@ class Calls:
     def export(self, order: Mapping[str, Any], seconds: float, progress: Progress) -> Flow[schemas.Export]:
         """Order an export, follow it to the end, and return its manifest with signed addresses."""
         # The same order under the same name is the same export: it may be sent again after a lost connection.
-        request = self._request("POST", "/index/exports", key_needed=True, json=known(order, schemas.NewExport))
-        request.headers["Idempotency-Key"] = str(uuid.uuid4())
-        ordered = _document((yield from exchange(request, self.max_wait)))
+        named = {"Idempotency-Key": str(uuid.uuid4())}
+        body = known(order, schemas.NewExport)
+        response = yield from self._exchange("POST", "/index/exports", key_needed=True, json=body, headers=named)
+        ordered = _document(response)
         export: schemas.Export = yield from self.finished("/index/exports", ordered, seconds, progress)
         progress(1.0, "done")
         return export
 
-    def _request(
-        self, method: str, path: str, query: dict[str, Any] | None = None, *, key_needed: bool = False, json: Any = None
-    ) -> httpx.Request:
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        *,
+        key_needed: bool,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Flow[httpx.Response]:
+        """Send a call of the API, each of which may be repeated: it changes nothing, or has an Idempotency-Key."""
         given = {name.rstrip("_"): value for name, value in (query or {}).items() if value is not None}
-        headers = {"Accept": "application/json", **self.credentials.headers(key_needed=key_needed)}
-        return httpx.Request(method, f"{self.credentials.url}{path}", params=given, headers=headers, json=json)
+        fields = {"Accept": "application/json", **self.credentials.headers(key_needed=key_needed), **(headers or {})}
+        return exchange(
+            Send(method, f"{self.credentials.url}{path}", given, fields, json, repeatable=True), self.max_wait
+        )
+
+
+def _meta(pages: list[dict[str, Any]], rows: int, units: int) -> dict[str, Any]:
+    """Return the `meta` of a list from those of its pages."""
+    [first, *others] = pages
+    if not others:
+        return {**first, "cost_units": units}
+    kept = {name: value for name, value in first.items() if name != "result_sha256"}
+    cached = all(one["cached"] for one in pages)
+    return {**kept, "rows": rows, "cost_units": units, "cached": cached, "next_cursor": None}
 
 
 def _document(response: httpx.Response) -> Any:

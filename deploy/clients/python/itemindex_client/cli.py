@@ -9,14 +9,14 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_overloads, get_type_hints
 
 from itemindex_client.client import Client
-from itemindex_client.downloads import download_export, read_keys, verify
+from itemindex_client.downloads import check_export_folder, download_export, read_keys, verify
 from itemindex_client.errors import ItemIndexError
 from itemindex_client.reports import Reports
+from itemindex_client.settings import VERSION
 
 _WIDTH_MAX, _HELP_WIDTH = 48, 100
 _PAGE_MAX = 50
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ixc", description=__doc__, epilog='example: ixc search "soy milk" --limit 5')
-    parser.add_argument("--version", action="version", version=f"%(prog)s {version('itemindex-client')}")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {VERSION}")
     parser.add_argument("--url", help="address of the API, such as https://example.org/v1; default: ITEMINDEX_URL")
     parser.add_argument(
         "--key", help="API key; safer in ITEMINDEX_KEY, because other users can see a command's options"
@@ -84,7 +84,9 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument(
         "--until", type=int, metavar="DATA_VERSION", help="with --since, of a dataset of changes: up to it"
     )
-    export.add_argument("--to", type=Path, help="download the files to this folder; default: print their addresses")
+    export.add_argument(
+        "--to", type=Path, help="download the files to this empty or new folder; default: print their addresses"
+    )
     fetch = _command(commands, "fetch", _fetch, "download a release; run it again to resume")
     fetch.add_argument("dataset")
     fetch.add_argument("--release", default="latest")
@@ -178,13 +180,15 @@ def _export(client: Client, options: argparse.Namespace) -> None:
     given_too = {"filter": filters or None, "since": options.since, "until": options.until}
     order: Any = {"dataset": options.dataset, "format": options.format}
     order |= {name: value for name, value in given_too.items() if value is not None}
+    if options.to is not None:  # before the order, which costs units
+        check_export_folder(options.to)
     done = client.export(**order, progress=_progress)
-    files = done["manifest"]["files"] if done["manifest"] else []
-    if options.to is not None:
-        for path in download_export(client._http, files, client._calls.credentials, options.to):
+    manifest = done["manifest"]
+    if manifest is not None and options.to is not None:
+        for path in download_export(client._http, manifest, client._calls.credentials, options.to):
             print(path, file=sys.stderr if options.json else sys.stdout)
-    elif not options.json:
-        print(*(file["signed_url"] for file in files), sep="\n")
+    elif manifest is not None and not options.json:
+        print(*(file["signed_url"] for file in manifest["files"]), sep="\n")
     if options.json:
         print(json.dumps(done, indent=1, ensure_ascii=False))
 

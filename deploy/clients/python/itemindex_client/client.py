@@ -160,7 +160,7 @@ class Client:
 
     def _sent(self, step: Send) -> httpx.Response | httpx.TransportError:
         try:
-            return self._http.send(step.request, follow_redirects=True)
+            return self._http.send(step.request(self._http), follow_redirects=True)
         except httpx.TransportError as error:
             return error
 

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 
 from itemindex_client.errors import DownloadFailed, NotVerified, problem_of, retry_after
-from itemindex_client.schemas import ExportFile, ReleaseFile, ReleaseManifest
-from itemindex_client.settings import Credentials
+from itemindex_client.schemas import ExportFile, ExportManifest, ReleaseFile, ReleaseManifest
+from itemindex_client.settings import Credentials, user_agent
 
 _TRIES_MAX = 8
 _BACKOFF_SECONDS, _BACKOFF_SECONDS_MAX = 0.2, 5.0
@@ -77,25 +77,41 @@ def download(
     with ThreadPoolExecutor(parallel) as pool:
         for done in [pool.submit(_fetch, http, file, credentials, target, counted) for file in files]:
             done.result()
-    # Signed addresses open the files to everyone who reads them, so they are not kept.
-    kept = {**manifest, "files": [{k: v for k, v in file.items() if k != "signed_url"} for file in manifest["files"]]}
-    (target / "manifest.json").write_text(json.dumps(kept, indent=1))
+    _keep_manifest(manifest, target)
     return target
 
 
-def download_export(
-    http: httpx.Client, files: Iterable[ExportFile], credentials: Credentials, folder: Path
-) -> Iterator[Path]:
-    """Download the files of an export into a folder, one after another; yield where each one is.
+def check_export_folder(folder: Path) -> None:
+    """Raise DownloadFailed where the folder of an export has files: a reader would take two exports for one.
 
-    Raises DownloadFailed, or ApiProblem where the service refuses a file.
+    It would count rows twice, and apply the removal of an item after its return.
     """
-    for file in map(_File.of, files):
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise DownloadFailed(f"{folder} is not an empty folder: name a new one for each export")
+
+
+def download_export(
+    http: httpx.Client, manifest: ExportManifest, credentials: Credentials, folder: Path
+) -> Iterator[Path]:
+    """Download the files of an export into its folder, one after another; yield where each one is.
+
+    `manifest.json` follows the last file. Raises DownloadFailed, or ApiProblem where the service refuses a file.
+    """
+    files = [_File.of(entry) for entry in manifest["files"]]
+    for file in files:
         if not _EXPORTED_NAME.fullmatch(file.name):
             raise DownloadFailed(f"{file.name!r} is not the name of an export's file")
-        _create(folder)
+    _create(folder)
+    for file in files:
         _fetch(http, file, credentials, folder, uncounted)
         yield folder / file.name
+    _keep_manifest(manifest, folder)
+
+
+def _keep_manifest(manifest: ReleaseManifest | ExportManifest, folder: Path) -> None:
+    """Write the manifest without signed addresses, which open the files to everyone who reads them."""
+    kept = {**manifest, "files": [{k: v for k, v in file.items() if k != "signed_url"} for file in manifest["files"]]}
+    (folder / "manifest.json").write_text(json.dumps(kept, indent=1))
 
 
 def verify(folder: Path, keys: Mapping[str, Any]) -> ReleaseManifest:
@@ -191,9 +207,10 @@ def _fetch(http: httpx.Client, file: _File, credentials: Credentials, target: Pa
     if file.is_at(path):
         progress(file.bytes)
         return
+    part.touch()  # of a file without bytes nothing comes
     counted = furthest = tries = 0
     while tries < _TRIES_MAX:
-        reached = part.stat().st_size if part.exists() else 0
+        reached = part.stat().st_size
         progress(reached - counted)
         counted = reached
         # Tries are counted from the last one that came further: a file of hours may be cut many times.
@@ -204,7 +221,7 @@ def _fetch(http: httpx.Client, file: _File, credentials: Credentials, target: Pa
             if file.is_at(part):
                 part.replace(path)
                 return
-            part.unlink()  # not the bytes that were promised: from the beginning
+            part.write_bytes(b"")  # not the bytes that were promised: from the beginning
             continue
         try:
             for count in _continue(http, file, credentials, part, reached, tries):
@@ -225,7 +242,7 @@ def _continue(
     Raises httpx.TransportError where the connection ends, or ApiProblem.
     """
     own = credentials.are_for(file.url)
-    fields = credentials.headers(key_needed=True) if own else {}
+    fields = user_agent(http) | (credentials.headers(key_needed=True) if own else {})
     if reached:
         fields |= {"Range": f"bytes={reached}-", "If-Range": f'"sha256-{file.sha256}"'}
     url = file.url if own else file.signed_url or file.url

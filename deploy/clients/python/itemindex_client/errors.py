@@ -1,5 +1,6 @@
 """The errors of a call: problem documents of the API (RFC 9457) and faults on the way, each as an exception."""
 
+import copyreg
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -8,7 +9,11 @@ import httpx
 
 
 class ItemIndexError(Exception):
-    """Every error of this client."""
+    """Every error of this client. Copies and pickles have all its attributes, so it crosses from process to process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python would make a copy by a call of the class with `args`, where ApiProblem takes a document and a response.
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class KeyNeeded(ItemIndexError):
@@ -72,7 +77,11 @@ class NotFound(ApiProblem):
     """There is nothing under this name."""
 
 
-class Withdrawn(ApiProblem):
+class Gone(ApiProblem):
+    """It is there no more: an item that was withdrawn, a result that expired, events or a cursor of long ago."""
+
+
+class Withdrawn(Gone):
     """The item was withdrawn; its IID will not be used again."""
 
 
@@ -101,12 +110,15 @@ class Unavailable(ApiProblem):
     """The service cannot answer at the moment."""
 
 
-_BY_SLUG: dict[str, type[ApiProblem]] = {"insufficient-plan": InsufficientPlan}
+_BY_SLUG: dict[str, type[ApiProblem]] = {
+    "insufficient-plan": InsufficientPlan,
+    "iid-withdrawn": Withdrawn,
+}
 _BY_STATUS: dict[int, type[ApiProblem]] = {
     300: SeveralCandidates,
     404: NotFound,
     409: Conflict,
-    410: Withdrawn,
+    410: Gone,
     429: RateLimited,
     502: Unavailable,
     503: Unavailable,

@@ -4,13 +4,14 @@
 """
 
 import random
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import httpx
 
 from itemindex_client.errors import ConnectionFailed, problem_of, retry_after
+from itemindex_client.settings import user_agent
 
 T = TypeVar("T")
 _REPEATED = {429, 502, 503, 504}
@@ -22,9 +23,22 @@ _TRIES_MAX = 8
 
 @dataclass(frozen=True)
 class Send:
-    """A request to send. The answer to it is a response that was read whole, or an httpx.TransportError."""
+    """A request to send. The answer to it is a response that was read whole, or an httpx.TransportError.
 
-    request: httpx.Request
+    A `repeatable` one may be sent again after a lost connection, which leaves open whether it was answered.
+    """
+
+    method: str
+    url: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    json: Any = None
+    repeatable: bool = False
+
+    def request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+        """Return the request with what the client of httpx adds to each: its headers, cookies and encodings."""
+        headers = {**user_agent(http), **self.headers}
+        return http.build_request(self.method, self.url, params=dict(self.query), headers=headers, json=self.json)
 
 
 @dataclass(frozen=True)
@@ -37,19 +51,18 @@ class Wait:
 Flow = Generator[Send | Wait, Any, T]
 
 
-def exchange(request: httpx.Request, max_wait: float) -> Flow[httpx.Response]:
+def exchange(send: Send, max_wait: float) -> Flow[httpx.Response]:
     """Send a request until it is answered. Raises ApiProblem or ConnectionFailed.
 
-    Refusals that pass are repeated after what `Retry-After` says, and lost connections of a GET, or of a call with an
-    Idempotency-Key, after a pause that doubles, as long as all waiting together stays below `max_wait` seconds.
+    Refusals that pass are repeated after what `Retry-After` says, and lost connections of a repeatable call after a
+    pause that doubles, as long as all waiting together stays below `max_wait` seconds.
     """
     waited = 0.0
     for attempt in range(_TRIES_MAX):
-        answer = yield Send(request)
+        answer = yield send
         if isinstance(answer, httpx.TransportError):
-            repeatable = request.method in ("GET", "HEAD") or "Idempotency-Key" in request.headers
-            seconds = _pause(attempt) if repeatable else None
-            error: Exception = ConnectionFailed(f"{request.url} cannot be reached: {answer}")
+            seconds = _pause(attempt) if send.repeatable else None
+            error: Exception = ConnectionFailed(f"{send.url} cannot be reached: {answer}")
         elif answer.is_success or answer.status_code == 304:
             whole: httpx.Response = answer
             return whole

@@ -769,7 +769,9 @@ class GetBrandInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
@@ -791,13 +793,16 @@ class GetCohortsQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
-    brand: Annotated[Several[str], "Brand (slug); repeat to select several; up to 100 values"]
+    brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
-        Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
+        Several[str],
+        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     group_by: Annotated[
         Several[Literal["brand", "category", "channel"]], "Field to group by; repeat for a second one; up to 2 values"
@@ -816,13 +821,16 @@ class GetPriceIndexQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month"]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
-    brand: Annotated[Several[str], "Brand (slug); repeat to select several; up to 100 values"]
+    brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
-        Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
+        Several[str],
+        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     kind: Annotated[
         Literal["listing", "sale"],
@@ -865,7 +873,9 @@ class GetPriceIndexQuery(TypedDict, total=False):
 class GetPricingQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: a range of 90 days; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; default: the last day with data, or `from`; YYYY-MM-DD"]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
@@ -882,7 +892,9 @@ class GetPriorPriceQuery(TypedDict, total=False):
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
     asked_on: Annotated[str | date, "Date to evaluate; default: each channel's last observed day; YYYY-MM-DD"]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     outliers: Annotated[
         Literal["exclude", "include"],
@@ -905,10 +917,13 @@ class GetReductionsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     category: Annotated[
-        Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
+        Several[str],
+        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
@@ -919,7 +934,9 @@ class GetReductionsQuery(TypedDict, total=False):
 class GetSustainabilityQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: a range of 90 days; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; default: the last day with data, or `from`; YYYY-MM-DD"]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     displacement: Annotated[
         Literal["resale", "repair"],
         "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
@@ -933,7 +950,9 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     displacement: Annotated[
         Literal["resale", "repair"],
@@ -945,9 +964,10 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
     group_by: Annotated[
         Several[Literal["brand", "category", "channel"]], "Field to group by; repeat for a second one; up to 2 values"
     ]
-    brand: Annotated[Several[str], "Brand (slug); repeat to select several; up to 100 values"]
+    brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
-        Several[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
+        Several[str],
+        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     basis: Annotated[
         Literal["sales", "assortment"],
@@ -961,7 +981,9 @@ class ListBrandInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]
@@ -1005,7 +1027,9 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[Several[str], "Only this channel; repeat to select several; up to 100 values"]
+    channel: Annotated[
+        Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
+    ]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to use"]

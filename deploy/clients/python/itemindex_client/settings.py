@@ -8,10 +8,13 @@ import httpx
 
 from itemindex_client.errors import InvalidSetting, KeyNeeded
 
+VERSION = "1.0.0"
 URL = "http://127.0.0.1:8080/v1"
 # Printed in the documentation of every installation; it is no secret.
 ANONYMOUS_TOKEN = "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK"  # noqa: S105
 _KEYRING_SERVICE = "itemindex"
+# What httpx calls itself where its caller gave no name.
+_NAMELESS = "python-httpx/"
 # The address of a server alone: the API that this client speaks is below /v1.
 _SERVER = re.compile(r"https?://[^/?#]+")
 
@@ -39,6 +42,12 @@ class Credentials:
 
     def __repr__(self) -> str:
         return f"Credentials(url={self.url!r}, key={'set' if self.key else None})"
+
+
+def user_agent(http: httpx.Client | httpx.AsyncClient) -> dict[str, str]:
+    """Return the header that names this client, unless the client of httpx has a name of its own."""
+    named = http.headers.get("User-Agent", _NAMELESS)
+    return {"User-Agent": f"itemindex-client/{VERSION}"} if named.startswith(_NAMELESS) else {}
 
 
 def credentials(url: str | None, key: str | None, token: str | None) -> Credentials:

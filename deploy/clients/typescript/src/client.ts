@@ -57,7 +57,7 @@ export class Client {
 
   /** Return an entry for each IID, in their order. Needs a key. */
   async lookupMany(iids: string[]): Promise<LookupEntry[]> {
-    const call = { method: "POST", body: { iids }, keyNeeded: true } as const;
+    const call = { method: "POST", body: { iids }, keyNeeded: true, repeatable: true } as const;
     return (await this.#http.json<{ data: LookupEntry[] }>("/index/lookup", call)).data;
   }
 
@@ -68,7 +68,7 @@ export class Client {
 
   /** Return an entry for each identifier, in their order. Needs a key. */
   async resolveMany(identifiers: IdentifierFields[]): Promise<ResolveEntry[]> {
-    const call = { method: "POST", body: { identifiers }, keyNeeded: true } as const;
+    const call = { method: "POST", body: { identifiers }, keyNeeded: true, repeatable: true } as const;
     return (await this.#http.json<{ data: ResolveEntry[] }>("/index/resolve", call)).data;
   }
 

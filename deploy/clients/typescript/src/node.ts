@@ -52,6 +52,7 @@ async function whole(
   const path = join(target, file.name);
   const part = `${path}.part`;
   if (await isWhole(path, file)) return onBytes(file.bytes);
+  if (await isWhole(part, file)) return rename(part, path);
   // Tries are counted from the last one that came further: a file of hours may be cut many times.
   for (let tries = 0, furthest = 0; tries < TRIES_MAX; ) {
     try {
@@ -64,7 +65,8 @@ async function whole(
     const there = await size(part);
     tries = there > furthest ? 0 : tries + 1;
     furthest = Math.max(there, furthest);
-    if (there >= file.bytes) await rm(part); // not the bytes that were promised: from the beginning
+    // Not the bytes that were promised: from the beginning. Of a file without bytes there may be no part yet.
+    if (there >= file.bytes) await rm(part, { force: true });
   }
   throw new DownloadFailed(`${file.name} came no further in ${TRIES_MAX} tries; run it again to continue`);
 }
@@ -103,7 +105,8 @@ async function size(path: string): Promise<number> {
 }
 
 async function isWhole(path: string, file: ReleaseFile): Promise<boolean> {
-  if ((await size(path)) !== file.bytes) return false;
+  const there = await stat(path).catch(() => null);
+  if (there?.size !== file.bytes) return false;
   const hash = createHash("sha256");
   for await (const block of createReadStream(path)) hash.update(block as Uint8Array);
   return hash.digest("hex") === file.sha256;

@@ -802,7 +802,7 @@ export interface GetBrandInsightsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
@@ -826,7 +826,7 @@ export interface GetCategoryInsightsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
@@ -850,7 +850,7 @@ export interface GetCohortsQuery {
   to?: string | undefined;
   /** Length of a period; default: month */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
@@ -858,9 +858,9 @@ export interface GetCohortsQuery {
   convert?: string | undefined;
   /** Table of exchange rates to use */
   rates?: string | undefined;
-  /** Brand (slug); repeat to select several */
+  /** Brand (slug); repeat to select several, within the 8 kB of a URL */
   brand?: string[] | undefined;
-  /** Category (code), including its subcategories; repeat to select several */
+  /** Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL */
   category?: string[] | undefined;
   /** Field to group by; repeat for a second one */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
@@ -884,7 +884,7 @@ export interface GetPriceIndexQuery {
   to?: string | undefined;
   /** Length of a period; default: month */
   granularity?: "day" | "week" | "month" | "quarter" | "year" | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
@@ -892,9 +892,9 @@ export interface GetPriceIndexQuery {
   convert?: string | undefined;
   /** Table of exchange rates to use */
   rates?: string | undefined;
-  /** Brand (slug); repeat to select several */
+  /** Brand (slug); repeat to select several, within the 8 kB of a URL */
   brand?: string[] | undefined;
-  /** Category (code), including its subcategories; repeat to select several */
+  /** Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL */
   category?: string[] | undefined;
   /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
   kind?: "listing" | "sale" | undefined;
@@ -914,7 +914,7 @@ export interface GetPricingQuery {
   from?: string | undefined;
   /** Last day, inclusive; default: the last day with data, or `from` */
   to?: string | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
@@ -936,7 +936,7 @@ export interface GetPriorPriceQuery {
   rates?: string | undefined;
   /** Date to evaluate; default: each channel's last observed day */
   asked_on?: string | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
@@ -958,11 +958,11 @@ export interface GetReductionsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Category (code), including its subcategories; repeat to select several */
+  /** Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL */
   category?: string[] | undefined;
   /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
@@ -994,7 +994,7 @@ export interface GetSustainabilityQuery {
   from?: string | undefined;
   /** Last day, inclusive; default: the last day with data, or `from` */
   to?: string | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
   displacement?: "resale" | "repair" | undefined;
@@ -1010,7 +1010,7 @@ export interface GetSustainabilityRollupQuery {
   to?: string | undefined;
   /** Length of a period; default: month */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
@@ -1020,9 +1020,9 @@ export interface GetSustainabilityRollupQuery {
   displacement_rate?: number | undefined;
   /** Field to group by; repeat for a second one */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
-  /** Brand (slug); repeat to select several */
+  /** Brand (slug); repeat to select several, within the 8 kB of a URL */
   brand?: string[] | undefined;
-  /** Category (code), including its subcategories; repeat to select several */
+  /** Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL */
   category?: string[] | undefined;
   /** Multiply figures by units sold, or count each item once; default: sales if there are any, otherwise the assortment */
   basis?: "sales" | "assortment" | undefined;
@@ -1120,7 +1120,7 @@ export interface IdentifierRef {
 
 /** Body of a batch lookup. */
 export interface IidBody {
-  /** Item identifiers; as many as the plan allows */
+  /** Item identifiers; as many as the plan allows and the body's 256 kB hold */
   iids: string[];
 }
 
@@ -1373,7 +1373,7 @@ export interface ListBrandInsightsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
@@ -1427,7 +1427,7 @@ export interface ListCategoryInsightsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat to select several */
+  /** Only this channel; repeat to select several, within the 8 kB of a URL */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
@@ -1572,7 +1572,7 @@ export interface LookupEntry {
 
 /** Query of `lookupItems`. */
 export interface LookupItemsQuery {
-  /** Item identifiers; repeat the parameter */
+  /** Item identifiers; repeat the parameter. A URL holds 8 kB, some 300 of them: send more by `POST` */
   iid: string[];
 }
 
@@ -2317,7 +2317,7 @@ export interface RequestPlanQuery {
 
 /** Body of a batch. */
 export interface ResolveBody {
-  /** Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`) */
+  /** Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`) and the body's 256 kB hold */
   identifiers: IdentifierFields[];
 }
 
