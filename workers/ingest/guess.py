@@ -56,6 +56,7 @@ from workers.ingest.column_specs import ColumnSpec, Open
 from workers.ingest.forms import UNPACKED_BYTES_MAX
 from workers.ingest.sample import Sample, sample
 from workers.ingest.shapes import Shape, read_by, recognized
+from workers.ingest.toml_text import as_toml, quoted, shown_text
 
 _PATHS = (" > ", " › ", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
@@ -114,7 +115,7 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
         down = fill_down_of(sampled, fields["item"])
         if down is None:
             return _Writer(path, sampled, fields, None).guess()
-        name, within = _quoted(down["columns"][0]), _quoted(down["within"])
+        name, within = quoted(down["columns"][0]), quoted(down["within"])
         same = f", as long as both have the same {within}" if within != name else ""
         said = f"name: a row without {name} gets that of the row above{same}"
         form, doubts = sampled.form | {"fill_down": down}, (*sampled.doubts, said)
@@ -166,12 +167,12 @@ class _Writer:
         )
         if self.shape:
             self.lines += [
-                f"# Recognized: {self.shape.title}, because the file has {_shown(self.shape.because)}.",
+                f"# Recognized: {self.shape.title}, because the file has {shown_text(self.shape.because)}.",
                 f"# {self.shape.about}",
             ]
         self.lines += [
-            f"source = {_toml(source[:60])}  # with an item's id it makes the IID: keep it for ever",
-            f"title = {_toml(self.path.name)}  # as answers show it",
+            f"source = {as_toml(source[:60])}  # with an item's id it makes the IID: keep it for ever",
+            f"title = {as_toml(self.path.name)}  # as answers show it",
         ]
         self._doubt("license", "no file says under which terms its data is: write them here")
         self.lines.append('license = "unknown"')
@@ -181,12 +182,12 @@ class _Writer:
         for of, sentence in self.shape.doubts if self.shape else ():
             self._doubt(of, sentence)
         form = self.sampled.form | (self.shape.form if self.shape else {})
-        self.lines += [f"{name} = {_toml(value)}" for name, value in form.items()]
+        self.lines += [f"{name} = {as_toml(value)}" for name, value in form.items()]
 
     def _doubt(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> None:
         self.doubts.append(Doubt(of, sentence, choices))
-        self.lines.append(f"# CHECK {of}: {_shown(sentence)}")
-        self.lines += [f"# CHECK   {_shown(choice)}" for choice in choices]
+        self.lines.append(f"# CHECK {of}: {shown_text(sentence)}")
+        self.lines += [f"# CHECK   {shown_text(choice)}" for choice in choices]
 
     def _ask(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> Open:
         """Note a doubt, and leave the field open."""
@@ -200,7 +201,7 @@ class _Writer:
             return
         comment = evidence or self._given(spec)
         spec = [*map(self._as_written, spec)] if isinstance(spec, list) else self._as_written(spec)
-        self.lines.append(f"{name} = {_toml(_short(spec))}" + (f"  # {_shown(comment)}" if comment else ""))
+        self.lines.append(f"{name} = {as_toml(_short(spec))}" + (f"  # {shown_text(comment)}" if comment else ""))
 
     def _as_written(self, spec: ColumnSpec) -> ColumnSpec:
         """Return a field by which a load reads parts that not every row has, and codes that are formulas."""
@@ -252,7 +253,7 @@ class _Writer:
             if shortened and (role_of(column) in ("id", "gtin", "isbn") or column in columns):
                 self._doubt(
                     "id",
-                    f"a spreadsheet has cut numbers of {_quoted(column)} ({self._examples(shortened)}): their digits "
+                    f"a spreadsheet has cut numbers of {quoted(column)} ({self._examples(shortened)}): their digits "
                     "are lost, and no id is taken from this column. Export it again as text",
                 )
         if columns and columns == _columns(item["name"]):
@@ -286,7 +287,7 @@ class _Writer:
             return
         row = replaced(self.sampled, key)
         if row is not None:
-            each, shared = _quoted(self.sampled.form["each"]), _quoted(row.get(_columns(spec)[0], ""))
+            each, shared = quoted(self.sampled.form["each"]), quoted(row.get(_columns(spec)[0], ""))
             self._doubt(
                 "id",
                 f"several members of {each} have the id {shared} on the same day: the last price replaces the others. "
@@ -300,7 +301,7 @@ class _Writer:
             if key[0] in row and prices.setdefault(tuple(map(row.get, key)), text) != text:
                 self._doubt(
                     "id",
-                    f"several rows have the id {_quoted(row[key[0]])} on the same day at different prices: the last "
+                    f"several rows have the id {quoted(row[key[0]])} on the same day at different prices: the last "
                     'price replaces the others, unless identity is "event" or a column tells them apart',
                 )
                 return
@@ -309,7 +310,7 @@ class _Writer:
         item = self.fields["item"]
         twice = next((column for column in self.sampled.twice if role_of(column) == "name"), None)
         if spec == "?" or twice:
-            several = f"the file has several columns {_quoted(twice)}" if twice else ""
+            several = f"the file has several columns {quoted(twice)}" if twice else ""
             joins = "gtin" in item.get("identifiers", {}) and self.fields.get("observation")
             instead = '. If the index has the items already, write `id` and join_by = "gtin" alone' if joins else ""
             reason = several or "no column seems to be the item's name"
@@ -343,7 +344,7 @@ class _Writer:
                 made = [levels[0] | {"split": mark}]
             elif mark:
                 whole = next(text for text in cells if mark in text)
-                path = _reading(f"category = {_toml(levels[0] | {'split': mark})}", whole.replace(mark, " > "))
+                path = _reading(f"category = {as_toml(levels[0] | {'split': mark})}", whole.replace(mark, " > "))
                 self._doubt("category", f'is "{whole}" a path of several levels? If so, write', (path,))
         widest = f"{self._given(made[0])}, from the widest" if len(made) > 1 else self._given(made[0])
         self._line("category", made[0] if len(made) == 1 else made, widest)
@@ -406,13 +407,13 @@ class _Writer:
             unit = _UNIT_OF_WEIGHT.fullmatch(words[0].casefold()) if len(words) == 1 else None
             if unit and unit.lastgroup:  # a later row with another unit has no weight
                 pair: ColumnSpec = {"columns": [spec["column"], column], "match": f"^(.+) {re.escape(words[0])}$"}
-                says = f"{_quoted(column)} says {words[0]}"
+                says = f"{quoted(column)} says {words[0]}"
                 self._line("weight_kg", pair | _in_kilograms(unit.lastgroup, decimal), f"{self._given(spec)}; {says}")
                 return
         reason = "a cell is no plain number" if named else "neither its name nor its cells say whether kg or g is meant"
         example = next((text for text in cells if re.search("[.,]" if decimal else "[^0-9]", text)), cells[0])
         decimal = decimal or ("," if any("," in text for text in cells) else ".")
-        readings = ((unit, _toml(spec | _in_kilograms(unit, decimal))) for unit in _KILOGRAMS)
+        readings = ((unit, as_toml(spec | _in_kilograms(unit, decimal))) for unit in _KILOGRAMS)
         self._doubt(
             "weight",
             f'{reason}, as in "{example}": it is shown as it is written, and no footprint is computed with it. If all '
@@ -447,9 +448,9 @@ class _Writer:
         if units is not None:
             self._doubt(
                 "units",
-                f"{_quoted(_columns(units)[0])} is not used: it may be the stock. If it is the number of units that "
+                f"{quoted(_columns(units)[0])} is not used: it may be the stock. If it is the number of units that "
                 "were sold at the price, add",
-                (_reading(f"units = {_toml(_short(units))}", f"{self._cells(units)[0]} units at that price"),),
+                (_reading(f"units = {as_toml(_short(units))}", f"{self._cells(units)[0]} units at that price"),),
             )
 
     def _without_zeros(self, price: ColumnSpec, listed: ColumnSpec | None) -> tuple[ColumnSpec, ColumnSpec | None]:
@@ -488,7 +489,7 @@ class _Writer:
         texts = [text for _, text in numbered]
         fits = day_formats(texts, 0)
         if sum(counted_once(fits)) < HALF * len(texts):
-            named = _quoted(_columns(spec)[0])
+            named = quoted(_columns(spec)[0])
             self._ask("day", f"{named} seems to be the day, and no format fits: {self._examples(numbered)}")
             return
         for group in EITHER_ORDER:
@@ -511,7 +512,7 @@ class _Writer:
         first, last = bounds("", "")
         if all(day is not None and day > last for _, day in read):
             today = _reading("day = { load_day = true }", "the prices are of the day on which they are loaded")
-            named = _quoted(_columns(spec)[0])
+            named = quoted(_columns(spec)[0])
             self._ask("day", f"all days of {named} are in the future, which no day of a price may be", (today,))
             return
         for outside, where in (
@@ -522,7 +523,7 @@ class _Writer:
                 some = f"{_share(len(outside), total, 'day')} {_is(len(outside))} {where}"
                 self._doubt("day", f'{some} and {_is(len(outside))} rejected, such as "{outside[0]}"')
         if not self.shape and name_score(_columns(spec)[0], role_names()["day"]) < WHOLE - 50:
-            self._doubt("day", f"is {_quoted(_columns(spec)[0])} the day of the price?")
+            self._doubt("day", f"is {quoted(_columns(spec)[0])} the day of the price?")
         span = f", {shown(min(days))} to {shown(max(days))}" if days else ""
         forms = list(fits)
         self._line(
@@ -535,7 +536,7 @@ class _Writer:
         read = {form: parsed(text, (form,)) for form in forms}
         said = " or ".join(str(shown(day)) for day in dict.fromkeys(read.values()) if day is not None)
         choices = (
-            _reading(f"day = {_toml(spec | {'format': form})}", f'"{text}" is {_day_shown(read[form])}')
+            _reading(f"day = {as_toml(spec | {'format': form})}", f'"{text}" is {_day_shown(read[form])}')
             for form in forms
         )
         self._ask("day", f'"{text}" may be {said}: write the order of day and month', tuple(choices))
@@ -546,7 +547,7 @@ class _Writer:
         A currency that only some prices state is not that of all, and a sign of several is a question.
         """
         if isinstance(given, dict) and "constant" in given:
-            return [f"currency = {_toml(given)}"], [], given["constant"]
+            return [f"currency = {as_toml(given)}"], [], given["constant"]
         numbered = [(place, text) for place, text in self._numbered(price) if any(map(str.isdigit, text))]
         stated = Counter(mark_of(text) for _, text in numbered)
         for mark in [
@@ -565,13 +566,13 @@ class _Writer:
             apart = self._disagreement(price, given, stated)
             if apart is not None:
                 line, of_row, mark = apart
-                seen = ", ".join(map(_quoted, stated))
+                seen = ", ".join(map(quoted, stated))
                 of_each, _ = self._of_each_price(price, stated)
                 self._ask(
                     "currency",
-                    f"the prices state {seen}, and {_quoted(_columns(given)[0])} says otherwise: which is right?",
+                    f"the prices state {seen}, and {quoted(_columns(given)[0])} says otherwise: which is right?",
                     (
-                        _reading(f"currency = {_toml(_short(given))}", f"line {line} is in {of_row}"),
+                        _reading(f"currency = {as_toml(_short(given))}", f"line {line} is in {of_row}"),
                         _reading(f"currency = {of_each}", f"line {line} is in {mark}"),
                     ),
                 )
@@ -582,9 +583,9 @@ class _Writer:
             named = self._currency_of_name(price)
             if named and not stated:
                 column, fixed = named
-                self._line("currency", {"constant": fixed}, f"the name of the column {_quoted(column)} says so")
+                self._line("currency", {"constant": fixed}, f"the name of the column {quoted(column)} says so")
             else:
-                seen = ", ".join(map(_quoted, stated))
+                seen = ", ".join(map(quoted, stated))
                 some = f"{total - bare:,} of {total:,} prices have {seen}, and the others nothing"
                 sentence = some if stated else "neither a column nor the prices say it"
                 examples = tuple(
@@ -660,14 +661,14 @@ class _Writer:
         spec["match"] = f"^{others}({either}){others}$"
         if any(mark != code for mark, code in table.items()):
             spec["crosswalk"] = table
-        return _toml(spec), table
+        return as_toml(spec), table
 
     def _price(self, spec: ColumnSpec, marks: list[str], currency: str | None) -> ColumnSpec | Open:
         hundredths = next((column for column in _columns(spec) if has_word(column, "hundredths")), None)
         if hundredths:
             return self._ask(
                 "price",
-                f"{_quoted(hundredths)} seems to count the hundredths of its currency: write the prices into the file "
+                f"{quoted(hundredths)} seems to count the hundredths of its currency: write the prices into the file "
                 "with decimals, or name the column if it has whole amounts",
             )
         rivals = self.fields.get("rivals", {}).get("price", [])
@@ -678,19 +679,19 @@ class _Writer:
             if any(self.sampled.values(column) != self.sampled.values(spec["column"]) for column in rivals):
                 return self._ask(
                     "price",
-                    f"{' and '.join(map(_quoted, listed))} may each be the price: choose one",
+                    f"{' and '.join(map(quoted, listed))} may each be the price: choose one",
                     tuple(line for column in listed for line in self._prices_of(column, marks, currency)),
                 )
         for column in self.sampled.columns:
             units = [text for text in self.sampled.values(column) if text != "1" and text.isdecimal()]
             if units and plain(column).replace(" ", "") in word_list("unit_of_price"):
-                sentence = f'{_quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
+                sentence = f'{quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
                 self._doubt("price", f"{sentence}: the price is loaded as it is written, and is not divided")
         cells = self._cells(spec)
         if currency in _RARELY_WHOLE and len(cells) >= _WHOLE_MIN and all(map(_HIGH_AND_WHOLE.fullmatch, cells)):
             self._doubt(
                 "price",
-                f"{_quoted(_columns(spec)[0])} has whole amounts alone, such as {_quoted(cells[0])}: if these count "
+                f"{quoted(_columns(spec)[0])} has whole amounts alone, such as {quoted(cells[0])}: if these count "
                 "hundredths, write the prices into the file with decimals",
             )
         return self._amount_line("price", spec, marks, currency)
@@ -700,9 +701,9 @@ class _Writer:
         made, _, choices = self._amount(price_spec(self.sampled, column), marks, currency)
         if choices:
             text, readings = choices
-            return [_reading(f"price = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings]
+            return [_reading(f"price = {as_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings]
         first = next(iter(self.sampled.values(column)), "nothing")
-        return [_reading(f"price = {_toml(_short(made))}", f'of the first item "{first}"')]
+        return [_reading(f"price = {as_toml(_short(made))}", f'of the first item "{first}"')]
 
     def _parts_of_day(self) -> bool:
         """Leave the day open where a column has weeks or months, and another one the year."""
@@ -713,10 +714,10 @@ class _Writer:
         part, join, form = (week, "-W", "%G-W%V") if week else (month, "-", "%Y-%-m")
         if part is None:
             return False
-        reading = _toml({"columns": [year or "?", part], "join": join, "format": form})
+        reading = as_toml({"columns": [year or "?", part], "join": join, "format": form})
         self._ask(
             "day",
-            f"{_quoted(part)} seems to be a part of the day of the prices. A day needs the year too"
+            f"{quoted(part)} seems to be a part of the day of the prices. A day needs the year too"
             + (": choose one" if year else f", as in day = {reading}: add a column that has it"),
             (
                 *([_reading(f"day = {reading}", "the last day of each")] if year else []),
@@ -731,19 +732,17 @@ class _Writer:
             return
         for column in self.sampled.columns:
             if has_word(column, "end") and day_formats(self.sampled.values(column), MOSTLY):
-                sale = _quoted(price["first_of"][0])
-                self._doubt(
-                    "price", f"{sale} is taken wherever there is one; {_quoted(column)} may say that it is over"
-                )
+                sale = quoted(price["first_of"][0])
+                self._doubt("price", f"{sale} is taken wherever there is one; {quoted(column)} may say that it is over")
 
     def _tax_of(self, price: ColumnSpec, listed: ColumnSpec) -> None:
         """Say that a price without tax and a recommended price, which is mostly with it, are no reduction."""
         net = next((column for column in _columns(price) if has_word(column, "without_tax")), None)
         if net is not None and not any(has_word(column, "without_tax") for column in _columns(listed)):
-            recommended = " and ".join(map(_quoted, _columns(listed)))
+            recommended = " and ".join(map(quoted, _columns(listed)))
             self._doubt(
                 "list_price",
-                f"{_quoted(net)} seems to be without tax. If {recommended} is with tax, leave out list_price, or all "
+                f"{quoted(net)} seems to be without tax. If {recommended} is with tax, leave out list_price, or all "
                 "items would seem to be reduced",
             )
 
@@ -776,11 +775,13 @@ class _Writer:
             made, choices = (same[0], None) if same else (made, choices)
         if choices:
             text, readings = choices
-            lines = (_reading(f"{name} = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings)
+            lines = (
+                _reading(f"{name} = {as_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings
+            )
             said = " or ".join(value for value, _ in readings if value)
             return self._ask(name, f'"{text}" may be {said}: choose one', tuple(lines))
         if name == "price" and len(unread) > len(cells) / 2:
-            most = f"{_quoted(_columns(spec)[0])} seems to be the price, and {_share(len(unread), len(cells))}"
+            most = f"{quoted(_columns(spec)[0])} seems to be the price, and {_share(len(unread), len(cells))}"
             return self._ask(name, f"{most} cannot be read: {self._examples(unread)}")
         negative = [(place, text) for place, text in cells if re.match(r"\W*[-\u2212]\s*\W?[0-9]", text)]
         zero = [(place, text) for place, text in cells if _is_zero(text)]
@@ -838,8 +839,8 @@ class _Writer:
         dated = [column for column in self.sampled.columns if _day_of_name(column) and self.sampled.values(column)]
         if len(dated) < 2:
             return ""
-        listed = ", ".join(map(_quoted, dated[:3]))
-        day, price = _toml({"constant": str(_day_of_name(dated[0]))}), _quoted(dated[0])
+        listed = ", ".join(map(quoted, dated[:3]))
+        day, price = as_toml({"constant": str(_day_of_name(dated[0]))}), quoted(dated[0])
         return (
             f". {listed} seem to have the prices of a month or day each: make rows of them "
             f"(`unpivot` or `melt`), or write an [[observation]] for each, with day = {day} and price = {price}"
@@ -850,7 +851,7 @@ class _Writer:
         rest = [column for column in self.sampled.columns if column not in used]
         if rest:
             self.lines += ["", "# Columns that are not used, and what they hold:"]
-            self.lines += [f"# {_quoted(column)}: {_described(self.sampled.values(column))}" for column in rest]
+            self.lines += [f"# {quoted(column)}: {_described(self.sampled.values(column))}" for column in rest]
 
 
 def _day_of_name(column: str) -> date | None:
@@ -887,12 +888,12 @@ def _in_kilograms(unit: str, decimal: str) -> ColumnSpec:
 
 def _reading(line: str, example: str) -> str:
     """Return a line that may take the place of an open one, with what it makes of an example."""
-    return f"{line}  # {_shown(example)}"
+    return f"{line}  # {shown_text(example)}"
 
 
 def _codes_of(mark: str, currencies: Iterable[str]) -> tuple[str, ...]:
     """Return the entries of a crosswalk that a mark may have, the commonest first."""
-    return tuple(_reading(f"{_toml({mark: code})[2:-2]}", f"{mark} is {code}") for code in commonest(currencies)[:4])
+    return tuple(_reading(f"{as_toml({mark: code})[2:-2]}", f"{mark} is {code}") for code in commonest(currencies)[:4])
 
 
 def _day_shown(day: int | None) -> str:
@@ -929,7 +930,7 @@ def _columns_within(value: object) -> list[str]:
 
 def _described(cells: list[str]) -> str:
     distinct = list(dict.fromkeys(cells))
-    listed = ", ".join(_quoted(text[:40]) for text in distinct[:3])
+    listed = ", ".join(quoted(text[:40]) for text in distinct[:3])
     return f"{len(distinct):,} distinct in {many(len(cells), 'cell')}: {listed}" if cells else "always empty"
 
 
@@ -943,36 +944,3 @@ def _short(spec: ColumnSpec | list[ColumnSpec]) -> object:
     if isinstance(spec, list):
         return [_short(one) for one in spec]
     return spec["column"] if isinstance(spec, dict) and list(spec) == ["column"] else spec
-
-
-def _toml(value: object) -> str:
-    """Return a value as TOML writes it, without any character that a terminal would obey."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, str) and value == "\t":
-        return '"\\t"'
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, dict):
-        pairs = (
-            f"{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else _quoted(name)} = {_toml(one)}"
-            for name, one in value.items()
-        )
-        return f"{{ {', '.join(pairs)} }}"
-    return _quoted(str(value))
-
-
-def _quoted(text: str) -> str:
-    return '"' + "".join(_written(character) for character in text) + '"'
-
-
-def _written(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    return character if character.isprintable() else f"\\U{ord(character):08X}"
-
-
-def _shown(text: str) -> str:
-    return "".join(character if character.isprintable() else " " for character in text)
