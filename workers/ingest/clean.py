@@ -1,5 +1,6 @@
 """Cleaning, a column at a time: from text as a source writes it to values, and which rows have none. Pure Arrow."""
 
+import html
 import re
 from decimal import Context, Decimal
 from functools import lru_cache, reduce
@@ -35,6 +36,13 @@ _UNITS = {
     "kg": {"kg": Decimal(1), "g": Decimal("0.001"), "mg": Decimal("0.000001")},
     "l": {"l": Decimal(1), "cl": Decimal("0.01"), "ml": Decimal("0.001")},
 }
+# An entity or a tag of HTML, for RE2 and for Python.
+MARKED_UP = (
+    r"&(?:#[0-9]{2,7}|#x[0-9a-fA-F]{2,6}|[a-zA-Z]{2,8});|"
+    r"</?(?:[bipu]|br|em|strong|span|div|font|sup|sub|h[1-6])(?:[ /][^<>]*)?>"
+)
+# A tag begins with a letter: "a < b" has none.
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
 _EXACT = Context(prec=4_000)
 
 
@@ -217,7 +225,15 @@ def _as_texts(column: Any) -> Any:
     return column.cast(pa.string())
 
 
+def without_html(text: str) -> str:
+    """Return a text without the tags of HTML, with the characters that its entities stand for."""
+    return " ".join(html.unescape(_TAG.sub(" ", text)).split())
+
+
 def _cleaned(field: Field, column: Any) -> Any:
+    if field.html and pc.any(pc.match_substring_regex(column, "[<&]"), min_count=0).as_py():
+        texts = (None if text is None else without_html(text) for text in column.to_pylist())
+        column = pa.array(texts, pa.string())
     if field.trim:
         column = pc.utf8_trim_whitespace(column)
     if field.pad:

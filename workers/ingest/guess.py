@@ -16,7 +16,7 @@ from shared.gtin import is_shortened
 from shared.money import CODES, MARKS, minor_digits
 from shared.printable import many
 from workers.ingest.calendar_days import bounds, parsed, shown
-from workers.ingest.clean import quantity
+from workers.ingest.clean import MARKED_UP, quantity
 from workers.ingest.column_names import (
     WHOLE,
     has_word,
@@ -43,10 +43,14 @@ from workers.ingest.column_roles import (
     fill_down_of,
     fits_gtin,
     free_amounts,
+    gtin_by_cells,
+    is_list,
+    is_no_name,
     mark_of,
     may_be,
     meant_by,
     meant_together,
+    nothing_words,
     price_spec,
     read_numbers,
     replaced,
@@ -57,8 +61,9 @@ from workers.ingest.forms import UNPACKED_BYTES_MAX
 from workers.ingest.sample import Sample, sample
 from workers.ingest.shapes import Shape, read_by, recognized
 from workers.ingest.toml_text import as_toml, quoted, shown_text
+from workers.ingest.whole_file import with_all_rows
 
-_PATHS = (" > ", " › ", ">", " | ", "|", " » ", "::")
+_PATHS = (" >> ", " > ", " › ", ">>", ">", " | ", "|", " » ", "::")
 # A slash may also stand within the name of one level.
 _SLASHES = (" / ", "/")
 _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
@@ -75,6 +80,11 @@ _KILOGRAMS = {"kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125
 _RARELY_WHOLE = ("EUR", "USD", "GBP")
 _HIGH_AND_WHOLE = re.compile(r"[1-9][0-9]{2,}", re.ASCII)
 _WHOLE_MIN = 5
+_MARKED_UP = re.compile(MARKED_UP)
+# The unit of a price behind it: "2,50 € / kg", "15,50 €/ud.", "3.20 per piece". "12/-" has none.
+_BEHIND = r"(?:\s*/\s*[^\s0-9/-].*|\s(?:per|pro|je|por|za|за)\s.+)?"
+_UNIT_BEHIND = re.compile(r"[0-9].*?(?:\s*/\s*|\s(?:per|pro|je|por|za|за)\s)([^\s0-9/-].*)$", re.ASCII)
+_BEFORE_UNIT = f"^(.*?){_BEHIND}$"
 Choices = tuple[str, tuple[tuple[str | None, ColumnSpec], ...]]
 """An amount that may be read in several ways, and each reading with the field that gives it."""
 # Plain numbers, by their decimal marks. Unlike prices, weights often have three decimals: "1.800" is no 1,800, while
@@ -109,6 +119,7 @@ class Guess:
 def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: int = UNPACKED_BYTES_MAX) -> Guess:
     """Return a mapping for a file. Raises LoadRefused where the file cannot be read or has no items."""
     sampled = sample(path, member=member, sheet=sheet, unpacked_bytes_max=unpacked_bytes_max)
+    sampled = with_all_rows(sampled, path, unpacked_bytes_max=unpacked_bytes_max)
     shape = recognized(sampled)
     if shape is None:
         fields = by_names(sampled)
@@ -121,6 +132,9 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
         form, doubts = sampled.form | {"fill_down": down}, (*sampled.doubts, said)
         sampled = replace(read_by(sampled, form), form=form, doubts=doubts)
         return _Writer(path, sampled, by_names(sampled), None).guess()
+    identifiers = shape.fields["item"].setdefault("identifiers", {})
+    if "gtin" not in identifiers and (column := gtin_by_cells(shape.sampled)):
+        identifiers["gtin"] = {"column": column}
     return _Writer(path, shape.sampled, shape.fields, shape).guess()
 
 
@@ -140,12 +154,12 @@ class _Writer:
         item = self.fields["item"]
         self.lines += ["", "[item]"]
         self._id(item["id"])
-        self._name(item["name"])
+        self._name(self._as_text("name", item["name"]))
         for name, spec in item.items():
             if name == "category":
-                self._category(spec if isinstance(spec, list) else [spec])
+                self._category([self._as_text(name, one) for one in (spec if isinstance(spec, list) else [spec])])
             elif name not in ("id", "name", "identifiers", "attributes"):
-                self._line(name, spec)
+                self._line(name, self._as_text(name, spec))
         self._identifiers(item.get("identifiers", {}))
         self._attributes(item.get("attributes", {}))
         if self.fields.get("observation", {}).get("price"):
@@ -216,6 +230,17 @@ class _Writer:
             return ""
         return _share(len(self._cells(spec)), len(self.sampled.rows))
 
+    def _as_text(self, role: str, spec: ColumnSpec | Open) -> ColumnSpec | Open:
+        """Return the field of a text without the words that stand for none, and without what HTML adds to it."""
+        if spec == "?":
+            return spec
+        cells, words = set(self._cells(spec)), frozenset(nothing_words(role))
+        nothing = sorted(text for text in cells if plain(text) in words) if words else []
+        nothing = [text for text in nothing if text not in spec.get("null", ())]
+        spec = spec | {"null": [*spec.get("null", ()), *nothing]} if nothing else spec
+        marked_up = any(map(_MARKED_UP.search, cells)) or not self.sampled.marked_up.isdisjoint(_columns(spec))
+        return spec | {"html": True} if marked_up else spec
+
     def _cells(self, spec: ColumnSpec | list[ColumnSpec] | Open) -> list[str]:
         """Return the texts of a field, of rows that have one."""
         return [text for _, text in self._numbered(spec)]
@@ -261,6 +286,7 @@ class _Writer:
                 "id", "no column seems to be an id: the name is taken for it, and another spelling is another item"
             )
         self._missing("id", spec)
+        self._other_id(spec)
         self._replaced(spec)
         names: dict[str, str] = {}
         named = dict(self._numbered(item["name"]))
@@ -274,6 +300,32 @@ class _Writer:
                 break
         distinct = f"{len(set(cells)):,} distinct in {many(len(self.sampled.rows), 'row')}"
         self._line("id", spec, distinct if cells else "")
+
+    def _other_id(self, spec: ColumnSpec | Open) -> None:
+        """Ask which of two columns is the id, where rows with one id would replace one another."""
+        others = self.fields.get("rivals", {}).get("id", [])
+        columns, observation = _columns(spec), self.fields.get("observation", {})
+        apart = [column for key in ("day", "channel", "currency") for column in _columns(observation.get(key, []))]
+        if not others or len(columns) != 1 or "each" in self.sampled.form:
+            return
+        once, often = (spec, {"column": others[0]})
+        if len(set(self._cells(once))) < len(set(self._cells(often))):
+            once, often = often, once
+        row = replaced(self.sampled, [*_columns(often), *apart])
+        if row is None:
+            return
+        counts = (
+            f"{quoted(column)} has {len(set(cells)):,} distinct in {many(len(cells), 'cell')}"
+            for column, cells in ((_columns(one)[0], self._cells(one)) for one in (once, often))
+        )
+        self._doubt(
+            "id",
+            f"{', '.join(counts)}: rows with the same id are one item, whose last price on a day is loaded",
+            tuple(
+                _reading(f"id = {as_toml(_short(one))}", f"{self._cells(one)[0]} is an item")
+                for one in ((once, often) if once == spec else (often, once))
+            ),
+        )
 
     def _replaced(self, spec: ColumnSpec | Open) -> None:
         """Say that members of a list, such as variants, or rows would replace one another as prices of one item."""
@@ -317,6 +369,10 @@ class _Writer:
             self._doubt("name", f"{reason}: name the column that is{instead}")
             spec = "?"
         self._missing("name", spec)
+        column = _columns(spec)[0] if _columns(spec) else ""
+        if not self.shape and column and (why := is_no_name(self.sampled, column, _columns(item["id"]))):
+            example = next(iter(self._cells({"column": column})), "")
+            self._doubt("name", f'{quoted(column)} {why}, such as "{example[:60]}": is it the name of each item?')
         self._line("name", spec)
 
     def _missing(self, name: str, spec: ColumnSpec | Open, beside: tuple[ColumnSpec | Open, ...] = ()) -> None:
@@ -337,7 +393,12 @@ class _Writer:
 
     def _category(self, levels: list[ColumnSpec]) -> None:
         made = list(levels)
-        if len(levels) == 1 and "split" not in levels[0]:
+        bracketed = len(levels) == 1 and "split" not in levels[0] and share_of(self._cells(levels[0]), is_list)
+        if bracketed and bracketed >= HALF:  # a list as JSON writes it
+            inner = next((mark for mark in _PATHS if _are_in(mark, self._cells(levels[0])) >= HALF), " > ")
+            marks = {'["': "", '"]': "", '", "': inner, '","': inner}
+            made = [levels[0] | {"replace": marks, "split": inner}]
+        elif len(levels) == 1 and "split" not in levels[0]:
             cells = self._cells(levels[0])
             mark = next((mark for mark in (*_PATHS, *_SLASHES) if _are_in(mark, cells) >= HALF), None)
             if mark in _PATHS:
@@ -355,6 +416,13 @@ class _Writer:
         for name, spec in specs.items():
             if name == "gtin" and "match" not in spec and self._cells(spec):
                 self._gtin(spec)
+            elif name in ("sku", "mpn") and any(map(is_shortened, self._cells(spec))):
+                cut = [cell for cell in self._numbered(spec) if is_shortened(cell[1])]
+                self._doubt(
+                    name,
+                    f"a spreadsheet has cut numbers of {quoted(_columns(spec)[0])} ({self._examples(cut)}): the column "
+                    "is left out, because another item may have the same. Export it again as text",
+                )
             else:
                 self._line(name, spec | {"on_error": "field"} if name == "url" else spec)
 
@@ -424,6 +492,7 @@ class _Writer:
 
     def _observation(self, specs: dict[str, ColumnSpec]) -> None:
         self.lines += ["", "[observation]"]
+        specs["price"] = self._without_unit(specs["price"])
         price, listed = self._without_zeros(specs["price"], specs.get("list_price"))
         for name in ("day", "channel", "currency"):
             self._missing(name, specs.get(name, "?"), (price, self.fields["item"]["name"]))
@@ -452,6 +521,20 @@ class _Writer:
                 "were sold at the price, add",
                 (_reading(f"units = {as_toml(_short(units))}", f"{self._cells(units)[0]} units at that price"),),
             )
+
+    def _without_unit(self, price: ColumnSpec) -> ColumnSpec:
+        """Return the field of a price without the unit behind it, such as "/Stk."."""
+        cells = self._cells(price)
+        units = [found[1] for text in cells if (found := _UNIT_BEHIND.search(text))]
+        if "match" in price or not units or len(units) < HALF * len(cells):
+            return price
+        other = sorted({unit for unit in units if plain(unit) not in word_list("pieces")})
+        if other:
+            self._doubt(
+                "price",
+                f"a unit stands behind prices, such as {quoted(other[0][:40])}: is the price of one item of the file?",
+            )
+        return price | {"match": _BEFORE_UNIT}
 
     def _without_zeros(self, price: ColumnSpec, listed: ColumnSpec | None) -> tuple[ColumnSpec, ColumnSpec | None]:
         """Return both fields so that a sale price of zero is none: shops export it where nothing is reduced."""
@@ -581,7 +664,12 @@ class _Writer:
             marks = list(stated)
         elif not stated or bare > total - bare:
             named = self._currency_of_name(price)
-            if named and not stated:
+            titled = {code: title for title in self.sampled.titles for code in currencies_named(title)}
+            if len(titled) == 1 and not stated and not named:
+                [(fixed, title)] = titled.items()
+                self._doubt("currency", f"is {fixed} for all prices, as the line {quoted(title[:80])} above them says?")
+                self._line("currency", {"constant": fixed})
+            elif named and not stated:
                 column, fixed = named
                 self._line("currency", {"constant": fixed}, f"the name of the column {quoted(column)} says so")
             else:
@@ -658,7 +746,8 @@ class _Writer:
         either = "|".join(re.escape(mark) for mark in sorted(stated, key=len, reverse=True))
         table = {mark: next(iter(codes)) if len(codes) == 1 else "?" for mark, codes in meant.items()}
         spec = {name: value for name, value in price.items() if name in ("column", "first_of", "null")}
-        spec["match"] = f"^{others}({either}){others}$"
+        behind = _BEHIND if "match" in price else ""
+        spec["match"] = f"^{others}({either}){others}{behind}$"
         if any(mark != code for mark, code in table.items()):
             spec["crosswalk"] = table
         return as_toml(spec), table
@@ -684,7 +773,7 @@ class _Writer:
                 )
         for column in self.sampled.columns:
             units = [text for text in self.sampled.values(column) if text != "1" and text.isdecimal()]
-            if units and plain(column).replace(" ", "") in word_list("unit_of_price"):
+            if units and plain(column).replace(" ", "").endswith(tuple(word_list("unit_of_price"))):
                 sentence = f'{quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
                 self._doubt("price", f"{sentence}: the price is loaded as it is written, and is not divided")
         cells = self._cells(spec)
@@ -822,7 +911,8 @@ class _Writer:
         best = max(counts)
         made, values = readings[counts.index(best)]
         if best < len(cells) and (marks or 2 * best < len(cells)):
-            kept = {name: value for name, value in spec.items() if name in ("column", "first_of", "null", "on_error")}
+            keys = ("column", "first_of", "null", "on_error", "match")
+            kept = {name: value for name, value in spec.items() if name in keys}
             free = cast(ColumnSpec, kept | {"free_form": True})
             read = free_amounts(free, [text for _, text in cells])
             if sum(value is not None for value in read) > best:

@@ -37,6 +37,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
 _DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
+_QUOTED_DAY = re.compile(r'"[0-9]{4}-[0-9]{2}-[0-9]{2}[^"]*"$', re.ASCII)
 _ROWS_BELOW_MIN = 3
 _EXPLAINING_MAX = 10
 _EXPLAINED_MIN = 2
@@ -72,6 +73,14 @@ class Sample:
     """The line that names the columns."""
     formulas: frozenset[str] = frozenset()
     """Columns in which programs write ="007" to keep a spreadsheet from taking a code for a number; here it is 007."""
+    marked_up: frozenset[str] = frozenset()
+    """Columns of texts that have entities or tags of HTML in some row of the file."""
+    titles: tuple[str, ...] = ()
+    """The lines above the header."""
+    repeated: frozenset[str] = frozenset()
+    """Columns with another cell in each of these rows, and none or an earlier one in a row further down."""
+    filled_below: frozenset[str] = frozenset()
+    """Columns that have no cell in these rows, and some further down."""
 
     def values(self, column: str) -> list[str]:
         """Return the cells of a column that are not empty."""
@@ -332,6 +341,9 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
     places = {place for _, cells in rows for place, cell in enumerate(cells) if _is_formula(cell)}
     if places:
         rows = [(number, [cell[2:-1] if _is_formula(cell) else cell for cell in cells]) for number, cells in rows]
+    if dated := _quoted_days(rows):
+        places |= dated
+        rows = [(number, [c.strip('"') if n in dated else c for n, c in enumerate(cells)]) for number, cells in rows]
     at = _lowest_header(rows, _header_at(rows, whole_rows=whole_rows))
     line, header = rows[at][0], [title.strip() for title in rows[at][1]]
     if len(header) > COLUMNS_MAX:
@@ -382,7 +394,15 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
             f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
         )
     formulas = frozenset(header[place] for place in places if place < len(header))
-    return Sample(columns, kept, lines, form, tuple(doubts), twice, line, formulas)
+    titles = tuple(" ".join(filter(None, cells)) for _, cells in rows[:at])
+    return Sample(columns, kept, lines, form, tuple(doubts), twice, line, formulas, titles=titles)
+
+
+def _quoted_days(rows: list[tuple[int, list[str]]]) -> set[int]:
+    """Return the places of columns whose cells are days within quotation marks, as JSON writes a text."""
+    places = {n for _, cells in rows for n, cell in enumerate(cells) if _QUOTED_DAY.match(cell)}
+    below = {n: [cells[n] for _, cells in rows[1:] if n < len(cells) and cells[n]] for n in places}
+    return {n for n, cells in below.items() if all(map(_QUOTED_DAY.match, cells))}
 
 
 def _is_formula(cell: str) -> bool:
