@@ -42,7 +42,7 @@ _DAY_CHARACTERS_MAX = 40
 _FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z",
     "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M%z", "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S.%f UTC",
+    "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S.%f%z", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S.%f UTC",
     "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y",
     "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y. %-m. %-d.", "%Y. %-m. %-d",
@@ -444,13 +444,14 @@ def _by_name_alone(sampled: Sample, roles: dict[str, list[str]], taken: dict[str
         named += [column for column in free if role == "price" and plain(column) in word_list("price_in_full")]
         if role == "day":
             named = [column for column in named if not all(map(_NUMBER_OF_DAYS.fullmatch, sampled.values(column)))]
-            named = [column for column in named if share_of(sampled.values(column), _has_digit) >= HALF]
+        named = [column for column in named if share_of(sampled.values(column), _may_be_value) >= HALF]
         if named:
             roles[role] = named[:1]
 
 
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
+def _may_be_value(text: str) -> bool:
+    """Return whether a text can be an amount or a day, or says that a price depends."""
+    return any(map(str.isdigit, text)) or is_price_on_request(text)
 
 
 def _by_cells(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str]) -> None:

@@ -18,6 +18,7 @@ from shared.printable import many
 from workers.ingest.calendar_days import bounds, parsed, shown
 from workers.ingest.clean import MARKED_UP, quantity
 from workers.ingest.column_names import (
+    PART,
     WHOLE,
     has_word,
     is_exactly_price,
@@ -84,6 +85,10 @@ _MARKED_UP = re.compile(MARKED_UP)
 # The unit of a price behind it: "2,50 € / kg", "15,50 €/ud.", "3.20 per piece". "12/-" has none.
 _BEHIND = r"(?:\s*/\s*[^\s0-9/-].*|\s(?:per|pro|je|por|za|за)\s.+)?"
 _UNIT_BEHIND = re.compile(r"[0-9].*?(?:\s*/\s*|\s(?:per|pro|je|por|za|за)\s)([^\s0-9/-].*)$", re.ASCII)
+_DAY_IN_TITLE = re.compile(
+    r"(?<![0-9.])[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}(?![0-9])|(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])"
+)
+_UNIT_OF_AMOUNT = re.compile(_BEHIND + "$")
 _BEFORE_UNIT = f"^(.*?){_BEHIND}$"
 Choices = tuple[str, tuple[tuple[str | None, ColumnSpec], ...]]
 """An amount that may be read in several ways, and each reading with the field that gives it."""
@@ -157,7 +162,8 @@ class _Writer:
         self._name(self._as_text("name", item["name"]))
         for name, spec in item.items():
             if name == "category":
-                self._category([self._as_text(name, one) for one in (spec if isinstance(spec, list) else [spec])])
+                levels = (self._as_text(name, one) for one in (spec if isinstance(spec, list) else [spec]))
+                self._category([level for level in levels if level != "?"])
             elif name not in ("id", "name", "identifiers", "attributes"):
                 self._line(name, self._as_text(name, spec))
         self._identifiers(item.get("identifiers", {}))
@@ -308,22 +314,20 @@ class _Writer:
         apart = [column for key in ("day", "channel", "currency") for column in _columns(observation.get(key, []))]
         if not others or len(columns) != 1 or "each" in self.sampled.form:
             return
-        once, often = (spec, {"column": others[0]})
-        if len(set(self._cells(once))) < len(set(self._cells(often))):
-            once, often = often, once
-        row = replaced(self.sampled, [*_columns(often), *apart])
-        if row is None:
+        columns.append(others[0])
+        distinct = {column: len(set(self.sampled.values(column))) for column in columns}
+        once, often = sorted(columns, key=lambda column: -distinct[column])
+        if replaced(self.sampled, [often, *apart]) is None:
             return
         counts = (
-            f"{quoted(column)} has {len(set(cells)):,} distinct in {many(len(cells), 'cell')}"
-            for column, cells in ((_columns(one)[0], self._cells(one)) for one in (once, often))
+            f"{quoted(column)} has {distinct[column]:,} distinct in {many(len(self.sampled.values(column)), 'cell')}"
+            for column in (once, often)
         )
         self._doubt(
             "id",
             f"{', '.join(counts)}: rows with the same id are one item, whose last price on a day is loaded",
             tuple(
-                _reading(f"id = {as_toml(_short(one))}", f"{self._cells(one)[0]} is an item")
-                for one in ((once, often) if once == spec else (often, once))
+                _reading(f"id = {quoted(column)}", f"{self.sampled.values(column)[0]} is an item") for column in columns
             ),
         )
 
@@ -493,6 +497,7 @@ class _Writer:
     def _observation(self, specs: dict[str, ColumnSpec]) -> None:
         self.lines += ["", "[observation]"]
         specs["price"] = self._without_unit(specs["price"])
+        self._sale_above_price(specs)
         price, listed = self._without_zeros(specs["price"], specs.get("list_price"))
         for name in ("day", "channel", "currency"):
             self._missing(name, specs.get(name, "?"), (price, self.fields["item"]["name"]))
@@ -522,6 +527,27 @@ class _Writer:
                 (_reading(f"units = {as_toml(_short(units))}", f"{self._cells(units)[0]} units at that price"),),
             )
 
+    def _sale_above_price(self, specs: dict[str, ColumnSpec]) -> None:
+        """Take the usual price where the sale price is the higher one: it is then no reduction."""
+        columns = specs["price"].get("first_of", [])
+        sale, usual = (columns[-2:]) if len(columns) > 1 else ("", "")
+        amounts = {
+            column: read_numbers({"column": column}, [row.get(column, "") for row in self.sampled.rows])
+            for column in (sale, usual)
+            if column
+        }
+        pairs = [(a, b) for a, b in zip(*amounts.values(), strict=True) if a and b] if amounts else []
+        above = [(a, b) for a, b in pairs if float(a) > float(b)]
+        if above and len(above) >= HALF * len(pairs):
+            self._doubt(
+                "price",
+                f"{quoted(sale)} is above {quoted(usual)} in {many(len(above), 'row')}, such as {above[0][0]} above "
+                f"{above[0][1]}: it is no reduction, and {quoted(usual)} is taken",
+            )
+            specs["price"] = price_spec(self.sampled, usual)
+            if "beside" in specs.get("list_price", {}):
+                del specs["list_price"]
+
     def _without_unit(self, price: ColumnSpec) -> ColumnSpec:
         """Return the field of a price without the unit behind it, such as "/Stk."."""
         cells = self._cells(price)
@@ -547,6 +573,8 @@ class _Writer:
         return price | none, listed | none if listed is not None and "beside" in listed else listed
 
     def _day(self, spec: ColumnSpec | None) -> None:
+        if spec is None and self._day_above():
+            return
         if spec is None:
             dated = re.search(r"(?<!\d)(?:19|20)\d{2}-?[01]\d-?[0-3]\d(?!\d)", self.path.name)
             if dated:
@@ -615,6 +643,21 @@ class _Writer:
             f"{_share(len(days), total)} {_has(len(days))} a day{span}",
         )
 
+    def _day_above(self) -> bool:
+        """Take the one day that the lines above the header state."""
+        found = {
+            day: title
+            for title in self.sampled.titles
+            for text in _DAY_IN_TITLE.findall(title)
+            if (day := parsed(text, ("%d.%m.%Y", "%Y-%m-%d"))) is not None
+        }
+        if len(found) != 1:
+            return False
+        [(day, title)] = found.items()
+        self._doubt("day", f"is {shown(day)} for all prices, as the line {quoted(title[:80])} above them says?")
+        self._line("day", {"constant": str(shown(day))})
+        return True
+
     def _doubt_of_order(self, spec: ColumnSpec, text: str, *forms: str) -> None:
         read = {form: parsed(text, (form,)) for form in forms}
         said = " or ".join(str(shown(day)) for day in dict.fromkeys(read.values()) if day is not None)
@@ -664,6 +707,8 @@ class _Writer:
             marks = list(stated)
         elif not stated or bare > total - bare:
             named = self._currency_of_name(price)
+            if not named and not stated:
+                named = self._currency_of_other_amounts(price)
             titled = {code: title for title in self.sampled.titles for code in currencies_named(title)}
             if len(titled) == 1 and not stated and not named:
                 [(fixed, title)] = titled.items()
@@ -671,7 +716,7 @@ class _Writer:
                 self._line("currency", {"constant": fixed})
             elif named and not stated:
                 column, fixed = named
-                self._line("currency", {"constant": fixed}, f"the name of the column {quoted(column)} says so")
+                self._line("currency", {"constant": fixed}, f"the column {quoted(column)} says so")
             else:
                 seen = ", ".join(map(quoted, stated))
                 some = f"{total - bare:,} of {total:,} prices have {seen}, and the others nothing"
@@ -735,6 +780,25 @@ class _Writer:
         columns += [column for column in self.sampled.columns if "Currency=" in column]
         found = {code: column for column in reversed(columns) for code in currencies_named(column)}
         return (*found.values(), *found) if len(found) == 1 else None
+
+    def _currency_of_other_amounts(self, price: ColumnSpec) -> tuple[str, str] | None:
+        """Return the column of other amounts, such as of prices per kilogram, that states a currency, and that one."""
+        found: dict[str, str] = {}
+        for column in self.sampled.columns:
+            if column in _columns(price) or not any(
+                name_score(column, role_names()[role]) >= PART for role in ("no_price", "list_price", "sale_price")
+            ):
+                continue
+            amounts = [text for text in self.sampled.values(column) if any(map(str.isdigit, text))]
+            marks = {mark_of(_UNIT_OF_AMOUNT.sub("", text)) for text in amounts} - {""}
+            meant = [meant_by(mark) for mark in marks]
+            if meant and all(len(codes) == 1 for codes in meant):
+                found |= {code: column for codes in meant for code in codes}
+        if len(found) != 1:
+            return None
+        [(code, column)] = found.items()
+        self._doubt("currency", f"only {quoted(column)} states one, {code}: are all prices in it?")
+        return column, code
 
     def _of_each_price(self, price: ColumnSpec, stated: Counter[str]) -> tuple[str, dict[str, str]]:
         """Return a field that reads the currency out of each price, and the currency of each mark: "?" if open."""

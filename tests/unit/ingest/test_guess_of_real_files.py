@@ -219,3 +219,39 @@ def test_a_day_between_quotation_marks_is_a_day(tmp_path: Path) -> None:
     rows = "".join(f'{n},Jar {n},{n},EUR,"""2026-04-0{n}T08:00:00.000Z"""\n' for n in (1, 2, 3))
     found = asked(tmp_path, "sku,name,price,currency,date\n" + rows)
     assert [str(row["day"]) for row in found.found.observations] == ["2026-04-01", "2026-04-02", "2026-04-03"]
+
+
+def test_a_line_above_the_header_says_the_day(tmp_path: Path) -> None:
+    content = "Kiln Street;;\nPrices of 04.05.2024, EUR;;\nsku;name;price\n1;Jar;3.50\n2;Lid;2.50\n3;Pot;9.00\n"
+    found = asked(tmp_path, content)
+    assert {str(row["day"]) for row in found.found.observations} == {"2024-05-04"}
+    assert "Prices of 04.05.2024" in found.doubts("day")
+
+
+def test_a_sale_price_above_the_price_is_none(tmp_path: Path) -> None:
+    rows = "1,Jar,10.00,14.00\n2,Lid,2.00,2.40\n3,Pot,5.00,\n"
+    found = asked(tmp_path, "sku,name,price,special price\n" + rows, currency="EUR")
+    assert [row[1:3] for row in found.prices] == [("10.00", None), ("2.00", None), ("5.00", None)]
+    assert '"special price" is above "price" in 2 rows' in found.doubts("price")
+
+
+def test_a_price_per_kilogram_beside_the_price_says_the_currency(tmp_path: Path) -> None:
+    rows = "1,Jar,9.90,10.00 €/kg\n2,Lid,2.00,\n3,Pot,5.00,8.00 €/l\n"
+    found = asked(tmp_path, "sku,title,price,basePrice\n" + rows)
+    assert [row[1:] for row in found.prices] == [("9.90", None, "EUR"), ("2.00", None, "EUR"), ("5.00", None, "EUR")]
+    assert '"basePrice" states one, EUR' in found.doubts("currency")
+
+
+def test_the_categories_of_the_rest_interface_are_read(tmp_path: Path) -> None:
+    rows = [
+        {"id": n, "name": f"Jar {n}", "sku": f"J-{n}", "type": "simple", "status": "publish", "price": "3",
+         "regular_price": "3", "sale_price": "", "tax_status": "taxable", "short_description": "x",
+         "categories": [{"id": 4, "name": "Jars", "slug": "jars"}]}
+        for n in (1, 2, 3)
+    ]  # fmt: skip
+    assert mapping_of(tmp_path, json.dumps(rows), "a.json")["item"]["category"] == "categories.0.name"
+
+
+def test_a_language_of_names_is_no_price(tmp_path: Path) -> None:
+    rows = "1,Jar,Krug\n2,Lid,Deckel\n3,Pot,Topf\n"
+    assert "observation" not in mapping_of(tmp_path, "code,product_name_en,product_name_ar\n" + rows)
