@@ -712,8 +712,8 @@ GUESS_FAULTS = (
     fault(
         "a price whose currency is another is read without its mark",
         _WRITER,
-        "return _toml(spec), table",
-        'return _toml({"constant": "USD"}), table',
+        "return as_toml(spec), table",
+        'return as_toml({"constant": "USD"}), table',
         f"{_GUESS}::test_each_price_has_the_currency_that_its_cell_states",
     ),
     fault(
