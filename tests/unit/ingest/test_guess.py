@@ -25,7 +25,7 @@ from shared.clock import utc_now
 from shared.errors import LoadRefused
 from tests.unit.ingest.guessing import FILES, Tried, tried
 from workers.ingest.column_roles import free_amounts, is_gtin
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 from workers.ingest.mapping import Mapping, parse, read
 from workers.ingest.preview import Previewer
 from workers.ingest.shapes import FOLDER

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.ingest.guessing import Tried, tried
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 
 SHOPIFY = "Handle,Title,Vendor,Option1 Name,Option1 Value,Option2 Name,Option2 Value,Option3 Name,Option3 Value,"
 SHOPIFY += "Variant SKU,Variant Grams,Variant Price,Variant Compare At Price,Variant Weight Unit\n"

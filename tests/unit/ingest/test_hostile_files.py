@@ -36,7 +36,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from shared.errors import ItemIndexError
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 from workers.ingest.mapping import parse
 from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer
