@@ -1,6 +1,7 @@
 """Guesses of files as shops, wholesalers and tills export them: what was read wrongly there, with rows of our own."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,10 @@ import pytest
 
 from tests.unit.ingest.guessing import Tried, tried
 from workers.ingest.guess.guess import guess
+from workers.ingest.mapping import parse
+from workers.ingest.preview import Previewer
+from workers.ingest.toml_text import as_toml
+from workers.ingest.transform import Transformer
 
 SHOPIFY = "Handle,Title,Vendor,Option1 Name,Option1 Value,Option2 Name,Option2 Value,Option3 Name,Option3 Value,"
 SHOPIFY += "Variant SKU,Variant Grams,Variant Price,Variant Compare At Price,Variant Weight Unit\n"
@@ -255,3 +260,15 @@ def test_the_categories_of_the_rest_interface_are_read(tmp_path: Path) -> None:
 def test_a_language_of_names_is_no_price(tmp_path: Path) -> None:
     rows = "1,Jar,Krug\n2,Lid,Deckel\n3,Pot,Topf\n"
     assert "observation" not in mapping_of(tmp_path, "code,product_name_en,product_name_ar\n" + rows)
+
+
+def test_two_amounts_in_one_cell_are_a_question_with_both(tmp_path: Path) -> None:
+    rows = '1,Jar,"1.290,00RSD1.023,00RSD"\n2,Lid,"290,00RSD223,50RSD"\n3,Pot,"450,00RSD"\n'
+    [doubt] = [one for one in guess(written(tmp_path, "sku,name,price\n" + rows)).doubts if one.of == "price"]
+    assert "2 of 3 cells have two amounts" in doubt.sentence
+    last, first = (tomllib.loads(choice)["price"] for choice in doubt.choices)
+    for field, amounts in ((last, ["1023.00", "223.50", "450.00"]), (first, ["1290.00", "290.00", "450.00"])):
+        text = guess(tmp_path / "a.csv").text.replace('price = "?"', f"price = {as_toml(field)}")
+        mapping = parse(re.sub(r"(?m)^currency = .*$", 'currency = { constant = "RSD" }', text))
+        found = Previewer(mapping, shown=9).of_items([tmp_path / "a.csv"], Transformer(mapping, {}))
+        assert [row["price"] for row in found.observations] == amounts

@@ -30,6 +30,14 @@ from workers.ingest.guess.writer import (
 )
 from workers.ingest.toml_text import as_toml, quoted
 
+# Two amounts with their decimals in one cell, such as a price and the one before a reduction.
+_TWO_AMOUNTS = re.compile(
+    r"([0-9][0-9.,]*[.,][0-9]{2})(?![0-9]|[.,][0-9]).*?([0-9][0-9.,]*[.,][0-9]{2})(?![0-9]|[.,][0-9])",
+    re.ASCII | re.DOTALL,
+)
+_FIRST_AMOUNT = r"^[^0-9]*([0-9][0-9.,]*[.,][0-9]{2})"
+_LAST_AMOUNT = r"([0-9][0-9.,]*[.,][0-9]{2})[^0-9]*$"
+_GLUED_MIN = 0.2
 # Shops seldom have nothing but whole prices of a hundred and more in these currencies; marketplaces write cents so.
 _RARELY_WHOLE = ("EUR", "USD", "GBP")
 _HIGH_AND_WHOLE = re.compile(r"[1-9][0-9]{2,}", re.ASCII)
@@ -68,6 +76,20 @@ class PriceWriter(FieldWriter):
                 sentence = f'{quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
                 self._doubt("price", f"{sentence}: the price is loaded as it is written, and is not divided")
         cells = self._cells(spec)
+        glued = [text for text in cells if _TWO_AMOUNTS.search(text)]
+        if glued and len(glued) >= _GLUED_MIN * len(cells) and not spec.keys() & {"match", "columns"}:
+            first, last = (spec | {"match": match, "free_form": True} for match in (_FIRST_AMOUNT, _LAST_AMOUNT))
+            found = _TWO_AMOUNTS.search(glued[0])
+            assert found is not None
+            return self._ask(
+                "price",
+                f"{share_of_cells(len(glued), len(cells))} {has_or_have(len(glued))} two amounts, such as "
+                f"{quoted(glued[0][:60])}: which is the price?",
+                (
+                    reading_line(f"price = {as_toml(last)}", f"{found[2]}, the last of each"),
+                    reading_line(f"price = {as_toml(first)}", f"{found[1]}, the first of each"),
+                ),
+            )
         if currency in _RARELY_WHOLE and len(cells) >= _WHOLE_MIN and all(map(_HIGH_AND_WHOLE.fullmatch, cells)):
             self._doubt(
                 "price",
