@@ -451,7 +451,7 @@ def _by_name_alone(sampled: Sample, roles: dict[str, list[str]], taken: dict[str
 
 def _may_be_value(text: str) -> bool:
     """Return whether a text can be an amount or a day, or says that a price depends."""
-    return any(map(str.isdigit, text)) or is_price_on_request(text)
+    return len(text) <= _DAY_CHARACTERS_MAX and (any(map(str.isdigit, text)) or is_price_on_request(text))
 
 
 def _by_cells(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str]) -> None:

@@ -260,6 +260,8 @@ def test_the_categories_of_the_rest_interface_are_read(tmp_path: Path) -> None:
 def test_a_language_of_names_is_no_price(tmp_path: Path) -> None:
     rows = "1,Jar,Krug\n2,Lid,Deckel\n3,Pot,Topf\n"
     assert "observation" not in mapping_of(tmp_path, "code,product_name_en,product_name_ar\n" + rows)
+    texts = "".join(f"{n},Jar {n},Clay of 80 parts and sand of 20 parts that was burnt\n" for n in (1, 2, 3))
+    assert "observation" not in mapping_of(tmp_path, "code,product_name_en,ingredients_text_ar\n" + texts)
 
 
 def test_two_amounts_in_one_cell_are_a_question_with_both(tmp_path: Path) -> None:
