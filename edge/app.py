@@ -26,7 +26,7 @@ from edge.docs.root import Root
 from edge.docs.well_known import WellKnown
 from edge.events.routes import event_routes
 from edge.health import Health
-from edge.http.middleware import chunked_framing, negotiation, preflight, trailing_slash
+from edge.http.middleware import chunked_framing, dot_segments, negotiation, preflight, trailing_slash
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
 from edge.http.representation import answer_keeping
@@ -61,6 +61,7 @@ def create_app(resources: Resources) -> web.Application:
             RequestContext(trusted, problems, resources.access_log, resources.spans, resources.usage.note).middleware(),
             answer_keeping(resources.answers),
             problems.middleware(),
+            dot_segments,
             chunked_framing,
             preflight,
             trailing_slash,
@@ -110,7 +111,10 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
     docs, errors = Docs(settings, document, resources.credentials, guides), Errors(settings)
     openapi = OpenApiFiles(document, settings.base_url, settings.anonymous_token)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
-    root, quota = Root(settings, resources.limiter), QuotaPage(resources.limiter, resources.database)
+    root, quota = (
+        Root(settings, resources.limiter),
+        QuotaPage(resources.limiter, resources.database, services.stored_exports),
+    )
     return (
         Route("GET", f"{PREFIX}/health", health.live, Rule(name="health", any_origin=True)),
         Route("GET", f"{PREFIX}/ready", health.ready, Rule(name="ready", any_origin=True)),
@@ -187,7 +191,8 @@ def _organization_routes(services: Services) -> tuple[Route, ...]:
 
 def _paid_routes(services: Services) -> tuple[Route, ...]:
     resources, orders, serializer = services.resources, services.orders, services.job_serializer
-    jobs, events = Jobs(orders, serializer, resources.results, services.lists), Events(orders, serializer)
+    jobs = Jobs(orders, serializer, resources.results, services.lists, services.open_downloads)
+    events = Events(orders, serializer)
     prior = PriorPrice(resources.database, services.settings.base_url)
     reads = (services.price_history, prior, services.sustainability)
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))

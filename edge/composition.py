@@ -29,6 +29,9 @@ from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService
 from edge.quota.billing import Billing, PersonLimits
 from edge.quota.limiter import DegradedLimiter, RateLimiter
+from edge.quota.open_downloads import OpenDownloads
+from edge.quota.stored_exports import StoredExports
+from edge.quota.suggestions import SuggestionLimits
 from edge.quota.usage import RequestLog, UsageRecorder
 from edge.search.answers import SearchAnswers
 from edge.search.engine import ItemSearch, SearchEngine
@@ -104,6 +107,8 @@ class Resources:
             ttl_seconds=settings.record_ttl_seconds,
         )
         self.results = open_object_store(settings, _RESULTS_SECONDS)
+        # Patient: a part of an upload is 16 MiB, which a bucket may take longer to accept than a download may wait.
+        self.uploads = open_object_store(settings)
         self.spans = Spans(settings, "edge")
         self.plan_notices = PlanNotices(database, settings, log)
         stores = {"state": state, "cache": cache}
@@ -189,6 +194,7 @@ class Services:
         self.lists = Paginator(cursors, self.data_version)
         self.billing = Billing(resources.limiter)
         self.person_limits = PersonLimits(resources.limiter, settings)
+        self.suggestion_limits = SuggestionLimits(resources.limiter)
         self.organizations = OrganizationService(database, settings)
         self.idempotent_acts = IdempotentActs(database, settings)
         self.search = ItemSearch(resources.search, resources.resolutions, version)
@@ -197,16 +203,18 @@ class Services:
         self.sustainability = Sustainability(database, settings.base_url)
         self.orders = orders = JobOrders(database, resources.job_waiters, settings.jobs_waiting_max, resources.log)
         self.job_serializer = jobs = JobSerializer(settings.base_url, settings.problem_base_url)
-        self.reports = ReportService(database, version, orders, jobs, resources.results, cursors)
+        self.open_downloads = under_way = OpenDownloads()
+        self.reports = ReportService(database, version, orders, jobs, resources.results, cursors, under_way)
         allowance = DownloadAllowance(resources.limiter, settings)
-        self.downloads = FileResponder(resources.results, settings.x_accel_location, allowance)
+        self.downloads = FileResponder(resources.results, settings.x_accel_location, allowance, under_way)
         urls = SignedUrls(*settings.signing_secrets)
         self.links = LinkChecker(urls, database)
         self.data_credentials = DataCredentialService(*settings.signing_secrets)
         self.releases = ReleaseRepository(database)
         self.iceberg = IcebergMetadata(self.releases)
         self.release_urls = UrlSigner(urls, settings.base_url, settings.signed_url_seconds)
-        self.exports = ExportService(database, version, orders, self.downloads)
+        self.stored_exports = StoredExports(database, settings.stored_export_bytes_max)
+        self.exports = ExportService(database, version, orders, self.downloads, self.stored_exports)
         self.export_serializer = ExportSerializer(settings.base_url, jobs, urls, settings.signed_url_seconds)
         self.events = EventFeed(database, self.data_version)
         self.watches = WatchService(database)

@@ -9,10 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 from aiohttp import hdrs, web
-from aiohttp.http_parser import HttpRequestParser
+from aiohttp.http_parser import HttpRequestParser, RawRequestMessage
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_response import StreamResponse
 from aiohttp.worker import GunicornUVLoopWebWorker
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from edge.app import SERVICES, create_app
 from edge.composition import Resources, opened
@@ -27,7 +28,7 @@ from shared.telemetry.log import LineWriter, adopt_libraries
 _PARSER_PROBLEMS = {
     400: (
         "invalid-request",
-        "The request is not valid HTTP. In its URL, percent-encode characters outside ASCII (%C3%BC).",
+        "The request is not valid HTTP. In its URL, percent-encode spaces (%20) and characters outside ASCII (%C3%BC).",
     ),
     500: ("internal-error", "An unexpected error occurred."),
     504: ("upstream-timeout", "A part of the service did not respond in time."),
@@ -190,6 +191,22 @@ class EdgeWorker(GunicornUVLoopWebWorker):
             os.utime(self.tmp.fileno(), (ends, ends))  # without a loop there are no beats
 
 
+def make_request(app: web.Application, message: RawRequestMessage, *parts: Any) -> web.Request:
+    """Make a request whose headers are text: bytes that are no UTF-8 become replacement characters.
+
+    aiohttp keeps such bytes as lone surrogates, which whoever writes the text anywhere would fail to encode.
+    """
+    if not all(value.isascii() for _, value in message.raw_headers):
+        headers = CIMultiDict((name, _readable(value)) for name, value in message.headers.items())
+        raw = tuple((name.encode(), value.encode()) for name, value in headers.items())
+        message = message._replace(headers=CIMultiDictProxy(headers), raw_headers=raw)
+    return app._make_request(message, *parts)
+
+
+def _readable(text: str) -> str:
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
 class EdgeServer(web.Server):
     """Creates a connection's protocol: aiohttp's own, preceded by the fast path."""
 
@@ -248,7 +265,7 @@ class DrainingRunner(web.AppRunner):
             self.app._handle,
             fast_path=self._fast_path,
             problem_base_url=self._resources.settings.problem_base_url,
-            request_factory=self.app._make_request,
+            request_factory=partial(make_request, self.app),
             keepalive_timeout=_KEEP_ALIVE_SECONDS,
             access_log=None,
             max_line_size=_HEAD_BYTES_MAX,

@@ -20,8 +20,7 @@ NEEDED = ("edge_database_url", "state_url", "cache_url", "token_pepper", "signin
 
 def checked_settings() -> Settings:
     """Read the edge's settings; raise ConfigurationError with a line for each that must not be used."""
-    settings = Settings.from_environment()
-    settings.require(*NEEDED)
+    settings = Settings.from_environment(needed=NEEDED)
     if same_user(settings.edge_database_url, settings.database_url):
         raise ConfigurationError(
             "EDGE_DATABASE_URL has the user of DATABASE_URL, who owns the schema; use a login in itemindex_edge"

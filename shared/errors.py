@@ -129,6 +129,13 @@ class StoreUnavailable(ItemIndexError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class StoreFull(StoreUnavailable):
+    """The disk of a store is full; more room on it ends that."""
+
+    def __init__(self, store: str) -> None:
+        super().__init__(store, state="is full")
+
+
 class RollupsOutdated(StoreUnavailable):
     """The reports' rollups are in the layout of another version; `itemindex migrate` or the next load derives them."""
 
@@ -186,3 +193,14 @@ class CategoryNotFound(JobRefused):
 
 class JobNotFound(ItemIndexError):
     """The caller's organization has no such job."""
+
+
+def copy_of(error: Exception) -> Exception:
+    """Return an equal error, caused by the given one, for one of several who wait for the same outcome.
+
+    Each `raise` of one object adds its own traceback to it, with the requests of all who raised it before.
+    """
+    copied = type(error).__new__(type(error), *error.args)  # without __init__, whose arguments are others
+    copied.__dict__.update(error.__dict__)
+    copied.__cause__ = error
+    return copied

@@ -10,7 +10,7 @@ from shared.processes import imports_for_good
 if __name__ == "__main__":
     with imports_for_good():
         if sys.argv[1:] == ["dispatcher"]:
-            from workers.dispatcher import main
+            from workers.dispatcher.dispatch import main
         else:
             from workers.worker import main
     main()

@@ -13,7 +13,7 @@ from celery.utils.nodenames import default_nodename, host_format
 from celery.worker.consumer import Consumer
 from threadpoolctl import threadpool_limits
 
-from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXECUTE_PART, JOB_KINDS
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXECUTE_PART, JOB_KINDS, QUEUES, RELEASE
 from shared.processes import imports_for_good, without_pandas
 from shared.settings.settings import Settings, settings_or_exit
 from shared.telemetry import metrics
@@ -25,6 +25,7 @@ from workers.jobs.context import Services, build_services
 from workers.jobs.job_handler import Handlers
 from workers.jobs.progress import WorkerProgress, beat_until_end, watch
 from workers.jobs.runner import JobRunner
+from workers.jobs.startup import settings_at_start
 
 # Celery's consumer, made to survive any message: one that it cannot read is refused, counted and never quoted.
 
@@ -132,6 +133,7 @@ class Worker:
         metrics.begin_at_zero(metrics.messages_refused, REASONS)
         metrics.begin_at_zero(metrics.jobs_lost, JOB_KINDS)
         metrics.begin_at_zero(metrics.jobs_finished, JOB_KINDS, ["failed"])
+        metrics.begin_at_zero(metrics.rows_set_aside, ["webhook"])
 
     def run(self, queues: str | None, processes: int | None, name: str | None) -> int:
         """Take jobs from these queues (comma-separated; None: all) until a signal ends it; return the exit code.
@@ -220,4 +222,19 @@ def main(handlers: Callable[[Services], Handlers] | None = None) -> None:
     if handlers is not None:
         without_pandas()
     gc.freeze()  # what is imported stays: no collection, in no process of the pool, needs to look at it
-    sys.exit(Worker(settings_or_exit(), handlers).run(given.queues, given.processes, given.name))
+    sys.exit(Worker(_settings_of(given.queues), handlers).run(given.queues, given.processes, given.name))
+
+
+def _settings_of(queues: str | None) -> Settings:
+    """Return the settings; end the process with a line for each fault, also of the key that signs releases."""
+    served = QUEUES if queues is None else queues.split(",")
+    signs = RELEASE.queue in served
+    settings = settings_at_start(
+        ["signing_secret"] if DELIVER_QUEUE in served else [], ["release_signing_key_file"] if signs else []
+    )
+    key_file = settings.release_signing_key_file
+    if signs and key_file is not None:
+        from shared.bulk.signing import SigningKey  # only where it is needed: it loads a library
+
+        settings_or_exit(lambda: SigningKey.read(key_file))
+    return settings

@@ -295,6 +295,7 @@ def _sessions(store: Any, person_id: str) -> dict[str, SessionBeginning]:
 
 
 _LIMIT_MAX = 2**31 - 1  # of an integer column
+_BYTES_MAX = 2**63 - 1
 
 
 @click.group()
@@ -320,6 +321,11 @@ table(
 @click.option("--jobs-running", type=click.IntRange(0, _LIMIT_MAX), help="Jobs that run at the same time.")
 @click.option("--jobs-queued", type=click.IntRange(0, _LIMIT_MAX), help="Jobs that wait at the same time.")
 @click.option("--batch-iids-max", type=click.IntRange(0, 1_000), help="IIDs or identifiers in one batch.")
+@click.option(
+    "--stored-export-bytes-max",
+    type=click.IntRange(0, _BYTES_MAX),
+    help="Bytes of exports that are stored at the same time; plans without this limit have STORED_EXPORT_BYTES_MAX.",
+)
 @click.option(
     "--self-service/--no-self-service", default=None, help="Whether people may choose the plan without approval."
 )

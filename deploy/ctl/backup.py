@@ -19,7 +19,9 @@ from deploy.local.backup_bucket import Bucket
 from deploy.local.backups import (
     SQL,
     BackupError,
+    Base,
     Source,
+    Timeline,
     choose,
     explained,
     program,
@@ -32,7 +34,7 @@ from shared.clock import utc_now
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
-from shared.telemetry.log import Log
+from shared.telemetry.log import Log, trace_of
 
 _BEAT_SECONDS = 1.0
 _LOOK_SECONDS = 60.0
@@ -55,6 +57,13 @@ class Moment(click.ParamType[datetime.datetime]):
         if moment is None or moment.tzinfo is None:
             self.fail(f"{value!r} is not a moment; write it in UTC, such as 2026-11-20T14:03:05Z", param, ctx)
         return moment.astimezone(datetime.UTC)
+
+
+_cluster_option = click.option(
+    "--cluster",
+    default=None,
+    help="The cluster, as `itemindex backup list` names it; default: the only one that holds loads.",
+)
 
 
 @click.group("backup")
@@ -105,6 +114,8 @@ def _copy(bucket: Bucket, source: Source, log: Log, stopping: threading.Event) -
             continue  # the receiver has just completed a file, and so renamed it
         except (BackupError, OSError) as error:
             log.warning("backup-delayed", error=str(error))
+        except Exception as error:  # noqa: BLE001 - without this thread the bucket would fall behind for ever
+            log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
 
 
 def _keep(settings: Settings, bucket: Bucket | None, log: Log, stopping: threading.Event) -> None:
@@ -126,20 +137,14 @@ def _keep(settings: Settings, bucket: Bucket | None, log: Log, stopping: threadi
                     source.timeline, source.moment() - datetime.timedelta(days=settings.backup_retention_days)
                 )
             metrics.backup_taken_seconds.set(bases[-1].moment.timestamp())
-            tried = _tried(settings.backup_dir)
-            if (utc_now().timestamp() - tried) / 3600 >= settings.backup_check_hours:
-                log.info("backup-restored", **verified(settings))
-            metrics.backup_restored_seconds.set(_tried(settings.backup_dir))
+            if (utc_now().timestamp() - source.timeline.tried_at()) / 3600 >= settings.backup_check_hours:
+                log.info("backup-restored", **verified(settings, source.timeline.cluster))
+            metrics.backup_restored_seconds.set(source.timeline.tried_at())
         except (BackupError, psycopg.Error, OSError) as error:
             log.error("backup-failed", error=str(error))
+        except Exception as error:  # noqa: BLE001 - without this thread no further backup would be taken
+            log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
         stopping.wait(_LOOK_SECONDS)
-
-
-def _tried(root: Path) -> float:
-    try:
-        return (root / "restored").stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
 
 
 @backup.command("take", epilog="Example: itemindex backup take")
@@ -154,48 +159,51 @@ def take() -> None:
 @backup.command("list", epilog="Example: itemindex backup list --json")
 @json_option
 def list_() -> None:
-    """List the base backups, and the latest moment to which each can be restored."""
+    """List the base backups, the latest moment to which each can be restored, and whether loads are there then."""
     rows = []
     for timeline in timelines(Settings.from_environment().backup_dir):
         received = timeline.received()
         for base in timeline.bases():
             until = max(received or base.moment, base.moment)
-            rows.append({"from": base.moment.isoformat(), "to": until.isoformat(), "path": str(base.path)})
+            holds = "" if timeline.is_empty else "loads"
+            span = {"from": base.moment.isoformat(), "to": until.isoformat()}
+            rows.append({"cluster": timeline.cluster, **span, "holds": holds, "path": str(base.path)})
     show(rows, title="backups")
 
 
 @backup.command("verify", epilog="Example: itemindex backup verify")
+@_cluster_option
 @json_option
-def verify() -> None:
+def verify(cluster: str | None) -> None:
     """Test the newest backup: check its files against their manifest, restore it to a temporary directory, and read
     it."""
-    found = verified(Settings.from_environment())
+    found = verified(Settings.from_environment(), cluster)
     report("restored data_version {data_version} of {moment}", **found)
 
 
-def verified(settings: Settings) -> dict[str, object]:
+def verified(settings: Settings, cluster: str | None) -> dict[str, object]:
     """Restore the newest backup into a directory that is deleted afterwards; return what it holds.
 
-    Raises BackupError. A success is written down: the age of the last one is a metric.
+    Of several clusters it is that of `choose`. Raises BackupError. A success is written down: its age is a metric.
     """
-    with _root(settings, settings.backup_dir / "check", None) as root:
-        found = _verified(settings, root)
-    (settings.backup_dir / "restored").touch()
+    with _root(settings, settings.backup_dir / "check", None, cluster) as root:
+        timeline, base = choose(root, None, cluster)
+        found = _verified(settings, root, timeline, base)
+    Timeline(settings.backup_dir / timeline.folder.name).note_tried()
     return found
 
 
 @contextmanager
-def _root(settings: Settings, beside: Path, to: datetime.datetime | None) -> Iterator[Path]:
+def _root(settings: Settings, beside: Path, to: datetime.datetime | None, cluster: str | None) -> Iterator[Path]:
     """Return where the backups for a moment are: BACKUP_DIR, or what is fetched from the bucket."""
     if not settings.backup_bucket:
         yield settings.backup_dir
         return
-    with Bucket(settings).fetched(beside, to) as root:
+    with Bucket(settings).fetched(beside, to, cluster) as root:
         yield root
 
 
-def _verified(settings: Settings, root: Path) -> dict[str, object]:
-    timeline, base = choose(root, None)
+def _verified(settings: Settings, root: Path, timeline: Timeline, base: Base) -> dict[str, object]:
     done = subprocess.run(
         [program("pg_verifybackup"), "--quiet", str(base.path)], capture_output=True, text=True, check=False
     )
@@ -222,8 +230,9 @@ def _verified(settings: Settings, root: Path) -> dict[str, object]:
     type=click.Path(path_type=Path),
     help="PostgreSQL's data directory; it must be absent or empty, and the server stopped.",
 )
+@_cluster_option
 @json_option
-def restore(to: datetime.datetime | None, into: Path) -> None:
+def restore(to: datetime.datetime | None, into: Path, cluster: str | None) -> None:
     """Restore PostgreSQL to a moment: the newest base backup before it, and the log up to it.
 
     Run it as the user that PostgreSQL runs as, with the service stopped. Then start PostgreSQL and the service: caches
@@ -232,8 +241,8 @@ def restore(to: datetime.datetime | None, into: Path) -> None:
     began = time.monotonic()
     settings = Settings.from_environment()
     refuse_in_use(into)
-    with _root(settings, into, to) as root:
-        base = restored(root, into, to)
+    with _root(settings, into, to, cluster) as root:
+        base = restored(root, into, to, cluster)
     report(
         "restored {into} to {to}, from {path}, in {seconds} s; start PostgreSQL, then restart `itemindex backup run`",
         into=str(into),

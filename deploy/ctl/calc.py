@@ -19,12 +19,12 @@ from shared.money import CODES
 from shared.price_index.panel import COLUMNS as INDEX_COLUMNS
 from shared.price_index.panel import GRANULARITIES, IndexNotDefined, table_of
 from shared.price_index.question import Output, Question, method_named, splice_named
-from shared.price_index.rows import IndexRow, Resampling, index_rows
+from shared.price_index.rows import IndexRow, index_rows
 from shared.price_index.series import measure_named
 from shared.prior_price import COLUMNS as PRIOR_PRICE_COLUMNS
 from shared.prior_price import Moment, Options, Reference, as_fields, channels_of, reference
 from workers.analytics.rollups.outliers import COLUMNS as OUTLIER_COLUMNS
-from workers.analytics.rollups.outliers import prices_of
+from workers.analytics.rollups.outliers import OPTIONAL, prices_of
 
 
 @click.group()
@@ -107,7 +107,7 @@ def _given(named: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[str
     return given
 
 
-# `itemindex calc outliers`: prices of a file that their neighbours contradict.
+# `itemindex calc outliers`: prices of a file that nothing confirms.
 
 
 def _known_currency(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -124,9 +124,9 @@ def _known_currency(context: click.Context, parameter: click.Parameter, value: s
 def outliers(file: Path, currency: str, columns: tuple[str, ...]) -> None:
     """List the observations that statistics would exclude as outliers, each with its likely cause.
 
-    FILE is CSV with the columns item, channel, day and price. Loads apply the same method.
+    FILE is CSV with the columns item, channel, day, price and, if known, list_price. Loads apply the same method.
     """
-    read = csv_file(file, OUTLIER_COLUMNS, columns, whole=True)
+    read = csv_file(file, OUTLIER_COLUMNS, columns, OPTIONAL, whole=True)
     prices = prices_of(read.columns, currency)
     letters = prices.outliers(prices.price)
     positions = np.flatnonzero(letters != b"-")
@@ -154,7 +154,9 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     help="The market applies Art. 6a(5): progressive reductions are compared with the price before the first step.",
 )
 @click.option(
-    "--progressive-days", type=click.IntRange(1), help="Steps must begin within this number of days after the first."
+    "--progressive-days",
+    type=click.IntRange(1),
+    help="With --progressive yes: steps must begin within this number of days after the first.",
 )
 @click.option("--new-arrivals", is_flag=True, help="The market applies Art. 6a(4): prices since the first offer count.")
 @click.option(
@@ -184,6 +186,8 @@ def _options(moments: list[Moment], given: dict[str, Any]) -> Options:
     if first is None and given["new_arrivals"]:
         first = min(moment.day for moment in moments)
     progressive = None if given["progressive"] is None else given["progressive"] == "yes"
+    if given["progressive_days"] is not None and not progressive:
+        raise click.BadParameter("needs --progressive yes: it limits that rule", param_hint="--progressive-days")
     return Options(progressive, given["progressive_days"], given["new_arrivals"], first)
 
 
@@ -237,8 +241,7 @@ _HELP = {
 @click.option("--sample", type=click.Choice(["all", "matched"]), default="all", help=_HELP["sample"])
 @click.option("--granularity", type=click.Choice([*GRANULARITIES]), help="Combine days into longer periods.")
 @click.option("--first", type=FiniteRange(), default=100.0, help=_HELP["first"])
-@click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
-@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
+@click.option("--interval", is_flag=True, help="With a 95 % interval, by a jackknife over items.")
 @COLUMN
 @json_option
 def index_numbers(file: Path, columns: tuple[str, ...], **given: Any) -> None:
@@ -252,8 +255,8 @@ def index_numbers(file: Path, columns: tuple[str, ...], **given: Any) -> None:
     panel = table.panel.carried() if given["impute"] == "carry" else table.panel
     if given["kind"] == "quantity":
         panel = panel.exchanged()
-    resampling = Resampling(given["bootstrap"], given["seed"]) if given["bootstrap"] else None
-    rows = index_rows(table.periods, panel, _question(table.periods, given), given["first"], resampling)
+    question = _question(table.periods, given)
+    rows = index_rows(table.periods, panel, question, given["first"], interval=given["interval"])
     _warn(rows)
     show([asdict(row) if for_programs() else _rounded(row) for row in rows], title=f"{given['kind']} index")
 

@@ -15,6 +15,7 @@ LOADS = (
     ("hk_pricewatch", "hk_pricewatch.csv.gz"),
     ("carbon_catalogue", "carbon_catalogue.csv.gz"),
     ("rivm_food_footprints", "rivm_food_footprints.csv"),
+    ("stats_nz_food_prices", "stats_nz_food_prices.csv.gz"),
 )
 
 

@@ -115,6 +115,7 @@ def run_feeds() -> None:
     supervisor restarts it. One process is enough; a second one waits until the first has exited.
     """
     chosen = settings()
+    chosen.require("database_url")
     count_in_directory(chosen)
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):

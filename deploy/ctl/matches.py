@@ -68,6 +68,7 @@ def apply(watch: bool) -> None:
             console.say("no decision waits")
         return
     chosen = settings()
+    chosen.require("database_url")
     count_in_directory(chosen)
     with database("matches", autocommit=True) as listener:
         listener.execute("LISTEN match_reviews")

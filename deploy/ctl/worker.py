@@ -11,6 +11,7 @@ from edge.startup import NEEDED
 from shared.db.connect import refuse_empty
 from shared.jobs.contract import QUEUES
 from shared.objects.shared_directories import require_shared
+from workers.jobs.startup import NEEDED as WORKER_NEEDS
 
 
 def _queues(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -19,9 +20,6 @@ def _queues(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
     if unknown:
         raise click.BadParameter(f"there is no queue {', '.join(unknown)}; there are {', '.join(QUEUES)}")
     return ",".join(dict.fromkeys(names))
-
-
-_WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
 
 
 @click.command(epilog="Example: itemindex edge --bind unix:/run/itemindex/edge-a.sock --processes 2")
@@ -53,14 +51,14 @@ def worker(queues: str, concurrency: int) -> None:
     It takes its settings from the environment, or from the stack that runs on the data directory. Run separate workers
     for each queue, so that a burst in one never starves another.
     """
-    _become(worker_command(queues, concurrency), _WORKER_NEEDS)
+    _become(worker_command(queues, concurrency), WORKER_NEEDS)
 
 
 @click.command(epilog="Example: itemindex dispatcher")
 @data_dir_option
 def dispatcher() -> None:
     """Run a dispatcher until it is stopped. One is enough; two survive the loss of a host."""
-    _become(DISPATCHER_COMMAND, _WORKER_NEEDS)
+    _become(DISPATCHER_COMMAND, WORKER_NEEDS)
 
 
 def _become(command: list[str], needed: tuple[str, ...], more: dict[str, str] | None = None) -> None:

@@ -3,6 +3,7 @@
 CLUSTER-TIMELINE/base/MOMENT-FIRST.tar.gz   a base backup; FIRST is the first file of the log that it needs
 CLUSTER-TIMELINE/wal/NAME.gz                a file of the log; the newest is NAME.partial.gz, and is put again and again
 CLUSTER-TIMELINE/received                   the moment up to which the log in the bucket is complete
+CLUSTER-TIMELINE/empty, base/MOMENT.empty   there if PostgreSQL held no load at that moment, as in BACKUP_DIR
 
 Nothing here deletes a file of BACKUP_DIR, and PostgreSQL keeps its log for the receiver: what the bucket refuses now is
 sent when it accepts again.
@@ -46,6 +47,8 @@ class Bucket:
         self._store = open_object_store(replace(settings, s3_bucket=self._name), spool_dir=settings.backup_dir)
         self._there: dict[str, set[str]] = {}
         self._ended: dict[str, datetime.datetime] | None = None
+        self._empty: dict[str, bool] = {}
+        """Which timelines are marked as empty, as far as that was written."""
 
     def send_log(self, timeline: Timeline) -> datetime.datetime | None:
         """Send what the bucket lacks of the log; return the moment up to which it can be restored from there."""
@@ -68,7 +71,24 @@ class Bucket:
         if moment is not None:
             with self._writing(f"{timeline.folder.name}/received") as file:
                 file.write(moment.isoformat().encode())
+            self._mark(timeline)
         return moment
+
+    def _mark(self, timeline: Timeline) -> None:
+        """Mark a timeline as empty, or no longer, where that has changed."""
+        name, empty = timeline.folder.name, timeline.is_empty
+        if self._empty.get(name) == empty:
+            return
+        if empty:
+            self._note(f"{name}/empty")
+        else:
+            with self._explained():
+                self._store.remove(f"{name}/empty")
+        self._empty[name] = empty
+
+    def _note(self, key: str) -> None:
+        with self._writing(key) as file:
+            file.write(b"\n")  # some services take no object without bytes
 
     def send_bases(self, timeline: Timeline) -> None:
         """Send the base backups that the bucket lacks."""
@@ -78,6 +98,8 @@ class Bucket:
                 with self._writing(key) as file:
                     with tarfile.open(fileobj=file, mode="w:gz", compresslevel=_COMPRESSION) as archive:
                         archive.add(base.path, arcname=".")
+                if base.is_empty:
+                    self._note(f"{timeline.folder.name}/base/{base.path.name}.empty")
                 self._keys(timeline).add(key)
 
     def expire(self, timeline: Timeline, oldest: datetime.datetime) -> None:
@@ -102,6 +124,8 @@ class Bucket:
             if ("/base/" in key and key not in needed) or old_log:
                 with self._explained():
                     self._store.remove(key)
+                    if "/base/" in key:
+                        self._store.remove(f"{key.rpartition('/')[0]}/{_named(key)[0]}.empty")
                 keys.remove(key)
 
     def _ended_before(self, timeline: Timeline) -> dict[str, datetime.datetime]:
@@ -111,14 +135,14 @@ class Bucket:
             with self._explained():
                 for listed in self._store.listed(""):
                     name, _, file = listed.key.partition("/")
-                    if file == "received" and name.startswith(timeline.cluster) and name != timeline.folder.name:
+                    if file == "received" and name.startswith(f"{timeline.cluster}-") and name != timeline.folder.name:
                         written = self._store.open(listed.key).read(0, listed.bytes).decode()
                         ended[name] = datetime.datetime.fromisoformat(written)
             self._ended = ended
         return self._ended
 
     @contextmanager
-    def fetched(self, beside: Path, to: datetime.datetime | None) -> Iterator[Path]:
+    def fetched(self, beside: Path, to: datetime.datetime | None, cluster: str | None = None) -> Iterator[Path]:
         """Lay down what a restore to a moment needs, as BACKUP_DIR has it, beside a path; it is deleted afterwards."""
         with self._explained():
             keys = [listed.key for listed in self._store.listed("")]
@@ -127,12 +151,15 @@ class Bucket:
             root = Path(name)
             for key in keys:
                 folder = root / key.split("/", 1)[0]
-                if "/base/" in key:
-                    (folder / "base" / _named(key)[0]).mkdir(parents=True)
+                if key.endswith("empty"):
+                    (root / key).parent.mkdir(parents=True, exist_ok=True)
+                    (root / key).touch()
+                elif "/base/" in key:
+                    (folder / "base" / _named(key)[0]).mkdir(parents=True, exist_ok=True)
                 elif key.endswith("/received"):
                     folder.mkdir(exist_ok=True)
                     self._read(key, folder / "received")
-            timeline, base = choose(root, to)
+            timeline, base = choose(root, to, cluster)
             self._fill(keys, timeline, base)
             yield root
 

@@ -3,6 +3,8 @@
 CLUSTER-TIMELINE/base/MOMENT    the files of the database at a moment, with PostgreSQL's manifest of them
 CLUSTER-TIMELINE/wal            the log since the first of them, complete to the last commit that was received
 CLUSTER-TIMELINE/received       the moment up to which the log is complete
+CLUSTER-TIMELINE/empty          there if PostgreSQL held no load at that moment; base/MOMENT.empty: at the base's
+CLUSTER-TIMELINE/restored       as old as the last test that restored a base backup of this timeline
 """
 
 import datetime
@@ -15,8 +17,9 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 import psycopg
@@ -24,7 +27,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from deploy.local import postgres
 from deploy.local.process import Program, ServiceProcess
-from shared.db.connect import connect
+from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, ItemIndexError
 
@@ -47,6 +50,11 @@ class Base:
     moment: datetime.datetime
 
     @property
+    def is_empty(self) -> bool:
+        """Whether PostgreSQL held no load then."""
+        return _empty_beside(self.path).exists()
+
+    @property
     def first_log(self) -> str:
         """The name of the first file of the log that it needs."""
         found = _START.search((self.path / "backup_label").read_text())
@@ -63,8 +71,15 @@ class Timeline:
 
     @property
     def cluster(self) -> str:
-        """The beginning of the names of all timelines of its cluster."""
-        return self.folder.name.rpartition("-")[0] + "-"
+        """PostgreSQL's number of the cluster, which all its timelines have."""
+        return self.folder.name.rpartition("-")[0]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether PostgreSQL held no load at the end of the log."""
+        if self.received() is None:  # only base backups were taken
+            return all(base.is_empty for base in self.bases())
+        return (self.folder / "empty").exists()
 
     @property
     def wal(self) -> Path:
@@ -75,21 +90,43 @@ class Timeline:
         """List the complete base backups, the oldest first."""
         found = []
         for path in (self.folder / "base").glob("[0-9]*Z"):
-            found.append(Base(path, moment_of(path.name)))
+            with suppress(ValueError):  # a folder that somebody has made there, which is no base backup
+                found.append(Base(path, moment_of(path.name)))
         return sorted(found, key=lambda base: base.moment)
 
     def received(self) -> datetime.datetime | None:
         """Return the moment up to which the log is complete."""
         try:
             return datetime.datetime.fromisoformat((self.folder / "received").read_text())
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):  # after a loss of power it may be cut short
             return None
 
-    def note_received(self, moment: datetime.datetime) -> None:
-        """Write down the moment up to which the log is complete."""
+    def note_received(self, moment: datetime.datetime, *, empty: bool = False) -> None:
+        """Write down the moment up to which the log is complete, and whether PostgreSQL holds no load then."""
         beside_it = self.folder / "received.new"
         beside_it.write_text(moment.isoformat())
         beside_it.replace(self.folder / "received")
+        _mark(self.folder / "empty", there=empty)
+
+    def tried_at(self) -> float:
+        """Return when a base backup was last restored as a test, in seconds since 1970; 0: never."""
+        try:
+            return (self.folder / "restored").stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
+    def note_tried(self) -> None:
+        """Write down that a base backup has been restored as a test."""
+        if self.folder.exists():  # what was tried may be in the bucket alone
+            (self.folder / "restored").touch()
+
+
+def _empty_beside(base: Path) -> Path:
+    return base.with_name(f"{base.name}.empty")
+
+
+def _mark(path: Path, *, there: bool) -> None:
+    path.touch() if there else path.unlink(missing_ok=True)
 
 
 def moment_of(name: str) -> datetime.datetime:
@@ -144,20 +181,35 @@ class Source:
         return moment.astimezone(datetime.UTC)
 
     def take(self) -> Base:
-        """Make a base backup. Raises BackupError; what is incomplete is deleted."""
+        """Make a base backup; what is incomplete is deleted. Raises BackupError, also if another process makes one."""
         folder = self.timeline.folder / "base"
-        for left in folder.glob(".partial-*"):
-            shutil.rmtree(left)
-        partial = folder / f".partial-{os.getpid()}"
-        options = ["--pgdata", str(partial), "--dbname", self._named, "--wal-method=stream", "--checkpoint=fast"]
-        try:
-            self._run("pg_basebackup", *options, "--no-password")
-            moment = self.moment()
-            made = Base(folder / moment.strftime(_NAME), moment)
-            partial.rename(made.path)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+        with self._lock():
+            for left in folder.glob(".partial-*"):
+                shutil.rmtree(left)
+            partial = folder / f".partial-{os.getpid()}"
+            options = ["--pgdata", str(partial), "--dbname", self._named, "--wal-method=stream", "--checkpoint=fast"]
+            try:
+                self._run("pg_basebackup", *options, "--no-password")
+                with connect(self.url, application="backup") as connection:
+                    moment, empty = _state(connection)
+                made = Base(folder / moment.strftime(_NAME), moment)
+                _mark(_empty_beside(made.path), there=empty)
+                partial.rename(made.path)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
         return made
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Hold the right to make a base backup: what is incomplete is then that of a process that has ended."""
+        with (self.timeline.folder / "lock").open("a") as file:
+            try:
+                flock(file, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                raise BackupError(
+                    "another process makes a base backup of this cluster; wait until `itemindex backup list` shows it"
+                ) from None
+            yield
 
     def receiver(self, log: Path) -> ServiceProcess:
         """Return the process that receives the log; what it has not received from now on, PostgreSQL keeps for it.
@@ -184,7 +236,7 @@ class Source:
             if connection.execute(SQL.identify).fetchall()[0][0] != self.timeline.folder.name:
                 raise BackupError("PostgreSQL was restored or replaced; start again to back up what it is now")
             connection.execute("SET synchronous_commit = on")
-            moment: datetime.datetime = connection.execute(SQL.moment).fetchall()[0][0].astimezone(datetime.UTC)
+            moment, empty = _state(connection)
             connection.execute(SQL.beat)
             written = connection.execute(SQL.written).fetchall()[0][0]
             ends = time.monotonic() + _RECEIVE_SECONDS
@@ -192,7 +244,7 @@ class Source:
                 if time.monotonic() > ends:
                     return None
                 time.sleep(0.02)
-        self.timeline.note_received(moment)
+        self.timeline.note_received(moment, empty=empty)
         return moment
 
     def expire(self, days: float) -> Iterator[Path]:
@@ -211,6 +263,7 @@ class Source:
         first = max(sum(base.moment <= oldest for base in bases) - 1, 0)
         for base in bases[:first]:
             shutil.rmtree(base.path)
+            _mark(_empty_beside(base.path), there=False)
             yield base.path
         if bases:
             self._run("pg_archivecleanup", str(self.timeline.wal), bases[first].first_log)
@@ -225,6 +278,12 @@ class Source:
         )
         if done.returncode:
             raise BackupError(explained(done.stderr, f"{name} failed"))
+
+
+def _state(connection: Connection) -> tuple[datetime.datetime, bool]:
+    """Return the server's clock, and whether PostgreSQL holds no load."""
+    [(moment,)], [(empty,)] = (connection.execute(query).fetchall() for query in (SQL.moment, SQL.is_empty))
+    return moment.astimezone(datetime.UTC), bool(empty)
 
 
 def explained(printed: str, failed: str) -> str:
@@ -243,11 +302,41 @@ _STOP_SECONDS = 600.0
 _ENDED_BEFORE = "recovery ended before configured recovery target was reached"
 
 
-def choose(root: Path, to: datetime.datetime | None) -> tuple[Timeline, Base]:
-    """Return the newest base backup that is not after a moment; None: the newest at all. Raises BackupError."""
-    found = [(base.moment, timeline, base) for timeline in timelines(root) for base in timeline.bases()]
-    if not found:
+def choose(root: Path, to: datetime.datetime | None, cluster: str | None = None) -> tuple[Timeline, Base]:
+    """Return the newest base backup of one cluster that is not after a moment; None: the newest at all.
+
+    Of several clusters that have one, the only one that holds a load is taken; otherwise `cluster` must name it. Raises
+    BackupError.
+    """
+    clusters: dict[str, list[Timeline]] = {}
+    for timeline in timelines(root):
+        if timeline.bases():
+            clusters.setdefault(timeline.cluster, []).append(timeline)
+    if not clusters:
         raise BackupError(f"{root} has no backup; set BACKUP_DIR to where `itemindex backup run` writes")
+    listed = "; ".join(_described(name, own) for name, own in clusters.items())
+    if cluster is not None:
+        if cluster not in clusters:
+            raise BackupError(f"{root} has no backup of the cluster {cluster}; name one that it has: {listed}")
+        return _choose_of_cluster(clusters[cluster], to)
+    found, refusals = list[tuple[Timeline, Base]](), list[BackupError]()
+    for own in clusters.values():
+        try:
+            found.append(_choose_of_cluster(own, to))
+        except BackupError as refusal:
+            refusals.append(refusal)
+    full = [chosen for chosen in found if not chosen[0].is_empty]
+    if len(full or found) > 1:
+        raise BackupError(f"{root} has backups of several clusters; name one with --cluster: {listed}")
+    if not found:
+        raise refusals[0] if len(refusals) == 1 else BackupError(f"no cluster has that moment; there are {listed}")
+    return (full or found)[0]
+
+
+def _choose_of_cluster(own: list[Timeline], to: datetime.datetime | None) -> tuple[Timeline, Base]:
+    full = [timeline for timeline in own if not timeline.is_empty]
+    among = full if to is None and full else own
+    found = [(base.moment, timeline, base) for timeline in among for base in timeline.bases()]
     fitting = [one for one in found if to is None or one[0] <= to]
     if not fitting:
         first = min(moment for moment, _, _ in found)
@@ -259,7 +348,21 @@ def choose(root: Path, to: datetime.datetime | None) -> tuple[Timeline, Base]:
         raise BackupError(
             f"the backup of that time reaches to {reaches}; choose that moment, or leave out --to for all it has"
         )
+    with_load = [base.moment for base in timeline.bases() if not base.is_empty]
+    if to is None and timeline.is_empty and with_load:
+        raise BackupError(
+            f"at its end the backup holds no load, but at {max(with_load):%Y-%m-%dT%H:%M:%SZ} it does; choose a moment "
+            "with --to"
+        )
     return timeline, base
+
+
+def _described(cluster: str, own: list[Timeline]) -> str:
+    """Return what a cluster's backups are of: from when to when, and whether they hold a load at the end."""
+    moments = [base.moment for timeline in own for base in timeline.bases()]
+    last = max(moments + [moment for timeline in own if (moment := timeline.received()) is not None])
+    holds = "holds no load" if all(timeline.is_empty for timeline in own) else "holds loads"
+    return f"{cluster} ({min(moments):%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}, {holds})"
 
 
 def refuse_in_use(target: Path) -> None:
@@ -273,13 +376,13 @@ def refuse_in_use(target: Path) -> None:
         raise BackupError(f"{target} is not empty; move it away, then restore: nothing is overwritten")
 
 
-def restore(root: Path, target: Path, to: datetime.datetime | None) -> Base:
+def restore(root: Path, target: Path, to: datetime.datetime | None, cluster: str | None = None) -> Base:
     """Restore to a moment, or to the last commit that was received; return the base backup that it began with.
 
     The directory has its name only when all is done. Raises BackupError.
     """
     refuse_in_use(target)
-    timeline, base = choose(root, to)
+    timeline, base = choose(root, to, cluster)
     beside = target.with_name(f"{target.name}.restoring")
     if beside.exists():
         shutil.rmtree(beside)

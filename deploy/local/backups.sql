@@ -7,6 +7,12 @@ SELECT (SELECT system_identifier FROM pg_control_system())::text || '-' ||
 -- The server's clock, which the moments of its commits are of.
 SELECT clock_timestamp();
 
+-- name: is_empty
+-- Whether the database holds no load: nothing was ever written into its table of data_versions. By the table's size, because
+-- the login of backups may read no table.
+SELECT coalesce(sum(pg_relation_size(c.oid)), 0) = 0 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'public' AND c.relname = 'data_versions';
+
 -- name: beat
 -- A commit of nothing: a quiet database has a moment to be restored to each second, too.
 SELECT pg_logical_emit_message(true, 'itemindex-backup', '');

@@ -4,14 +4,14 @@ import crypto from "crypto";
 // status: [slug, title, detail]; slugs as in edge/http/catalogue.toml. A title is the reason phrase of its status line;
 // some of nginx's phrases are older than RFC 9110, and nginx does not let them be changed. Tests hold all of this together.
 const PROBLEMS = {
-    400: ["invalid-request", "Bad Request", "The request is not valid HTTP. In its URL, percent-encode characters outside ASCII (%C3%BC)."],
+    400: ["invalid-request", "Bad Request", "The request is not valid HTTP. In its URL, percent-encode spaces (%20) and characters outside ASCII (%C3%BC)."],
     404: ["not-found", "Not Found", "There is nothing at this path. See /v1/docs/reference for all paths."],
     405: ["method-not-allowed", "Not Allowed", "This path does not accept this method."],
     408: ["request-timeout", "Request Time-out", "The request did not arrive in time."],
     411: ["length-required", "Length Required", "The request has a body but no Content-Length."],
     412: ["precondition-failed", "Precondition Failed", "A condition of the request is not met."],
     413: ["content-too-large", "Request Entity Too Large", "The body is larger than this call accepts: 64 kB, of a batch or the order of an export 256 kB."],
-    414: ["uri-too-long", "Request-URI Too Large", "The request's target is longer than 8 kB; a batch of IIDs may be sent in the body of a POST."],
+    414: ["uri-too-long", "Request-URI Too Large", "The request's URL is longer than 8 kB: send a batch of IIDs in the body of a POST, and name a category instead of its subcategories."],
     416: ["range-not-satisfiable", "Requested Range Not Satisfiable", "The range is outside the file."],
     417: ["expectation-failed", "Expectation Failed", "The value of the Expect header is not supported."],
     421: ["misdirected-request", "Misdirected Request", "This server does not serve the requested host."],
@@ -67,7 +67,7 @@ function requestId() {
 }
 
 // Where every place at every edge is taken, nginx names the pool instead of the edges that it has asked.
-const POOLS = ["edge_free", "edge_paid"];
+const POOLS = ["edge_free", "edge_paid", "edge_uploads", "edge_streams"];
 
 function status_of(r) {
     const status = Number(r.uri.slice(-3));

@@ -18,12 +18,12 @@ _NAME = validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of 
 class ConvertQuery(QueryParameters):
     """The parameters of every answer with amounts: a currency to convert them to, and the table of rates."""
 
-    convert = CurrencyCode("Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion")
+    convert = CurrencyCode("Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion")
     rates = fields.Str(
         load_default=None,
         validate=_NAME,
         metadata={
-            "description": "Table of exchange rates to use",
+            "description": "Table of exchange rates",
             "example": "ecb",
             "pattern": "^[a-z][a-z0-9_]{0,62}$",  # the document's own, as of a currency's code
         },

@@ -63,8 +63,14 @@ class Day(fields.Date):
 
 def outliers_field() -> fields.Str:
     """Declare whether outliers count."""
-    description = "Whether statistics include outliers; these are implausible observations"
+    description = "Whether outliers count; these are implausible observations"
     return one_of(MODES, description, load_default=MODES[0])
+
+
+def observed_prices_field() -> fields.Str:
+    """Declare whether outliers count where the rule is about every price that was asked."""
+    description = "Whether outliers count; default: they do, because every observed price does"
+    return one_of(MODES, description, load_default=MODES[1])
 
 
 class LightFormat(QueryParameters):
@@ -96,7 +102,13 @@ class OutlierMeta(Schema):
     """Outliers: whether statistics include them, and how many there are."""
 
     mode = fields.Str(required=True, validate=validate.OneOf(MODES))
-    set_aside = fields.Int(required=True, metadata=described("Number of outliers (implausible observations)"))
+    set_aside = fields.Int(
+        required=True,
+        metadata=described(
+            "Number of outliers (implausible observations), also of periods and groups without another price, which "
+            "have no row"
+        ),
+    )
 
 
 class Meta(Schema):

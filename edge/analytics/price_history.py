@@ -25,7 +25,7 @@ from shared.analytics.outliers import MODES
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.queries import load_queries
 from shared.money import minor_digits, to_amount, to_text
-from shared.prior_price import Moment, Options, Reference, as_fields, reference
+from shared.prior_price import HISTORY_DAYS, Moment, Options, Reference, as_fields, reference
 from shared.units.names import Content, contents
 from shared.units.quantity import decimal_text
 
@@ -33,8 +33,7 @@ from shared.units.quantity import decimal_text
 class Price(NamedTuple):
     """One observation: `kind` is `l` (listing) or `s` (sale), amounts are in minor units of the currency.
 
-    `outlier` is the letter of its cause (shared/analytics/outliers.py), None for a price that its neighbours do not
-    contradict.
+    `outlier` is the letter of its cause (`OutlierCause` in shared/analytics/outliers.py), None for a plausible price.
     """
 
     day: date
@@ -93,8 +92,6 @@ def _moment(price: Price) -> Moment:
 
 
 SQL = load_queries(__file__, "price_history.sql")
-HISTORY_DAYS = 730
-"""How far back listings are read for reductions: one that began earlier has no known beginning."""
 WINDOWS = (7, 30, 90, 365)
 ROUNDING = dict.fromkeys(("unit_prices.low", "unit_prices.median", "unit_prices.high"), SIX_DECIMALS)
 _MILLION = 10**6
@@ -103,7 +100,7 @@ UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "
 METHOD = (
     "exact: medians are percentile_cont over the observed prices; close is the day's price where all that was observed "
     "of it is one price, and null where there are several, as sources state no time of day; statistics end on `to`; "
-    "prices that their neighbours contradict are outliers and count only with outliers=include"
+    "prices that nothing confirms are outliers and count only with outliers=include"
 )
 _MONEY = pa.decimal128(38, 6)
 SCHEMA = pa.schema(
@@ -226,7 +223,7 @@ def converted_meta(meta: dict[str, Any], converter: Converter) -> dict[str, Any]
 def _figures(
     prices: Sequence[Price], last: date, include: bool, held: Sequence[Content]
 ) -> dict[str, list[dict[str, Any]]]:
-    running = reductions([price for price in prices if include or price.outlier is None], None, Options())
+    running = reductions(prices, None, Options())  # the law asks for every price
     windows = list(statistics(prices, last, include=include))
     return {
         "statistics": windows,

@@ -1,7 +1,8 @@
 -- name: prices
 -- One statement, so that version, last day and prices are of one snapshot. The window reaches back $7 days from the last
 -- day, or further where more was asked for: statistics need a year and reductions $7 days even where a week is shown. The
--- observations are read in one pass, since each pass opens every month's partition; without $3 it finds the last day too.
+-- observations are read in one pass, since each pass opens every month's partition; without $3 it finds the last day too:
+-- `window_end` passes over misdated ones, unless $2 asks for days after them.
 WITH item AS MATERIALIZED (
     SELECT i.id, i.status, i.survivor_iid, i.name, i.attributes, ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids
     FROM items i WHERE i.iid = $1),
@@ -12,10 +13,12 @@ seen AS MATERIALIZED (
       AND ($5::text IS NULL OR o.currency = $5) AND ($6::text IS NULL OR o.kind = $6::text::"char")
       AND o.day BETWEEN CASE WHEN $3::date IS NULL THEN '-infinity' ELSE least(coalesce($2::date, $3::date - 89), $3::date - $7::integer) END
                     AND coalesce($3::date, 'infinity')),
-last AS MATERIALIZED (SELECT coalesce($3::date, (SELECT max(day) FROM seen)) AS day)
+last AS MATERIALIZED (
+    SELECT coalesce($3::date, CASE WHEN $2::date > s.settled THEN s.newest ELSE s.settled END) AS day
+    FROM (SELECT window_end(array_agg(day)) AS settled, max(day) AS newest FROM seen) s)
 SELECT i.status, i.survivor_iid, i.name, i.attributes, last.day AS last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
        ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS unknown_channels,
        (SELECT json_agg(json_build_array(day, code, kind, currency, price_minor, list_minor, outlier)
                         ORDER BY day, code, kind, currency, price_minor, list_minor)
-        FROM seen WHERE day >= least(coalesce($2::date, last.day - 89), last.day - $7::integer)) AS prices
+        FROM seen WHERE day BETWEEN least(coalesce($2::date, last.day - 89), last.day - $7::integer) AND last.day) AS prices
 FROM item i CROSS JOIN last;

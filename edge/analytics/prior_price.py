@@ -9,13 +9,13 @@ from aiohttp import web
 
 from edge.analytics.conversion import in_currency
 from edge.analytics.light_reads import Amounts, Found, LightRead, range_of
-from edge.analytics.price_history import HISTORY_DAYS, Price, as_row, covered, reductions
+from edge.analytics.price_history import Price, as_row, covered, reductions
 from edge.analytics.schemas import PriorPriceQuery, PriorPriceReport
 from edge.http.parameters import PATH, QUERY
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
 from shared.db.queries import load_queries
-from shared.prior_price import Options
+from shared.prior_price import HISTORY_DAYS, Options
 
 SQL = load_queries(__file__, "prior_price.sql")
 METHOD = (

@@ -8,8 +8,8 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
-from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
-from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
+from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, observed_prices_field, outliers_field
+from edge.analytics.schemas import DisplacementMeta, DisplacementQuery, ProgressiveQuery
 from edge.http.parameters import (
     CurrencyCode,
     CursorText,
@@ -27,8 +27,10 @@ from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
 from shared.analytics.manifest import MEDIA_TYPES
 from shared.analytics.observations import KIND_OF_LETTER, OBSERVATION_KINDS
 from shared.price_index.offered import (
+    DEFAULT_MATCH,
     DEFAULT_METHOD,
     DEFAULT_SPLICE,
+    MATCHES,
     METHODS,
     OTHER_METHOD,
     SPLICES,
@@ -59,6 +61,7 @@ class PeriodRow(Schema):
     """The members that every row begins with."""
 
     period = fields.Date(metadata=described("First day of the period", example="2026-07-01"))
+    partial_period = fields.Bool(metadata=described("Whether the range holds only a part of the period"))
 
 
 class PriceRow(PeriodRow):
@@ -92,9 +95,13 @@ class ChannelShare(Schema):
     share = _share("Share of observations")
 
 
-class ChannelMedian(ChannelShare):
-    """A channel's share and median."""
+class ChannelMedian(Schema):
+    """A channel's items and their median price."""
 
+    channel = _text("Code")
+    items = _count("Distinct items")
+    observations = _count("Observations")
+    share = _share("Share of the row's items; an item of several channels counts in each")
     median = _amount()
 
 
@@ -119,23 +126,22 @@ class CohortRow(PriceRow, GroupedRow):
 class PriceChangeRow(PriceRow):
     """The change of prices of the same items, beside that of the median."""
 
-    index_change = _share("Change of the Jevons price index over the items in both periods; null with `kind=both`")
-    index_change_low = _share("Lower end of the 95 % bootstrap interval")
-    index_change_high = _share("Upper end of the 95 % bootstrap interval")
-    share_matched = _share("Share of the period's items that are also in the previous period")
-    median_disagrees = fields.Bool(
-        allow_none=True,
-        metadata=described("Whether `median_change` is outside the interval because the assortment changed"),
+    index_change = _share(
+        "Change of the Jevons price index over the items that a channel has in both periods; null with `kind=both`"
     )
+    index_change_low = _share("Lower end of the 95 % interval; null below three matched items, or if all changed alike")
+    index_change_high = _share("Upper end of the 95 % interval")
+    share_matched = _share("Share of the period's items that are also in the previous period")
 
 
 class TopBrand(Schema):
-    """A brand with many observations in a category."""
+    """A brand with many items in a category."""
 
     brand = _text("Slug")
     name = _text("Name")
+    items = _count("Distinct items")
     observations = _count("Observations")
-    share = _share("Share of the category's observations")
+    share = _share("Share of the category's items")
     median = _amount()
 
 
@@ -146,11 +152,11 @@ class CategoryRow(PriceChangeRow):
     path = fields.List(fields.Str())
     channel = _text("Code; only with `group_by=channel`")
     median = _amount()
-    median_before = _amount("Median price of the previous period")
+    median_before = _amount("Median price of the whole previous period")
     median_change = _share("median / median_before - 1")
-    observations_before = _count("Observations of the previous period", nullable=True)
-    rank = _count("Rank by observations among categories of the same depth", nullable=True)
-    rank_before = _count("Rank in the previous period", nullable=True)
+    observations_before = _count("Observations of the whole previous period", nullable=True)
+    rank = _count("Rank by items among categories of the same depth, within the filters", nullable=True)
+    rank_before = _count("Rank in the whole previous period", nullable=True)
     ranked = _count("Number of ranked categories", nullable=True)
     channels = fields.List(fields.Nested(ChannelMedian()))
     top_brands = fields.List(fields.Nested(TopBrand()))
@@ -162,7 +168,7 @@ class BrandCategory(Schema):
     category = _text("Code", nullable=True)
     items = _count("Distinct items")
     observations = _count("Observations")
-    share = _share("Share of the brand's observations")
+    share = _share("Share of the brand's items")
     median = _amount("Median price of the brand in the category")
     category_median = _amount("Median price of the category")
     against_category = _share("median / category_median")
@@ -173,6 +179,7 @@ class Peer(Schema):
 
     brand = _text("Slug")
     name = _text("Name")
+    items = _count("Distinct items")
     observations = _count("Observations")
     median = _amount()
 
@@ -183,15 +190,13 @@ class BrandRow(PriceChangeRow):
     brand = _text("Slug")
     name = _text("Name")
     channel = _text("Code; only with `group_by=channel`")
-    rank = _count("Rank by observations among all brands")
-    rank_before = _count("Rank in the previous period", nullable=True)
+    rank = _count("Rank by items among all brands, within the filters")
+    rank_before = _count("Rank in the whole previous period", nullable=True)
     ranked = _count("Number of ranked brands")
-    percentile = fields.Float(
-        metadata=described("Percentage of the other brands with fewer observations", example=97.5)
-    )
+    percentile = fields.Float(metadata=described("Percentage of the other brands with fewer items", example=97.5))
     median = _amount()
-    median_change = _share("Change of the median since the previous period; 0.1 means 10 % higher")
-    against_categories = _share("Weighted mean of median / category median over the brand's categories")
+    median_change = _share("Change of the median since the whole previous period; 0.1 means 10 % higher")
+    against_categories = _share("Mean of median / category median over the brand's categories, weighted by its items")
     categories = fields.List(fields.Nested(BrandCategory()))
     peers = fields.List(fields.Nested(Peer()))
 
@@ -207,22 +212,23 @@ class PriceIndexRow(PeriodRow):
     original_currency = original_currency()
     kind = _text("Which observations the row covers", validate=validate.OneOf(KIND_OF_LETTER.values()))
     index = _index("Price index, first period = 100; null if no matched items link the period to the first one")
-    low = _index("Lower end of the 95 % bootstrap interval")
-    high = _index("Upper end of the 95 % bootstrap interval")
+    low = _index("Lower end of the 95 % interval; null below three matched items, or if all changed alike")
+    high = _index("Upper end of the 95 % interval")
     items = _count("Distinct items with a price above zero")
     set_aside = _count("Outliers; price statistics exclude them unless `outliers=include`")
-    matched_items = _count("Items that are also in the period `compared_with`; null in the first period", nullable=True)
+    matched_items = _count(
+        "Items with a price that the period `compared_with` has too (see `match`); null in the first period",
+        nullable=True,
+    )
+    matched_prices = _count("Those prices: of an item one for each channel, unless `match=item`", nullable=True)
     share_matched = _share("matched_items / items; null in the first period")
-    new_items = _count("Items that are not in the period `compared_with`", nullable=True)
-    vanished_items = _count("Items that are only in the period `compared_with`", nullable=True)
+    new_items = _count("Items without such a price", nullable=True)
+    vanished_items = _count("Items of the period `compared_with` without such a price", nullable=True)
     compared_with = fields.Date(
         allow_none=True, metadata=described("Previous period with data; null in the first period")
     )
     median = _amount("Median of all observed prices, whatever the assortment")
     median_index = _index("Median price, first period = 100")
-    median_disagrees = fields.Bool(
-        allow_none=True, metadata=described("Whether `median_index` is outside `low` to `high`")
-    )
 
 
 class ReductionRow(PeriodRow):
@@ -281,6 +287,18 @@ class Avoided(Schema):
     high = fields.Float(required=True, metadata=described("Displacement rate times the upper bound of the sum"))
 
 
+class StageSum(Schema):
+    """What a stage of the life cycle contributes to a sum."""
+
+    indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
+    stage = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata=described("Stage as its source names it; null is the rest of the sum", example="upstream"),
+    )
+    sum = fields.Float(required=True, metadata=described("Part of the sum; credits are negative"))
+
+
 _TOTALS = {one.code: _total(one) for one in INDICATORS}
 _BOUNDS = {f"{one.code}_{bound}": _bound(bound) for one in INDICATORS for bound in ("low", "central", "high")}
 
@@ -299,6 +317,10 @@ class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignor
             "Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null"
         ),
     )
+    stages = fields.List(
+        fields.Nested(StageSum()),
+        metadata=described("Parts of the sums by stage of the life cycle; together each is its sum"),
+    )
 
 
 # How an answer is returned, not what is asked: equal questions in different formats are one computation each.
@@ -310,7 +332,7 @@ _GROUPS_MAX = 2
 
 def groups(*names: str) -> fields.List[Any]:
     """Declare what an answer may be grouped by."""
-    return listed(fields.Str(validate=validate.OneOf(names)), "Field to group by; repeat for a second one", _GROUPS_MAX)
+    return listed(fields.Str(validate=validate.OneOf(names)), "Group by; repeat for a second one", _GROUPS_MAX)
 
 
 def granularity(default: str | None, *longer: str) -> fields.Str:
@@ -321,7 +343,7 @@ def granularity(default: str | None, *longer: str) -> fields.Str:
 
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
-    description = "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales"
+    description = "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings"
     return one_of(OBSERVATION_KINDS, description)
 
 
@@ -348,7 +370,7 @@ class CohortsQuery(ConvertQuery, ReportQuery):
     """Query of a cohort."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     kind = kind_field()
@@ -375,7 +397,7 @@ class OneInsightQuery(InsightsQuery):
 
 
 def _sort(by_name: str, default: str) -> fields.Str:
-    allowed = ("observations", "-observations", by_name, f"-{by_name}")
+    allowed = ("items", "-items", "observations", "-observations", by_name, f"-{by_name}")
     description = f"Sort order; `-` reverses it; default: {default}"
     return one_of(allowed, description, load_default=default)
 
@@ -383,7 +405,7 @@ def _sort(by_name: str, default: str) -> fields.Str:
 class BrandListQuery(InsightsQuery):
     """Query of the insights of many brands."""
 
-    sort = _sort("brand", "-observations")
+    sort = _sort("brand", "-items")
     limit = WholeNumber(1, 500, load_default=50)
     cursor = CursorText()
 
@@ -416,7 +438,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     """Query of a price index."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     granularity = granularity("month", "quarter", "year")
     kind = one_of(
         KIND_OF_LETTER.values(),
@@ -435,12 +457,18 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
         2,
         400,
         load_default=None,
-        metadata=described("Periods in the window, for geks-*, tpd and geary-khamis; default: all with data"),
+        metadata=described("Periods in the window; for geks-*, tpd and geary-khamis; default: all with data"),
     )
     splice = one_of(
         SPLICES,
-        f"How periods after the window are linked to it; default: {DEFAULT_SPLICE}",
+        f"How later periods are linked; default: {DEFAULT_SPLICE}",
         load_default=DEFAULT_SPLICE,
+    )
+    match = one_of(
+        MATCHES,
+        "What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, "
+        f"whose mix then moves the index too; default: {DEFAULT_MATCH}",
+        load_default=DEFAULT_MATCH,
     )
 
     @validates_schema
@@ -452,11 +480,12 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
             raise ValidationError(f"{UNITS_NEEDED}, which listings do not have; {OTHER_METHOD}", "method")
 
 
-class ReductionsQuery(ReportQuery):
+class ReductionsQuery(ProgressiveQuery, ReportQuery):
     """Query of announced reductions: those that began in the range."""
 
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
-    outliers = outliers_field()
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
+    outliers = observed_prices_field()
 
 
 class RollupQuery(DisplacementQuery, ReportQuery):
@@ -465,11 +494,10 @@ class RollupQuery(DisplacementQuery, ReportQuery):
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code); with its subcategories; repeat to select several")
     basis = one_of(
         BASES,
-        "Multiply figures by units sold, or count each item once; default: sales if there are any, "
-        "otherwise the assortment",
+        "Count each unit sold, or each item once; default: sales if there are any, otherwise the assortment",
     )
 
 
@@ -504,7 +532,7 @@ class ReportMeta(Meta):
             "whole index if the filters match no observation, or today if the index is empty"
         ),
     )
-    total = fields.Int(metadata=described("Number of brands or categories in the whole list"))
+    total = fields.Int(metadata=described("Number of brands or categories that the filters find, on all pages"))
     next_cursor = fields.Str(
         allow_none=True,
         metadata=described("`cursor` of the next page of a list; null on the last. Also in `Link: rel=next`"),

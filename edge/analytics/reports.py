@@ -35,6 +35,7 @@ from edge.jobs.service import (
     optimistic_order,
 )
 from edge.quota.billing import COUNTED, Billing, Charge
+from edge.quota.open_downloads import OpenDownloads
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
 from shared.analytics.exchange import SQL as EXCHANGE
@@ -79,6 +80,7 @@ class ReportService:
         serializer: JobSerializer,
         store: ResultStore,
         cursors: CursorSigner,
+        under_way: OpenDownloads,
     ) -> None:
         self._database = database
         self._version = version
@@ -86,6 +88,7 @@ class ReportService:
         self._serializer = serializer
         self._store = store
         self._cursors = cursors
+        self._under_way = under_way
 
     async def prepare(self, request: web.Request, kind: Kind, parameters: dict[str, Any]) -> Quote:
         """Return what a request asks for and costs. Nothing is queued yet; names that are not in the index are refused.
@@ -183,6 +186,7 @@ class ReportService:
                 raise
             raise await self._orders.mark_result_missing(job_id, gone) from gone
         if body.length > BODY_BYTES_MAX:
+            self._under_way.hold(body, organization_of(request))
             return stream.answer(request, manifest, body, following)
         whole = await stream.in_memory(manifest, body, following)
         cacheable(request, whole, units=units, until=quote.until, organization_id=_owner(request, quote))

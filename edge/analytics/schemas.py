@@ -6,7 +6,16 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
-from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
+from edge.analytics.envelope import (
+    Analysis,
+    Day,
+    LightFormat,
+    LightQuery,
+    Meta,
+    OutlierMeta,
+    observed_prices_field,
+    outliers_field,
+)
 from edge.http.parameters import (
     CurrencyCode,
     DecimalNumber,
@@ -18,7 +27,7 @@ from edge.http.parameters import (
     listed,
     one_of,
 )
-from shared.analytics.footprint import BASES, CODES
+from shared.analytics.footprint import BASES, CODES, WEIGHT_BASES
 from shared.prior_price import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
 from shared.units.names import PER
@@ -27,14 +36,12 @@ from shared.units.names import PER
 class DisplacementQuery(QueryParameters):
     """The parameter of every answer with footprints of sales: how many new items each of them displaces."""
 
-    displacement = one_of(
-        RATES, "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair"
-    )
+    displacement = one_of(RATES, "Add the impact avoided by sales; at WRAP's displacement rate for resale or repair")
     displacement_rate = DecimalNumber(
         0,
         1,
         load_default=None,
-        metadata=described("New items displaced by each unit sold; alternative to `displacement`", example=0.5),
+        metadata=described("New items displaced per unit sold; alternative to `displacement`", example=0.5),
     )
 
     @validates_schema
@@ -56,23 +63,37 @@ _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "e
 _UNIT_PRICE = {**_MONEY, "example": "18.900000"}
 
 
-class PriorPriceQuery(ConvertQuery, LightFormat):
-    """Query of a prior price: a choice that the law leaves to a Member State is a parameter."""
+class ProgressiveQuery(QueryParameters):
+    """The parameters of Art. 6a(5): a choice that the law leaves to a Member State, for all who judge reductions."""
+
+    progressive = Flag(
+        load_default=None,
+        metadata=described(
+            "Whether Art. 6a(5) applies; a reduction in several steps is then compared with the "
+            "price before its first step; if absent, it is left undecided"
+        ),
+    )
+    progressive_days = WholeNumber(
+        1,
+        366,
+        load_default=None,
+        metadata=described("Days after the first step; with `progressive=true`, further steps within them count"),
+    )
+
+    @validates_schema
+    def days_of_a_rule(self, data: Mapping[str, Any], **options: Any) -> None:
+        """The days limit a rule; without it they would be ignored silently."""
+        if data.get("progressive_days") is not None and not data.get("progressive"):
+            raise ValidationError("needs `progressive=true`: it limits that rule", "progressive_days")
+
+
+class PriorPriceQuery(ProgressiveQuery, ConvertQuery, LightFormat):
+    """Query of a prior price."""
 
     asked_on = Day(load_default=None, metadata=described("Date to evaluate; default: each channel's last observed day"))
     channel = listed(Utf8(1, 200), "Only this channel; repeat to select several")
     currency = CurrencyCode()
-    outliers = outliers_field()
-    progressive = Flag(
-        load_default=None,
-        metadata=described(
-            "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the "
-            "price before its first step. If absent, such a reduction is left undecided"
-        ),
-    )
-    progressive_days = WholeNumber(
-        1, 366, load_default=None, metadata=described("Days after the first step within which further steps count")
-    )
+    outliers = observed_prices_field()
     first_offered = Day(
         load_default=None,
         metadata=described(
@@ -266,14 +287,23 @@ class SustainabilityRow(Schema):
         required=True, allow_none=True, validate=validate.OneOf(ORIGINS), metadata=described("Origin of the interval")
     )
     avoided_low = fields.Float(required=True, allow_none=True)
-    avoided = fields.Float(
-        required=True, allow_none=True, metadata=described("Displacement rate times the median of all units")
-    )
+    avoided = fields.Float(required=True, allow_none=True, metadata=described("Displacement rate times `cumulative`"))
     avoided_high = fields.Float(required=True, allow_none=True)
     stages = fields.List(
         fields.Nested(StageFigure()),
         required=True,
         metadata=described("Stages listed by sources; they need not add up to `per_unit`"),
+    )
+    weight_basis = fields.Str(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(WEIGHT_BASES),
+        metadata=described("What the kilograms are of: the article as sold, as consumed, or dry"),
+    )
+    as_of = fields.Date(
+        required=True,
+        allow_none=True,
+        metadata=described("Day to which the source's figure for the item applies; null of an average"),
     )
 
 

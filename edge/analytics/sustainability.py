@@ -12,23 +12,24 @@ from aiohttp import web
 from edge.analytics.light_reads import Found, LightRead, range_of
 from edge.analytics.schemas import SustainabilityQuery, SustainabilityReport
 from edge.http.parameters import PATH, QUERY
-from shared.analytics.footprint import INDICATORS, Figure, Indicator, nearest
+from shared.analytics.footprint import INDICATORS, Figure, Indicator, nearest, weight_of
 from shared.analytics.observations import coverage
 from shared.analytics.results import DOUBLE, NINE_DIGITS
 from shared.db.queries import load_queries
-from shared.uncertainty.stated import Displacement, requested_displacement
+from shared.uncertainty.stated import Displacement, Interval, Stated, requested_displacement
 
 SQL = load_queries(__file__, "sustainability.sql")
 _BOUNDS = ("low", "central", "high", "cumulative_low", "cumulative_central", "cumulative_high")
 _AVOIDED = ("avoided_low", "avoided", "avoided_high")
 METHOD = (
     "an indicator's figure is the item's own, else its product type's per kilogram times its weight, else that of its "
-    "nearest category; cumulative is per_unit times the units sold where sales are known, else per_unit once (basis); "
-    "null where no source has a figure; stages are those that sources list, which need not add up to the figure; low "
-    "to high are the middle 95 % of a log-normal, central its median, as wide as the source states (interval_from: "
-    "source), as samples within categories lie apart (samples), or by the pedigree matrix (pedigree) with assumed "
-    "scores: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times all units sold in the "
-    "channels chosen, also those sold new"
+    "nearest category, of factors whose kilogram is of the same basis as the item's weight; cumulative is per_unit "
+    "times the units sold where sales are known, else per_unit once (basis); null where no source has a figure; stages "
+    "are those that sources list, which need not add up to the figure; a figure is the mean of a log-normal, of which "
+    "low to high are the middle 95 %, the mean always among them, and central the median: as wide as the source states "
+    "(interval_from: source), as samples within categories lie apart (samples), or by the pedigree matrix (pedigree) "
+    "with assumed scores: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the cumulative "
+    "figure of all units sold in the channels chosen, also those sold new"
 )
 ROUNDING = {
     **dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"), DOUBLE),
@@ -67,6 +68,8 @@ SCHEMA = pa.schema(
                 )
             ),
         ),
+        ("weight_basis", pa.string()),
+        ("as_of", pa.date32()),
     ]
 )
 # PostgreSQL's numbers are exact; read as decimals they stay so.
@@ -128,7 +131,10 @@ class Sustainability(LightRead):
 def _rows(row: Mapping[str, Any], displacement: Displacement | None) -> list[dict[str, Any]]:
     """Make one row for each indicator; a figure that no source has is null, never 0."""
     impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
-    figures, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
+    figures, units = (
+        nearest(impacts, factors, weight_of(row["weight"], row["volume"], row["density"])),
+        row["units"] or 0,
+    )
     stages: dict[str, list[dict[str, Any]]] = {indicator.code: [] for indicator in INDICATORS}
     for stage in _DECODER.decode(row["stages"]) if row["stages"] else ():
         stages[stage.pop("indicator")].append(stage | {"per_unit": float(stage["per_unit"])})
@@ -148,12 +154,24 @@ def _interval(figure: Figure | None, units: int, displacement: Displacement | No
     """Return the bounds of a figure, of all units together, and of what these avoid; of no sale nothing is avoided."""
     if figure is None or figure.stated is None:
         return {}
-    one, all_units = figure.stated.interval, figure.stated.times(units or 1).interval
+    one = _rounded(figure.stated, figure.per_unit)
+    all_units = _rounded(figure.stated.times(units or 1), figure.per_unit * (units or 1))
     bounds = {**dict(zip(_BOUNDS, (*one, *all_units), strict=True)), "interval_from": figure.stated.origin}
     if displacement is not None and units:
-        low, central, high = all_units
-        bounds |= dict(zip(_AVOIDED, (displacement.rate * bound for bound in (low, central, high)), strict=True))
-    return {name: float(f"{value:.9g}") if isinstance(value, float) else value for name, value in bounds.items()}
+        avoided = (all_units.low, float(figure.per_unit * units), all_units.high)
+        bounds |= {
+            name: _nine_digits(displacement.rate * amount) for name, amount in zip(_AVOIDED, avoided, strict=True)
+        }
+    return bounds
+
+
+def _rounded(stated: Stated, figure: Decimal) -> Interval:
+    """Return the interval with nine digits, and the figure, which keeps all of its own, inside."""
+    return Interval(*map(_nine_digits, stated.interval)).around(float(figure))
+
+
+def _nine_digits(value: float) -> float:
+    return float(f"{value:.9g}")
 
 
 def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, Any]:
@@ -178,5 +196,7 @@ def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, A
             "method": figure.method,
             "samples": figure.samples,
             "weight_kg": float(figure.weight_kg) if figure.weight_kg is not None else None,
+            "weight_basis": figure.weight_basis,
+            "as_of": figure.as_of,
         }
     return row

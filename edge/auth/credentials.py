@@ -9,11 +9,12 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
 
-from edge.storage.database import Database, Scope
+from edge.storage.database import ACCOUNT, Database, Scope
 from shared.db.queries import load_queries
-from shared.errors import StoreUnavailable
+from shared.errors import StoreUnavailable, copy_of
 from shared.organizations import credentials
 from shared.organizations.accounts import SQL as ORGANIZATIONS
 from shared.organizations.accounts import CredentialKind, Plan, Principal
@@ -29,6 +30,10 @@ _READ_AT_ONCE = 5_000
 _CHANGES_MAX = 10_000
 _DIGEST_BYTES = 16
 _ANY = ""
+# Calls that wait for the check of a credential that this process has never accepted. Anybody can send well-formed ones,
+# and nginx gives them places of paying callers: fewer than half of those at one edge.
+_CHECKS_MAX = 1_000
+_CHECKS_ACCOUNT = "credential-checks"
 _KINDS: dict[str, CredentialKind] = {
     credentials.ANONYMOUS_PREFIX: "public-token",
     credentials.FREE_PREFIX: "public-token",
@@ -85,6 +90,7 @@ class CredentialStore:
         self._unknown: OrderedDict[str, Known] = OrderedDict()
         self._most = valid_max, unknown_max
         self._loads: dict[str, asyncio.Task[dict[str, Known]]] = {}
+        self._checks = 0
         self._key = os.urandom(32)
         # When a notice named what; the last moment before which all notices have arrived, and since when without a gap.
         self._changed: dict[str | None, float] = {}
@@ -223,19 +229,34 @@ class CredentialStore:
         known = self._find(credential_id)
         if known is not None:
             return known
-        # Concurrent first calls of one key share one query: others need the connections too.
+        if credential_id in self._valid:
+            return await self._loaded(credential_id)
+        if self._checks >= _CHECKS_MAX:
+            raise StoreUnavailable("database", 1, "checks as many new credentials as it can at the same time")
+        self._checks += 1
+        try:
+            return await self._loaded(credential_id)
+        finally:
+            self._checks -= 1
+
+    async def _loaded(self, credential_id: str) -> Known:
+        """Return what PostgreSQL knows of a credential. Concurrent first calls of one key share one query."""
         load = self._loads.get(credential_id)
         if load is None:
-            load = self._loads[credential_id] = asyncio.create_task(self._read([credential_id]))
+            # Of one account: checks of credentials that do not exist leave connections for others.
+            context = copy_context()
+            context.run(ACCOUNT.set, _CHECKS_ACCOUNT)
+            reading = self._read([credential_id])
+            load = self._loads[credential_id] = asyncio.create_task(reading, context=context)
             load.add_done_callback(lambda done: self._on_loaded(credential_id, done))
         else:
             metrics.coalesced_reads.labels("credential").inc()
         try:
             return (await asyncio.shield(load))[credential_id]
-        except StoreUnavailable:
+        except StoreUnavailable as error:
             known = self._find(credential_id)  # which holds longer now
             if known is None:
-                raise
+                raise copy_of(error) from error  # others wait for the same outcome
             return known
 
     def _on_loaded(self, credential_id: str, load: asyncio.Task[dict[str, Known]]) -> None:

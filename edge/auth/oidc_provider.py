@@ -22,6 +22,8 @@ _REFRESH_SECONDS = 600.0
 _FETCH_SECONDS = 30.0
 _KEPT_SECONDS = 86_400.0
 _RETRY_AFTER_SECONDS = 5
+# Calls of one process that wait for the provider. Anybody can send tokens that name a key which nobody has.
+_WAITING_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class OidcProvider:
         self._asked_at = float("-inf")
         self._unknown_at = float("-inf")
         self._fetching: asyncio.Task[None] | None = None
+        self._waiting = 0
         self._down = False
 
     async def open(self) -> None:
@@ -89,7 +92,7 @@ class OidcProvider:
             await self._refresh(wait=True)
             keys = id_token.select(token, self._keys)
         elif not keys and self._fetching is not None:
-            await asyncio.shield(self._fetching)
+            await self._wait_for(self._fetching)
             keys = id_token.select(token, self._keys)
         if not keys and self._down and time.monotonic() - self._good_at > self._refresh_seconds:
             raise self._unavailable()  # the key may be new and the provider is unavailable: not the caller's fault
@@ -127,7 +130,7 @@ class OidcProvider:
             self._asked_at = time.monotonic()
             await self._refresh(wait=wait)
         elif wait and self._fetching is not None:
-            await asyncio.shield(self._fetching)
+            await self._wait_for(self._fetching)
 
     async def _refresh(self, *, wait: bool) -> None:
         """Fetch, one fetch at a time; without `wait` in the background."""
@@ -135,7 +138,17 @@ class OidcProvider:
             self._fetching = asyncio.create_task(self._fetch_all())
             self._fetching.add_done_callback(lambda task: setattr(self, "_fetching", None))
         if wait:
-            await asyncio.shield(self._fetching)
+            await self._wait_for(self._fetching)
+
+    async def _wait_for(self, fetching: asyncio.Task[None]) -> None:
+        """Wait until a fetch has ended. Raises StoreUnavailable where as many wait as may."""
+        if self._waiting >= _WAITING_MAX:
+            raise self._unavailable()
+        self._waiting += 1
+        try:
+            await asyncio.shield(fetching)
+        finally:
+            self._waiting -= 1
 
     async def _fetch_all(self) -> None:
         """Read discovery and the keys that it names; a failure leaves the last good state."""

@@ -19,6 +19,7 @@ from edge.http.json import CACHE_CONTROL
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody, Slice, opened
 from edge.quota.limiter import Decision, RateLimiter
+from edge.quota.open_downloads import OpenDownloads
 from edge.storage.database import Database
 from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
@@ -85,8 +86,11 @@ class StoredFile(NamedTuple):
 class FileResponder:
     """Answers downloads. `x_accel_location` is nginx's internal location for the store's directory."""
 
-    def __init__(self, store: ResultStore, x_accel_location: str, allowance: DownloadAllowance) -> None:
+    def __init__(
+        self, store: ResultStore, x_accel_location: str, allowance: DownloadAllowance, under_way: OpenDownloads
+    ) -> None:
         self._store = store
+        self._under_way = under_way
         self._accel_location = x_accel_location
         self._allowance = allowance
 
@@ -124,6 +128,9 @@ class FileResponder:
         }
         # Opened before its bytes are counted: what cannot be sent costs nothing.
         body = ResultBody(await opened(self._store, file.key, file.bytes), file.bytes, b"", etag)
+        is_accelerated = accelerate and bool(self._accel_location) and _can_accelerate(request, part)
+        if not is_accelerated:
+            self._under_way.hold(body, organization)
         try:
             if organization is not None and request.method == hdrs.METH_GET:
                 length = file.bytes if part is None else part.stop - part.start
@@ -131,7 +138,7 @@ class FileResponder:
         except BaseException:  # refused, or the caller has gone
             body.close()
             raise
-        if accelerate and self._accel_location and _can_accelerate(request, part):
+        if is_accelerated:
             body.close()
             there = {"Cache-Control": CACHE_CONTROL, "X-Accel-Redirect": self._accel_location + file.key}
             return web.Response(headers={**there, **fields})

@@ -23,6 +23,7 @@ from edge.http.problems import Fault, Problem, invalid_parameters, unknown
 from edge.http.routing import operation
 from edge.jobs.service import JobOrders, JobSerializer, JobSpec, Order, Repeatable, SubmittedOrder
 from edge.quota.billing import Billing, Charge
+from edge.quota.stored_exports import StoredExports
 from edge.storage import idempotency as idempotency_key
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
@@ -109,12 +110,18 @@ class ExportService:
     """
 
     def __init__(
-        self, database: Database, version: DataVersionWatcher, orders: JobOrders, downloads: FileResponder
+        self,
+        database: Database,
+        version: DataVersionWatcher,
+        orders: JobOrders,
+        downloads: FileResponder,
+        stored: StoredExports,
     ) -> None:
         self._database = database
         self._version = version
         self._orders = orders
         self._downloads = downloads
+        self._stored = stored
 
     async def prepare(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
         """Return what a validated body orders, or which order it repeats. Refusals are raised here, before a charge."""
@@ -145,7 +152,11 @@ class ExportService:
     async def submit(
         self, principal: Principal, request: ExportRequest, charge: Charge, traceparent: str
     ) -> SubmittedOrder:
-        """Order the export; it is not new where another request with its key was faster."""
+        """Order the export; it is not new where another request with its key was faster.
+
+        Raises the problems of full queues, of the bytes that are stored, and of an Idempotency-Key.
+        """
+        await self._stored.require_room(principal, charge.account)
         parameters = request.parameters
         # Of its own: no other export is equal, whatever it asks for.
         spec = JobSpec(EXPORT, parameters, parameters["format"], uuid4().hex, self._version.current)

@@ -77,8 +77,8 @@ def _prices(parameters: Mapping[str, Any], rows: Rows, reading: Reading, name: s
     if abs(change) < _SMALLEST:
         return Answer("0.0 %", f"change in {subject} median price against {against}: it is {price} as before {when}.")
     moved = f"{subject} median price {_moved(100 * change)} against {against}, to {price} {when}."
-    if row.get("median_disagrees") and (same := number(row.get("index_change"))) is not None:
-        moved += f" The assortment changed: prices of the same items {_moved(100 * same)}."
+    if (same := number(row.get("index_change"))) is not None:
+        moved += f" Prices of the same items {_moved(100 * same)}."
     return Answer(_signed(100 * change), moved[0].upper() + moved[1:])
 
 

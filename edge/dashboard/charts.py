@@ -124,7 +124,7 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
         made.append(boxed(f"Distribution of prices, {moment}", [("", row)]))
     if row.get("peers"):
         # Peers are of the brand's largest category, and so are their medians: its own must be of it too.
-        shared = max(row["categories"], key=_size)
+        shared = max(row["categories"], key=_part_size)
         listed = [
             Bar(name, _amount(one, "median", row.get("currency")))
             for name, one in ((row["name"], shared), *((one["name"], one) for one in row["peers"]))
@@ -135,9 +135,10 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
         parts = row.get(field) or []
         # A group that is one channel has all of it by construction.
         if len(parts) > 1 and "share" in parts[0]:
-            cut = [parts[place] for place in _largest([_size(one) for one in parts], _BARS_MAX)]
+            cut = [parts[place] for place in _largest([_part_size(one) for one in parts], _BARS_MAX)]
             listed = [Bar(_group(one, reading).rpartition(" › ")[2], one["share"]) for one in cut]
-            title = f"Share of observations by {words}, {moment}{_largest_of(_BARS_MAX, parts)}"
+            counted = "items" if "items" in parts[0] else "observations"
+            title = f"Share of {counted} by {words}, {moment}{_largest_of(_BARS_MAX, parts)}"
             made.append(barred(title, listed, percent=True))
     single = [name for name in picture.lines if name in BY_CODE and len(_known(_drawn_name(name, rows), rows)) == 1]
     indicators = [
@@ -209,6 +210,11 @@ def boxed(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
 def _size(row: Mapping[str, Any], name: str = "") -> float:
     """Return how large a group is: by its observations, or if they are not counted, by the figure that is drawn."""
     return number(row.get("observations", row.get(name))) or 0.0
+
+
+def _part_size(part: Mapping[str, Any]) -> float:
+    """Return how large a part of a row is: by what its share counts."""
+    return number(part.get("items", part.get("observations"))) or 0.0
 
 
 def _by(rows: Rows) -> str:

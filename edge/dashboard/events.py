@@ -302,6 +302,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "item.split": ("{iid} is no longer part of {survivor_iid}", "/explorer/{iid}"),
     "item.withdrawn": ("{iid} was withdrawn", ""),
     "item.restored": ("{iid} is active again", "/explorer/{iid}"),
+    "outliers.changed": ("Later observations changed which prices of {month} are outliers: {observations:,}", ""),
     "quota.reached": ("{percent} % of the daily units used on {day}: {used:,} of {limit:,}", "/usage"),
     "key.rotated": ("Key {key_id} is the new key", "/key"),
     "key.revoked": ("Key {key_id} was revoked", "/key"),

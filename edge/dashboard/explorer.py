@@ -1,7 +1,8 @@
 """The explorer: suggestions while a person types, searches by page, a record as a page, and for each the same curl.
 
 A search that is entered and a record that is opened count like a call of the API: for the organization that the person
-works in, else for the person's address, as after a free sign-up. Suggestions count against the person's own limits.
+works in, else for the person's address, as after a free sign-up. Suggestions count against the person's own limits and,
+on a free plan, against a limit of the address.
 """
 
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from edge.dashboard.pages import Pages
 from edge.dashboard.session_guard import PageError, SignedIn, is_part, moved, render
 from edge.http.context import CONTEXT
 from edge.index import lists
+from edge.quota.billing import refusal
 from edge.rules import LIGHT_UNITS
 from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidCursor, ItemMerged
@@ -36,14 +38,30 @@ class Option(NamedTuple):
     name: str
 
 
-class CompletionPages(Pages):
-    """The handler. Lists of the index are free for signed-in visitors."""
+class SuggestingPages(Pages):
+    """Base of the pages that suggest entries of the index while a person types."""
+
+    async def _count_suggestion(self, request: web.Request, visitor: SignedIn) -> None:
+        """Count one suggestion against the person's limits, and against those of the address on a free plan.
+
+        Raises the problem `rate-limited`. Everybody can sign up any number of times: only the address bounds them.
+        """
+        context, plan = request[CONTEXT], await self._plan(visitor)
+        await self._services.person_limits.consume_call(visitor.person.id, context.network, context.charge_id)
+        decision = await self._services.suggestion_limits.consume(plan, context.network, context.charge_id)
+        if decision is not None and not decision.allowed:
+            raise refusal(decision, context.network)
+
+
+class CompletionPages(SuggestingPages):
+    """The handler. Lists of the index cost signed-in visitors no unit."""
 
     async def show(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The options for what is typed: the last of several values is completed, those before it are kept."""
         field = request.match_info["list"]
         if field == "watched":
             field = request.query.get("target", "")
+        await self._count_suggestion(request, visitor)
         typed = next((value for name, value in request.query.items() if name not in _OTHER_FIELDS), "")[:_TEXT_MAX]
         before, comma, last = typed.rpartition(",")
         options = await self._options(field, last.strip())
@@ -74,7 +92,7 @@ _CURSOR = "dashboard-explorer"
 _QUERY_MAX = 200
 
 
-class ExplorerPages(Pages):
+class ExplorerPages(SuggestingPages):
     async def explorer(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The page with the search field, and one page of what `q` in the address finds; works without scripts."""
         q = _words(request)
@@ -88,8 +106,7 @@ class ExplorerPages(Pages):
         """The names of the first hits while a person types. No unit is charged before one is opened."""
         q, results = _words(request), None
         if q:
-            context = request[CONTEXT]
-            await self._services.person_limits.consume_call(visitor.person.id, context.network, context.charge_id)
+            await self._count_suggestion(request, visitor)
             results = await self._services.search.find(SearchQuery(q=q, limit=_SUGGESTIONS))
         return render(request, "suggestions.html", visitor, q=q, results=results)
 

@@ -80,7 +80,13 @@ class ExportPages(FormPages):
         """The organization's exports, the newest first."""
         listed = await self._services.exports.listed(visitor.acting.organization, None, LISTED, None)
         allowed = await self._includes(visitor, INSTITUTIONAL)
-        return await show_orders(request, visitor, self._database, *listed, allowed=allowed)
+        stored = await self._stored(visitor) if allowed else None
+        return await show_orders(request, visitor, self._database, *listed, allowed=allowed, stored=stored)
+
+    async def _stored(self, visitor: SignedIn) -> tuple[int, int]:
+        """Return how many bytes of exports the organization has stored, and how many it may."""
+        exports, plan = self._services.stored_exports, await self._plan(visitor)
+        return (await exports.read(visitor.acting.organization)).used, exports.limit(plan)
 
     async def show(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One export: its progress, and its files."""

@@ -74,7 +74,6 @@ _BULK_MAX = 10_000
 _DECISIONS = {"accept": "accepted", "reject": "rejected", "undo": "taken back"}
 _SKIPPED_MAX = 500
 _RECENT = 10
-_NO_SAMPLE = PageError(400, "This sample or decision does not exist. Go back and try again.")
 
 
 class MatchPages(Pages):
@@ -136,7 +135,7 @@ class MatchPages(Pages):
         if decision not in _DECISIONS or None in iids:
             raise PageError(400, "Choose a pair and a decision.")
         filters, sample = _filters(form), form.get("sample") or None
-        values = (*iids, decision, *operator, sample and require_uuid(sample, _NO_SAMPLE))
+        values = (*iids, decision, *operator, sample and require_uuid(sample, _no_sample()))
 
         async def note(transaction: Transaction) -> None:
             if not await transaction.fetch(SQL.decide, *values):
@@ -153,7 +152,7 @@ class MatchPages(Pages):
             raise PageError(400, "Choose a decision.")
 
         async def undo(transaction: Transaction) -> None:
-            if not await transaction.fetch(SQL.undo_all, require_uuid(batch or "", _NO_SAMPLE), *person):
+            if not await transaction.fetch(SQL.undo_all, require_uuid(batch or "", _no_sample()), *person):
                 raise PageError(404, "This decision no longer exists. Go back and try again.")
 
         async def note(transaction: Transaction) -> None:
@@ -189,6 +188,10 @@ def _filters(given: Mapping[str, str]) -> Filters:
     texts = {name: given.get(name, "").strip()[:200] or None for name in Filters._fields}
     scores = _score(texts["min_score"]), _score(texts["max_score"])
     return Filters(texts["source"], *scores, texts["evidence"], texts["brand"])
+
+
+def _no_sample() -> PageError:
+    return PageError(400, "This sample or decision does not exist. Go back and try again.")
 
 
 def _score(text: str | None) -> float | None:

@@ -184,7 +184,9 @@ class ReportPages(FormPages):
         manifest = (await self._order(request, visitor)).manifest
         if manifest is None:
             raise PageError(409, "This job has no result. Run the report again.")
-        return stream.answer(request, manifest, await ResultBody.open(self._services.resources.results, manifest))
+        body = await ResultBody.open(self._services.resources.results, manifest)
+        self._services.open_downloads.hold(body, visitor.organization)
+        return stream.answer(request, manifest, body)
 
     async def _order(self, request: web.Request, visitor: SignedIn) -> Order:
         organization = visitor.acting.organization
@@ -252,15 +254,19 @@ async def show_orders(
     total: int,
     *,
     allowed: bool | None,
+    stored: tuple[int, int] | None = None,
 ) -> web.StreamResponse:
     """Show a list of jobs, the newest first, each with its question.
 
-    `allowed` is None where jobs of every kind are listed; of exports, whether the plan includes them.
+    `allowed` is None where jobs of every kind are listed; of exports, whether the plan includes them. `stored` are the
+    bytes of exports that are stored, and how many may be.
     """
     asked = [(order, parameters_of(order)) for order in orders[:LISTED]]
     names = await names_in(database, [parameters for _, parameters in asked])
     jobs = [(order, parameters, _question(order, names)) for order, parameters in asked]
-    return render(request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND, allowed=allowed)
+    return render(
+        request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND, allowed=allowed, stored=stored
+    )
 
 
 async def names_in(database: Database, values: list[Any]) -> Names:

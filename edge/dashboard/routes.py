@@ -104,7 +104,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         _post("/matches/decisions", guard.form(matches.decide, personal=True)),
         _post("/matches/bulk", guard.form(matches.decide_all, personal=True)),
         _get("/data", guard.page(uploads.list)),
-        _post("/data", guard.upload(uploads.receive)),
+        _post("/data", guard.upload(uploads.receive, uploads.permit)),
         _get("/data/{id}", guard.page(uploads.one)),
         _post("/data/{id}", guard.form(uploads.act, personal=True)),
         _get("/data/{id}/state", guard.page(uploads.state)),

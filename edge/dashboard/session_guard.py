@@ -4,12 +4,13 @@ import hmac
 import re
 import secrets
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
-from aiohttp import BodyPartReader, MultipartReader, web
+from aiohttp import web
 from markupsafe import Markup, escape
 from multidict import MultiDict
 
@@ -41,7 +42,6 @@ def whole_days(text: str) -> Markup:
 # With `no-referrer` a browser would send `Origin: null` with our own forms too, and the origin would prove nothing.
 _FIELDS = {**PAGE_FIELDS, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}
 _FORM_FIELDS_MAX = 30
-_TOKEN_BYTES_MAX = 1_024
 _TITLES = {403: "Not allowed", 404: "Not found", 409: "This changed in the meantime", 410: "Withdrawn"}
 _STORES = {"state": "session store", "results": "result store", "search": "search index", "database": "database"}
 
@@ -131,7 +131,18 @@ def read_only(role: str) -> str:
 
 Page = Callable[[web.Request, SignedIn], Awaitable[web.StreamResponse]]
 OpenPage = Callable[[web.Request], Awaitable[web.StreamResponse]]
-UploadPage = Callable[[web.Request, SignedIn, MultipartReader], Awaitable[web.StreamResponse]]
+
+
+class LongForm(Protocol):
+    """A form whose body is read as it arrives."""
+
+    async def token(self) -> str:
+        """Return the token in its first field."""
+
+
+Form = TypeVar("Form", bound=LongForm)
+UploadPage = Callable[[web.Request, SignedIn, Form], Awaitable[web.StreamResponse]]
+Permit = Callable[[web.Request, SignedIn], AbstractContextManager[Form]]
 
 
 class SessionGuard:
@@ -178,13 +189,17 @@ class SessionGuard:
 
         return self._guarded(receive, _refuse_unsigned)
 
-    def upload(self, page: UploadPage) -> OpenPage:
-        """Make a handler for a form of ours with a file. Its first field proves that; the page reads what follows."""
+    def upload(self, page: UploadPage[Form], permit: Permit[Form]) -> OpenPage:
+        """Make a handler for a form of ours with a file. Its first field proves that; the page reads what follows.
+
+        `permit` opens the form, or raises PageError before anything of the body is awaited: a body lasts as long as
+        its sender likes.
+        """
 
         async def receive(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-            reader, token = await _first_field(request)
-            await self._admit(request, visitor, token, personal=True)
-            return await page(request, visitor, reader)
+            with permit(request, visitor) as form:
+                await self._admit(request, visitor, await form.token(), personal=True)
+                return await page(request, visitor, form)
 
         guarded = self._guarded(receive, _refuse_unsigned)
 
@@ -244,20 +259,6 @@ async def unknown_page(_request: web.Request, _visitor: SignedIn) -> web.StreamR
 
 def _refuse_unsigned(request: web.Request) -> web.Response:
     raise SessionEnded
-
-
-async def _first_field(request: web.Request) -> tuple[MultipartReader, str]:
-    """Begin to read a form with a file; return its reader and the token in its first field."""
-    if request.content_type != "multipart/form-data":
-        raise PageError(415, "Send the form as a browser does.")
-    try:
-        reader = await request.multipart()
-        part = await reader.next()
-        if not isinstance(part, BodyPartReader) or part.name != "csrf":
-            return reader, ""
-        return reader, (await part.read_chunk(_TOKEN_BYTES_MAX)).decode("ascii")
-    except (ValueError, AssertionError, ConnectionError, web.RequestPayloadError):
-        raise PageError(400, "The form cannot be read.") from None
 
 
 async def form_of(request: web.Request) -> MultiDict[str]:

@@ -152,7 +152,7 @@ _HEADINGS = {
     "category_median": "Median of the category",
     "kind": "Prices of",
     "median_change": "Change of the median",
-    "median_disagrees": "Median disagrees",
+    "matched_prices": "Matched prices",
     "index_change": "Change of the same items",
     "index_change_low": "Change, low",
     "index_change_high": "Change, high",

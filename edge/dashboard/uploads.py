@@ -5,19 +5,26 @@ does it.
 """
 
 import asyncio
-from contextlib import ExitStack
-from typing import Any
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeVar
 
 import asyncpg
 import msgspec
-from aiohttp import BodyPartReader, MultipartReader, web
+from aiohttp import web
 
+from edge.composition import Services
 from edge.dashboard.doubts import decided, doubts_of
+from edge.dashboard.file_form import FileForm
 from edge.dashboard.pages import Pages
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.sessions import Cookies, Sessions
 from edge.http.context import uuid7
+from edge.quota.concurrency import ConcurrencyLimit
 from edge.storage.database import Scope
 from shared.db.queries import load_queries
+from shared.errors import StoreFull
 from shared.index.iid import require_uuid
 from shared.objects.directory import FILES_KEPT_DAYS, upload_key
 from shared.printable import file_name
@@ -25,7 +32,10 @@ from shared.printable import file_name
 SQL = load_queries(__file__, "uploads.sql")
 PAGE = "/dashboard/data"
 _LISTED = 50
-_BLOCK_BYTES = 1 << 18
+# Of one person, and of all people, in one process. nginx.conf sends no more at a time than it has places for uploads.
+_UPLOADS_MAX, _UPLOADS_IN_ALL_MAX = 3, 16
+_THREADS = ThreadPoolExecutor(_UPLOADS_IN_ALL_MAX, "uploads")
+Result = TypeVar("Result")
 # A form around a file: its boundaries, the names of its fields, the token.
 _FRAME_BYTES_MAX = 8_192
 _MAPPING_CHARACTERS_MAX = 60_000
@@ -34,6 +44,10 @@ _WORKING = ("waiting", "running")
 
 class UploadPages(Pages):
     """The handlers; for operators alone, each of whom sees the files that they uploaded."""
+
+    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
+        super().__init__(services, sessions, cookies)
+        self._under_way = ConcurrencyLimit(_UPLOADS_MAX, _UPLOADS_IN_ALL_MAX)
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Show the form for a file, the person's files, and all feeds."""
@@ -48,20 +62,35 @@ class UploadPages(Pages):
             kept_days=FILES_KEPT_DAYS,
         )
 
-    async def receive(self, request: web.Request, visitor: SignedIn, form: MultipartReader) -> web.StreamResponse:
-        """Store a file, and show the page that follows what becomes of it."""
-        scope = _operator(visitor)
+    @contextmanager
+    def permit(self, request: web.Request, visitor: SignedIn) -> Iterator[FileForm]:
+        """Open the form of an operator, whose upload counts as under way in this block.
+
+        Raises PageError by the head of the request alone: others must not keep a connection open by a body.
+        """
+        person, _ = visitor.require_operator()
         length = request.content_length
         if length is None:
             raise PageError(411, "Send the file with its length, as a browser does.")
         if length > self._settings.upload_bytes_max + _FRAME_BYTES_MAX:
             raise self._too_large()
-        part = await form.next()
-        if not isinstance(part, BodyPartReader) or part.name != "file" or not part.filename:
-            raise PageError(400, "Choose a file.")
-        upload, name = str(uuid7()), file_name(part.filename) or "file"
-        size = await self._store_part(part, upload_key(upload))
-        await self._database.fetch(SQL.add, upload, *visitor.require_operator(), name, size, scope=scope)
+        if self._under_way.is_reached(person):
+            raise PageError(429, f"{_UPLOADS_MAX} of your uploads are under way. Wait until one of them has ended.")
+        if self._under_way.is_reached_in_all:
+            raise PageError(503, "Too many uploads are under way. Upload the file again in a minute.")
+        with self._under_way.hold(person):
+            yield FileForm(request)
+
+    async def receive(self, request: web.Request, visitor: SignedIn, form: FileForm) -> web.StreamResponse:
+        """Store a file, and show the page that follows what becomes of it."""
+        upload, name = str(uuid7()), file_name(await form.file_name()) or "file"
+        try:
+            size = await self._store_file(form, upload_key(upload))
+        except (OSError, StoreFull) as error:
+            reason = error.state if isinstance(error, StoreFull) else error.strerror
+            self._log.warning("upload-not-stored", error=type(error).__name__, reason=reason)
+            raise PageError(503, _not_stored(error)) from error
+        await self._database.fetch(SQL.add, upload, *visitor.require_operator(), name, size, scope=_operator(visitor))
         return see(f"{PAGE}/{upload}")
 
     async def one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -120,27 +149,39 @@ class UploadPages(Pages):
             raise PageError(404, "You have no such file.")
         return row
 
-    async def _store_part(self, part: BodyPartReader, key: str) -> int:
-        """Write a part of a form to the store as it arrives, and return its length; nothing is kept of half a file."""
+    async def _store_file(self, form: FileForm, key: str) -> int:
+        """Write the file of a form to the store as it arrives, and return its length; nothing is kept of half a file.
+
+        Raises OSError, such as of a full disk, and StoreUnavailable.
+        """
         size = 0
         with ExitStack() as opened:
-            spool = await asyncio.to_thread(opened.enter_context, self._services.resources.results.spool())
-            try:
-                while block := await part.read_chunk(_BLOCK_BYTES):
-                    size += len(block)
-                    if size > self._settings.upload_bytes_max:
-                        raise self._too_large()
-                    await asyncio.to_thread(spool.file.write, block)
-            except (ValueError, AssertionError, ConnectionError, web.RequestPayloadError):
-                raise PageError(400, "The upload is incomplete. Upload the file again.") from None
+            spool = await _in_thread(opened.enter_context, self._services.resources.uploads.spool())
+            while block := await form.block():
+                size += len(block)
+                if size > self._settings.upload_bytes_max:
+                    raise self._too_large()
+                await _in_thread(spool.file.write, block)
             if not size:
                 raise PageError(400, "The file is empty. Choose another one.")
-            await asyncio.to_thread(spool.keep, key)
+            await _in_thread(spool.keep, key)
         return size
 
     def _too_large(self) -> PageError:
         most = f"{self._settings.upload_bytes_max:,} bytes at most here (UPLOAD_BYTES_MAX)"
         return PageError(413, f"A file has {most}. Load it by `itemindex ingest`.")
+
+
+async def _in_thread(act: Callable[..., Result], *arguments: object) -> Result:
+    """Act in one of the threads of uploads: a store that hangs blocks all of them, and must not block other work."""
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, act, *arguments)
+
+
+def _not_stored(error: OSError | StoreFull) -> str:
+    """Return why a file could not be stored."""
+    if isinstance(error, StoreFull):
+        return "The store of uploaded files is full. Free space on its disk, then upload the file again."
+    return "The file could not be stored. Upload it again, or see the log of the edge."
 
 
 def _operator(visitor: SignedIn) -> Scope:

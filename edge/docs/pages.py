@@ -18,7 +18,7 @@ from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
 from edge.http.representation import MadeOnce, Representation, accepts_gzip
 from edge.http.routing import API_PATH, operation
 from shared.errors import StoreUnavailable
-from shared.organizations.accounts import Plan
+from shared.organizations.accounts import INSTITUTIONAL, Plan
 from shared.settings.settings import Settings
 
 _SCALAR = Path(__file__).parent / "static" / "vendor" / "scalar.js.gz"
@@ -93,6 +93,8 @@ class Docs:
             base_url=self._settings.base_url,
             token=self._settings.anonymous_token,
             plans=plans,
+            exporting_rank=INSTITUTIONAL,
+            export_bytes_max=self._settings.stored_export_bytes_max,
             prices=[call for _, call in calls_of(self._document.as_dict()) if call.units],
             guides=guides,
             commands=install_commands(self._settings.base_url).values(),

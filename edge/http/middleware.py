@@ -1,6 +1,7 @@
-"""The small middlewares: chunked framing, origins, trailing slashes, `Accept` and `Expect`."""
+"""The small middlewares: dot segments, chunked framing, origins, trailing slashes, `Accept` and `Expect`."""
 
 import re
+from urllib.parse import unquote
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
@@ -16,6 +17,18 @@ _LENGTHS = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _WIRE_BYTES_PER_BYTE_MAX = 6
 # The last chunk, a few trailers, and short extensions such as signatures of large chunks.
 _FRAMING_BYTES_FREE = 4096
+
+
+@web.middleware
+async def dot_segments(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse a path with `.` or `..` as a segment.
+
+    nginx resolves them before it chooses what a request may do, and forwards them as they came.
+    """
+    path = request.raw_path.partition("?")[0]
+    if ("." in path or "%" in path) and not {".", ".."}.isdisjoint(unquote(path).split("/")):
+        raise Problem("not-found", "No path has `.` or `..` as a segment.")
+    return await handler(request)
 
 
 @web.middleware

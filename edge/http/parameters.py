@@ -203,7 +203,7 @@ class CursorText(fields.String):
 class CurrencyCode(fields.String):
     """A currency's three letters (ISO 4217), current or withdrawn; loads take no other, so another is a mistake."""
 
-    def __init__(self, sentence: str | None = "Only this currency (ISO 4217)") -> None:
+    def __init__(self, sentence: str | None = "Only this currency; an ISO 4217 code") -> None:
         # The document's own pattern: JSON Schema has no \A and \Z, and Python's $ would let a newline in.
         described = {"description": sentence} if sentence else {}
         metadata = {**described, "example": "HKD", "pattern": "^[A-Z]{3}$"}

@@ -1,6 +1,5 @@
 """The catalogue of problems, faults of parameters, and how errors become problem documents (RFC 9457)."""
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -14,6 +13,7 @@ from marshmallow import Schema, fields
 
 from edge.http.context import CONTEXT, Context, instance_of
 from edge.http.html import PAGES, wants_html
+from edge.http.redaction import has_credential
 from edge.http.routing import rule_of
 from shared.errors import (
     CopyableError,
@@ -85,8 +85,6 @@ LISTS = {
     "item": "/v1/index/search",
 }
 _HARMLESS = str.maketrans({"`": "'", "<": "\\u003c", ">": "\\u003e"})
-# A key or an ID token in the wrong place must not be repeated: details are printed, and end up in logs of callers.
-_CREDENTIAL = re.compile(r"iix[kp]_|eyJ")
 
 
 class Fault(NamedTuple):
@@ -135,7 +133,8 @@ def quoted(value: Any) -> str | None:
     if value is None:
         return None
     text = value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str).decode()
-    if not text.strip() or _CREDENTIAL.search(text):
+    # A key or an ID token in the wrong place must not be repeated: details are printed, and end up in logs of callers.
+    if not text.strip() or has_credential(text):
         return None
     # A browser that takes the answer for HTML all the same finds no tag in it.
     shown = printable(text[: _VALUE_CHARACTERS_MAX + 1]).translate(_HARMLESS)

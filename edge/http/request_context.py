@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from multidict import CIMultiDict
 
 from edge.http.context import CONTEXT, Context, Network, charge_id_of, network_of, request_id_from
 from edge.http.problems import Problem, ProblemDetails
+from edge.http.redaction import without_credentials
 from edge.http.routing import Rule, rule_of
 from shared.organizations.accounts import Principal
 from shared.printable import json_line
@@ -23,7 +23,6 @@ from shared.telemetry.spans import Attributes, Spans, step_from
 
 _FLUSH_SECONDS = 0.25
 _BUFFER_BYTES_MAX = 1 << 20
-_CREDENTIAL = re.compile(r"(iix[a-z]_[a-z]{1,8}_)[0-9A-Za-z]+", re.ASCII)
 
 
 class AccessLog:
@@ -45,7 +44,7 @@ class AccessLog:
             "request_id": context.request_id,
             "method": method,
             "route": route,
-            "path": _without_secrets(path.partition("?")[0])[:200],
+            "path": without_credentials(path.partition("?")[0])[:200],
             "status": status,
             "us": int(seconds * 1_000_000),
             "network": context.network,
@@ -95,11 +94,6 @@ class AccessLog:
         if self._writer is not None and self._buffer:
             self._writer.write(bytes(self._buffer))
             self._buffer.clear()
-
-
-def _without_secrets(path: str) -> str:
-    """Replace the secret of a credential that was put into a path; its form stays visible."""
-    return _CREDENTIAL.sub(r"\1…", path) if "iix" in path else path
 
 
 def _open(target: str) -> int:
@@ -178,7 +172,7 @@ class RequestContext:
                 seconds,
                 context.request_id,
                 request.method,
-                _without_secrets(request.path),
+                without_credentials(request.path),
                 context.problem_slug or "",
             )
         if context.span.sampled:

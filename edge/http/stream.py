@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -75,13 +76,22 @@ async def in_store_thread(ask: Callable[..., Result], *arguments: object) -> Res
 async def opened(store: ResultStore, key: str, length: int) -> Reader:
     """Open an object of this length: a shorter one would end in the middle of the answer. Raises ResultGone."""
     try:
-        reader = await in_store_thread(store.open, key)
-        if reader.size != length:
-            reader.close()
-            raise ResultGone(key)
+        return await in_store_thread(_open_of_length, store, key, length)
     except ResultGone:
         metrics.results_missing.inc()
         raise
+
+
+def _open_of_length(store: ResultStore, key: str, length: int) -> Reader:
+    reader = store.open(key)
+    try:
+        is_whole = reader.size == length
+    except StoreUnavailable:
+        reader.close()
+        raise
+    if not is_whole:
+        reader.close()
+        raise ResultGone(key)
     return reader
 
 
@@ -92,6 +102,7 @@ class ResultBody:
         self._reader = reader
         self._kept = kept
         self._end = end
+        self._counted = ExitStack()
         self.length = kept + len(end)
         self.etag = etag
 
@@ -126,14 +137,22 @@ class ResultBody:
             return self._end[start : start + length]
         return await in_store_thread(self._reader.read, offset, min(length, self._kept - offset))
 
+    def count(self, counting: AbstractContextManager[None]) -> None:
+        """Enter a context that is left when the body is closed."""
+        self._counted.enter_context(counting)
+
     def close(self) -> None:
         self._reader.close()
+        self._counted.close()
 
 
 # aiohttp's FileResponse is not used: it ignores an ETag in If-Range, so a resumed download could splice two results.
 
 
 _CHUNK_BYTES = 256 * 1024
+# A reader who takes a chunk more slowly, at less than 4 kB a second, holds a connection for nothing. nginx ends a pause
+# of 30 s, which a reader extends for ever by a byte now and then.
+_CHUNK_SECONDS = 60.0
 _VARY = {"Vary": "Accept"}
 UNCHANGED = Slice(-1, -1)
 """The result of `part_of` where the caller's copy is current."""
@@ -188,7 +207,13 @@ class Stream(web.StreamResponse):
                 if request.transport is not None:
                     request.transport.abort()
                 raise ConnectionResetError("the store has lost the result or does not answer any more")
-            await self.write(chunk)
+            try:
+                async with asyncio.timeout(_CHUNK_SECONDS):
+                    await self.write(chunk)
+            except TimeoutError:
+                if request.transport is not None:
+                    request.transport.abort()
+                raise ConnectionResetError("the client reads too slowly") from None
             at += len(chunk)
             metrics.result_bytes_sent.inc(len(chunk))
 

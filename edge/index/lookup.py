@@ -22,7 +22,7 @@ from edge.quota.billing import Billing
 from edge.rules import BATCH, IIDS_PER_UNIT
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
-from shared.analytics.footprint import CODES, nearest
+from shared.analytics.footprint import CODES, nearest, weight_of
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
 from shared.errors import (
@@ -132,7 +132,7 @@ def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
         "attributes": attributes,
         "channels": _json(row["channels"]) or [],
         "price_band": price_band(_json(row["price_band"])),
-        "sustainability": sustainability(_json(row["impacts"]), _json(row["factors"]), attributes.get("weight_kg")),
+        "sustainability": sustainability(_json(row["impacts"]), _json(row["factors"]), attributes),
         "sources": [_source(source) for source in _json(row["sources"]) or []],
         "provenance": provenance(row),
         "members": _json(row["members"]) or [],
@@ -190,10 +190,11 @@ def price_band(band: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def sustainability(
-    impacts: list[dict[str, Any]] | None, factors: list[dict[str, Any]] | None, weight_kg: Any
+    impacts: list[dict[str, Any]] | None, factors: list[dict[str, Any]] | None, attributes: dict[str, Any]
 ) -> dict[str, Any] | None:
     """Return each indicator's best figure; basis, method and samples are those of the first that has one."""
-    nearest_figures = nearest(impacts or (), factors or (), weight_kg)
+    weight = weight_of(*(attributes.get(name) for name in ("weight_kg", "volume_l", "density_kg_per_l")))
+    nearest_figures = nearest(impacts or (), factors or (), weight)
     first = next((nearest_figures[name] for name in CODES if name in nearest_figures), None)
     if first is None:
         return None

@@ -1,32 +1,39 @@
 -- name: records
 -- Everything that these IIDs' records show, in one round trip. It runs only on a miss, so it reads each item's own
--- observations by their index instead of keeping a table of figures up to date for every item at every load; once, because
--- each pass opens every month's partition. The IIDs are in a subquery so that the planner cannot count them: one plan then
--- serves any number, where planning anew took several times as long as the execution.
+-- observations by their index instead of keeping a table of figures up to date for every item at every load; once for all items,
+-- because each pass opens every month's partition: a pass for each of 1,000 items takes seconds where there are years of months.
+-- The IIDs are in a subquery so that the planner cannot count them: one plan then serves any number, where planning anew took
+-- several times as long as the execution.
+WITH own_and_merged AS MATERIALIZED (
+    SELECT i.id, ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids
+    FROM items i WHERE i.iid = ANY((SELECT $1::text[])::text[])),
+observed AS MATERIALIZED (
+    SELECT o.item_id, array_agg(o) AS observations FROM observations o
+    WHERE o.item_id = ANY((SELECT array_agg(item_id) FROM own_and_merged, unnest(ids) AS item_id)::bigint[]) GROUP BY o.item_id)
 SELECT i.iid, i.name, i.alt_names, i.status, i.survivor_iid, i.product_type, i.identifiers, i.attributes, i.version,
        i.first_seen_on, i.updated_at, b.id AS brand_id, b.name AS brand_name, b.slug AS brand_slug,
        c.code AS category_code, c.path AS category_path, seen.channels, seen.price_band, own.impacts, factor.factors,
        origin.sources, i.field_sources, own_items.members, found.matches
-FROM items i
-CROSS JOIN LATERAL (
-    SELECT ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id) AS ids
-    OFFSET 0) own_and_merged
+FROM own_and_merged JOIN items i USING (id)
 LEFT JOIN brands b ON b.id = i.brand_id
 LEFT JOIN categories c ON c.id = i.category_id
 LEFT JOIN LATERAL (
     WITH own AS MATERIALIZED (
-        SELECT channel_id, day, currency, kind, price_minor, outlier FROM observations WHERE item_id = ANY(own_and_merged.ids))
+        SELECT channel_id, day, currency, kind, price_minor, outlier
+        FROM observed o, unnest(o.observations) WHERE o.item_id = ANY(own_and_merged.ids)),
+    last AS MATERIALIZED (SELECT window_end(array_agg(day)) AS day FROM own)
     SELECT (
-        SELECT json_agg(json_build_object('channel', h.code, 'listings', g.listings, 'last_seen_on', g.last_seen_on) ORDER BY h.code)
-        FROM (SELECT channel_id, count(*) AS listings, max(day) AS last_seen_on FROM own GROUP BY channel_id) g
+        SELECT json_agg(json_build_object('channel', h.code, 'listings', g.listings, 'sales', g.sales, 'last_seen_on', g.last_seen_on)
+                        ORDER BY h.code)
+        FROM (SELECT channel_id, count(*) FILTER (WHERE kind = 'l') AS listings, count(*) FILTER (WHERE kind = 's') AS sales,
+                     max(day) AS last_seen_on FROM own GROUP BY channel_id) g
         JOIN channels h ON h.id = g.channel_id) AS channels, (
         SELECT json_build_object('currency', o.currency, 'kind', o.kind, 'low', min(o.price_minor) FILTER (WHERE o.outlier IS NULL),
             'high', max(o.price_minor) FILTER (WHERE o.outlier IS NULL),
             'median', (percentile_cont(0.5) WITHIN GROUP (ORDER BY o.price_minor) FILTER (WHERE o.outlier IS NULL))::numeric,
-            'observations', count(*) FILTER (WHERE o.outlier IS NULL), 'set_aside', count(o.outlier),
-            'from', min(o.day) FILTER (WHERE o.outlier IS NULL), 'to', max(o.day) FILTER (WHERE o.outlier IS NULL))
-        FROM own o WHERE o.day > (SELECT max(day) - 30 FROM own)
-        GROUP BY o.currency, o.kind HAVING count(*) > count(o.outlier)
+            'observations', count(*) FILTER (WHERE o.outlier IS NULL), 'set_aside', count(o.outlier), 'from', l.day - 29, 'to', l.day)
+        FROM own o JOIN last l ON o.day BETWEEN l.day - 29 AND l.day
+        GROUP BY o.currency, o.kind, l.day HAVING count(*) > count(o.outlier)
         ORDER BY o.kind = 'l' DESC, count(*) FILTER (WHERE o.outlier IS NULL) DESC, o.currency LIMIT 1) AS price_band
 ) seen ON true
 LEFT JOIN LATERAL (
@@ -38,8 +45,8 @@ LEFT JOIN LATERAL (
         'samples', f.samples, 'method', f.method)
                     ORDER BY f.scope DESC, length(f.code) DESC) AS factors
     FROM impact_factors f
-    WHERE (f.scope = 'product_type' AND f.code = i.product_type)
-       OR (f.scope = 'category' AND (c.code = f.code OR starts_with(c.code, f.code || '.')))
+    WHERE f.basis = coalesce(i.attributes ->> 'weight_basis', 'as_sold') AND (f.scope = 'product_type' AND f.code = i.product_type
+       OR f.scope = 'category' AND (c.code = f.code OR starts_with(c.code, f.code || '.')))
 ) factor ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('source', s.name, 'observed_at', t.observed_at AT TIME ZONE 'UTC', 'license', s.license) ORDER BY s.name) AS sources
@@ -71,5 +78,4 @@ LEFT JOIN LATERAL (
           AND e.kind IN ('merge', 'link') AND e.undone_at IS NULL) p
     JOIN items a ON a.id = p.left_id JOIN items b ON b.id = p.right_id
     WHERE cardinality(own_and_merged.ids) > 1
-) found ON true
-WHERE i.iid = ANY((SELECT $1::text[])::text[]);
+) found ON true;

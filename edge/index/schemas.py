@@ -176,7 +176,8 @@ class ChannelSeen(Schema):
     """A channel in which the item was observed."""
 
     channel = fields.Str(required=True)
-    listings = fields.Int(required=True)
+    listings = fields.Int(required=True, metadata=described("Observed asking prices"))
+    sales = fields.Int(required=True, metadata=described("Observed sales"))
     last_seen_on = fields.Date(required=True)
 
 
@@ -190,8 +191,8 @@ class PriceBand(Schema):
     high = fields.Str(required=True, metadata=_MONEY)
     observations = fields.Int(required=True)
     set_aside = fields.Int(required=True, metadata=described("Outliers; all other figures exclude them"))
-    from_ = fields.Date(required=True, data_key="from")
-    to = fields.Date(required=True)
+    from_ = fields.Date(required=True, data_key="from", metadata=described("First of the 30 days"))
+    to = fields.Date(required=True, metadata=described("Last of the 30 days"))
 
 
 def figure_of(indicator: Indicator) -> fields.Float:

@@ -14,7 +14,7 @@ from prometheus_client import Counter
 
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.redis_client import RedisClient, deliver, pack
-from shared.errors import StoreUnavailable
+from shared.errors import StoreUnavailable, copy_of
 from shared.telemetry import metrics
 
 _ENTRY_OVERHEAD_BYTES = 275
@@ -182,7 +182,7 @@ class VersionedCache(Generic[E]):
 
     def _end(self, waited_for: tuple[str, str], entry: E | Exception) -> None:
         for done in self._waiting.pop(waited_for, ()):
-            deliver(done, entry)
+            deliver(done, copy_of(entry) if isinstance(entry, Exception) else entry)
 
     async def _cached(self, snapshot: str, keys: Sequence[str]) -> dict[str, E]:
         entries: dict[str, E] = {}

@@ -1,6 +1,8 @@
 """/jobs: one's jobs, their progress as Server-Sent Events, their results; DELETE ends one."""
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -17,9 +19,12 @@ from edge.http.routing import operation
 from edge.http.stream import ResultBody
 from edge.jobs import schemas
 from edge.jobs.service import JobOrders, JobSerializer, Order, failure, wait_for_change
+from edge.quota.concurrency import ConcurrencyLimit
+from edge.quota.open_downloads import OpenDownloads
 from shared.analytics.manifest import MEDIA_TYPES
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.objects.directory import ResultStore
+from shared.organizations.accounts import Principal
 
 CONTENT_TYPE = "text/event-stream"
 # Notifications say when a row has changed; reading it without one makes up for a notification that was lost.
@@ -31,10 +36,52 @@ _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 _operation = partial(operation, "jobs")
 
 
+# Streams that may be open at the same time in one process. nginx.conf has places of their own for them.
+_STREAMS_OF_PERSON_MAX, _STREAMS_OF_ORGANIZATION_MAX, _STREAMS_MAX = 4, 16, 200
+_CLOSE_SECONDS = 10
+
+
+class OpenStreams:
+    """Bounds the streams of events that one person and one organization have open: each holds a connection."""
+
+    def __init__(self) -> None:
+        self._of_people = ConcurrencyLimit(_STREAMS_OF_PERSON_MAX, _STREAMS_MAX)
+        self._of_organizations = ConcurrencyLimit(_STREAMS_OF_ORGANIZATION_MAX, _STREAMS_MAX)
+
+    def require(self, principal: Principal) -> None:
+        """Raise the problem of a caller who has as many open as may be."""
+        if self._of_organizations.is_reached_in_all:
+            raise _no_stream("service-unavailable", "As many streams of events are open as this service holds.")
+        person = _person(principal)
+        if any(self._of_people.is_reached(holder) for holder in person):
+            raise _no_stream("rate-limited", f"You have {_STREAMS_OF_PERSON_MAX} streams of events open.")
+        if self._of_organizations.is_reached(principal.organization_id or ""):
+            detail = f"Your organization has {_STREAMS_OF_ORGANIZATION_MAX} streams of events open."
+            raise _no_stream("rate-limited", detail)
+
+    @contextmanager
+    def hold(self, principal: Principal) -> Iterator[None]:
+        """Count a stream until the block ends."""
+        with self._of_people.hold(*_person(principal)), self._of_organizations.hold(principal.organization_id or ""):
+            yield
+
+
+def _person(principal: Principal) -> tuple[str, ...]:
+    """Return the id of the person who calls; nothing for an API key."""
+    return (principal.credential_id,) if principal.kind == "bearer" else ()
+
+
+def _no_stream(slug: str, why: str) -> Problem:
+    detail = f"{why} Close one of them, or ask for the job itself every {_CLOSE_SECONDS} s."
+    fields = {"Retry-After": str(_CLOSE_SECONDS)}
+    return Problem(slug, detail, extra={"retry_after": _CLOSE_SECONDS}, fields=fields)
+
+
 class Events:
     def __init__(self, orders: JobOrders, serializer: JobSerializer) -> None:
         self._orders = orders
         self._serializer = serializer
+        self._open = OpenStreams()
 
     @_operation(
         "getJobEvents", schemas.JobPath, answers={200: "Events", 204: "All events were sent."}, produces=[CONTENT_TYPE]
@@ -45,13 +92,16 @@ class Events:
         Server-Sent Events: `state`, `progress` and finally `done`, each with the job as its data. `Last-Event-ID`
         resumes an interrupted stream; 204 means that all events were sent.
         """
-        organization = principal_of(request).organization_id
+        principal = principal_of(request)
+        organization = principal.organization_id
         order = await self._orders.find(organization, request[PATH]["id"])
         seen = request.headers.get("Last-Event-ID", "")
         last = int(seen) if _NUMBER.fullmatch(seen) else -1
         if order.ended and last >= order.changes:
             return web.Response(status=204, headers={"Cache-Control": "no-store"})
-        return EventStream(self._orders, self._serializer, organization, order, last)
+        self._open.require(principal)
+        hold = partial(self._open.hold, principal)
+        return EventStream(self._orders, self._serializer, organization, order, last, hold=hold)
 
 
 class EventStream(web.StreamResponse):
@@ -65,6 +115,7 @@ class EventStream(web.StreamResponse):
         order: Order,
         last: int,
         poll_seconds: float = POLL_SECONDS,
+        hold: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         headers = {"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(headers=headers)
@@ -74,14 +125,17 @@ class EventStream(web.StreamResponse):
         self._order = order
         self._last = last
         self._poll_seconds = poll_seconds
+        self._hold = hold
         self._sent: tuple[str, int] | None = None
 
     async def prepare(self, request: web.BaseRequest) -> Any:
         """Send headers and events, until the job ends, the client disconnects, or this process stops."""
-        writer = await super().prepare(request)
-        if request.method != hdrs.METH_HEAD:
-            await self._follow()
-        return writer
+        # Nothing is awaited between the handler's check and this line: no other stream takes the place.
+        with self._hold():
+            writer = await super().prepare(request)
+            if request.method != hdrs.METH_HEAD:
+                await self._follow()
+            return writer
 
     async def _follow(self) -> None:
         waiters, pause = self._orders.waiters, 0.0  # no first pause: a change before it was not notified
@@ -129,7 +183,15 @@ RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "ra
 
 
 class Jobs:
-    def __init__(self, orders: JobOrders, serializer: JobSerializer, store: ResultStore, lists: Paginator) -> None:
+    def __init__(
+        self,
+        orders: JobOrders,
+        serializer: JobSerializer,
+        store: ResultStore,
+        lists: Paginator,
+        under_way: OpenDownloads,
+    ) -> None:
+        self._under_way = under_way
         self._orders = orders
         self._serializer = serializer
         self._store = store
@@ -194,6 +256,7 @@ class Jobs:
             body = await ResultBody.open(self._store, manifest)
         except ResultGone as gone:
             raise await self._orders.mark_result_missing(order.job_id, gone) from gone
+        self._under_way.hold(body, principal_of(request).organization_id)
         return stream.answer(request, manifest, body)
 
     def _answer(self, order: Order) -> web.Response:

@@ -13,6 +13,7 @@ import msgspec
 
 from edge.http.problems import CATALOGUE, Problem, reason_phrase
 from edge.quota.billing import Charge
+from edge.quota.concurrency import ConcurrencyLimit
 from edge.storage.database import Database, Scope, Transaction
 from edge.storage.idempotency import lock_key, require_same
 from shared.analytics.manifest import Manifest, manifest_from
@@ -23,6 +24,7 @@ from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.index.iid import canonical_uuid
 from shared.jobs.contract import ENDED, EXPORT, Kind
 from shared.organizations.accounts import Principal
+from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 
@@ -70,9 +72,12 @@ async def wait_for_change(event: asyncio.Event, seconds: float) -> bool:
 
 SQL = load_queries(__file__, "orders.sql")
 _POLL_SECONDS = 1.0
+# Calls that wait for their job at the same time in one process.
+_WAITS_OF_ORGANIZATION_MAX, _WAITS_MAX = 32, 500
 _RETRY_SECONDS = 5
 _MISSING_RETRY_SECONDS = 30
 _BACKLOG_RETRY_SECONDS = 60
+_UNREADABLE = "result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,7 @@ class JobOrders:
         self._database = database
         self._log = log
         self._waiting_max = waiting_max
+        self._waits = ConcurrencyLimit(_WAITS_OF_ORGANIZATION_MAX, _WAITS_MAX)
         self.waiters = waiters
 
     async def submit(
@@ -252,9 +258,16 @@ class JobOrders:
         return [Order(row) for row in rows], counted["total"]
 
     async def wait(self, organization_id: str | None, submitted: SubmittedOrder, seconds: float) -> Order:
-        """Return the order as soon as it has ended, or as it is after `seconds`."""
+        """Return the order as soon as it has ended, or as it is after `seconds`.
+
+        Returns it at once where the organization has as many calls that wait as it may hold connections by waiting.
+        """
+        holder = organization_id or ""
+        if self._waits.is_reached(holder) or self._waits.is_reached_in_all:
+            seconds = 0.0
         ends = time.monotonic() + seconds
-        with self.waiters.subscribe(submitted.job_id) as event:  # first, so that no change is missed after the read
+        # Subscribed first, so that no change is missed after the read.
+        with self._waits.hold(holder), self.waiters.subscribe(submitted.job_id) as event:
             while True:
                 order = await self.find(organization_id, submitted.order_id)
                 left = ends - time.monotonic()
@@ -328,6 +341,7 @@ class JobSerializer:
     def __init__(self, base_url: str, problem_base_url: str) -> None:
         self.base_url = base_url
         self._errors_base = problem_base_url
+        metrics.begin_at_zero(metrics.rows_set_aside, [_UNREADABLE])
 
     def url(self, order_id: str) -> str:
         """Return a job's address."""
@@ -353,10 +367,18 @@ class JobSerializer:
             "started_at": _moment(row["started_at"]),
             "finished_at": _moment(row["finished_at"]),
             "expires_at": _moment(row["expires_at"]),
-            "result": self._result(order, url),
+            "result": self._readable_result(order, url),
             "error": self._error(order),
             "links": {"self": url, "result": f"{url}/result", "events": f"{url}/events"},
         }
+
+    def _readable_result(self, order: "Order", url: str) -> dict[str, Any] | None:
+        """Return what describes the result; None where its row cannot be read, which must not fail a whole list."""
+        try:
+            return self._result(order, url)
+        except msgspec.ValidationError:
+            metrics.rows_set_aside.labels(_UNREADABLE).inc()
+            return None
 
     def _result(self, order: "Order", url: str) -> dict[str, Any] | None:
         manifest, export = order.manifest, order.export

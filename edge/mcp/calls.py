@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from aiohttp import web
@@ -17,7 +18,7 @@ from edge.http.problems import Fault, Problem, invalid_parameters, missing_param
 from edge.http.routing import Route
 from edge.http.stream import Stream
 from edge.mcp import views
-from edge.mcp.tools import JOB_RESULT, RestCall, Tool
+from edge.mcp.tools import RestCall, Tool
 from edge.mcp.views import Pages, View
 from edge.quota.billing import Billing, charged
 from shared.errors import CursorExpired, InvalidParameter, ItemIndexError
@@ -274,13 +275,17 @@ class ToolCalls:
         if answer.status == _ACCEPTED:
             return views.job(answer.body)
         if answer.body is None:
-            path = call.route.format(**call.path) if call.route == JOB_RESULT else call.route
             document = {
                 "detail": "The result is too large for a tool, or is not JSON; fetch it with the REST API.",
-                "path": path,
+                "path": path_of(call),
             }
             return View(document, [])
         return tool.view(answer.body)
+
+
+def path_of(call: RestCall) -> str:
+    """Return the path of a REST call with its parameters filled in."""
+    return call.route.format(**{name: quote(value, safe="") for name, value in call.path.items()})
 
 
 def result_of(page: Mapping[str, Any]) -> Result:

@@ -277,7 +277,7 @@ TOOLS = (
     Tool(
         "market_report",
         "Market report",
-        "A report about brands or categories; dry_run returns its price. A slow report becomes a job: call again "
+        "A report about brands or categories. A slow report becomes a job: call again "
         "with `job` alone. Brand plan; sustainability-rollup needs Institutional.",
         {
             "report": {"enum": [report.kind.name for report in REPORTS]},

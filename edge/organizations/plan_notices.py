@@ -15,7 +15,7 @@ from shared.errors import StoreUnavailable
 from shared.events.webhooks import signature_headers
 from shared.organizations.accounts import SQL
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
+from shared.telemetry.log import Log, trace_of
 
 _SECONDS_MAX = 5.0
 _RETRY_SECONDS = 60.0
@@ -54,8 +54,20 @@ class PlanNotices(Background):
                     await asyncio.wait_for(self._due.wait(), _RETRY_SECONDS)
                 self._due.clear()
                 with contextlib.suppress(StoreUnavailable):
-                    for request in await self._database.fetch(SQL.plan_notices_due, scope=_SCOPE):
-                        await self._post(session, request)
+                    await self._post_due(session)
+
+    async def _post_due(self, session: aiohttp.ClientSession) -> None:
+        """Post each request that waits. One that cannot be posted keeps no other from its turn."""
+        after: str | None = None
+        while due := await self._database.fetch(SQL.plan_notices_due, after, scope=_SCOPE):
+            for request in due:
+                try:
+                    await self._post(session, request)
+                except StoreUnavailable:
+                    raise
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is this request's alone
+                    self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
+            after = due[-1]["id"]
 
     async def _post(self, session: aiohttp.ClientSession, request: asyncpg.Record) -> None:
         body = msgspec.json.encode(

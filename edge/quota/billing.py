@@ -50,10 +50,11 @@ _UPGRADE_HINTS = {
     "person": "This limit protects the service; no plan raises it.",
     "sign-in": "This limit protects the service; no plan raises it.",
     "unmetered": "A higher plan has a higher limit.",
+    "suggestions": "Enter what you search for. The Brand plan has no such limit.",
 }
 
 # The limits that count calls, not units.
-_COUNTS_CALLS = {"person", "sign-in", "unmetered"}
+_COUNTS_CALLS = {"person", "sign-in", "unmetered", "suggestions"}
 
 
 def refusal(decision: Decision, network: str) -> Problem:

@@ -11,11 +11,12 @@ from edge.http.parameters import described
 from edge.http.problems import unavailable
 from edge.http.routing import operation
 from edge.quota.limiter import Decision, RateLimiter
+from edge.quota.stored_exports import StoredExports
 from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
-from shared.organizations.accounts import Principal
+from shared.organizations.accounts import INSTITUTIONAL, Principal
 
 SQL = load_queries(__file__, "quota.sql")
 
@@ -45,6 +46,19 @@ class JobLimits(Schema):
     queued = fields.Nested(JobLimit(), required=True)
 
 
+class ByteLimit(Schema):
+    """Limit of bytes that are stored at the same time."""
+
+    limit = fields.Int(required=True)
+    used = fields.Int(required=True)
+
+
+class ExportLimits(Schema):
+    """Limits of exports."""
+
+    stored_bytes = fields.Nested(ByteLimit(), required=True)
+
+
 class QuotaAnswer(Schema):
     """The account that calls are counted for, with its limits."""
 
@@ -59,12 +73,19 @@ class QuotaAnswer(Schema):
             "Jobs of the key's organization; null for other credentials, or if the count is unavailable"
         ),
     )
+    exports = fields.Nested(
+        ExportLimits(),
+        required=True,
+        allow_none=True,
+        metadata=described("Exports of the key's organization; null as `jobs`, and for plans without exports"),
+    )
 
 
 class QuotaPage:
-    def __init__(self, limiter: RateLimiter, database: Database) -> None:
+    def __init__(self, limiter: RateLimiter, database: Database, exports: StoredExports) -> None:
         self._limiter = limiter
         self._database = database
+        self._exports = exports
 
     @operation("account", "getQuota", answers={200: (QuotaAnswer, "Every limit that applies to the caller")})
     async def show(self, request: web.Request) -> web.StreamResponse:
@@ -81,6 +102,7 @@ class QuotaPage:
             "plan": principal.plan.name,
             "limits": windows_of(decision),
             "jobs": await self._jobs(principal),
+            "exports": await self._stored(principal),
         }
         return unstored_json(document)
 
@@ -98,6 +120,15 @@ class QuotaPage:
             "running": {"limit": plan.jobs_running, "used": used["running"]},
             "queued": {"limit": plan.jobs_queued, "used": used["queued"]},
         }
+
+    async def _stored(self, principal: Principal) -> dict[str, Any] | None:
+        if principal.kind != "api-key" or principal.plan.rank < INSTITUTIONAL:
+            return None
+        try:
+            stored = await self._exports.read(principal.organization_id)
+        except StoreUnavailable:
+            return None
+        return {"stored_bytes": {"limit": self._exports.limit(principal.plan), "used": stored.used}}
 
 
 def windows_of(decision: Decision) -> list[dict[str, Any]]:

@@ -99,7 +99,8 @@ class RequestLog:
                 await self._cache.command("LPUSH", name, *map(msgspec.msgpack.encode, calls))
                 await self._cache.command("LTRIM", name, 0, self.calls_max - 1)
                 await self._cache.command("EXPIRE", name, _KEPT_SECONDS)
-            except StoreUnavailable:  # on a cluster the node of another organization may answer
+            # On a cluster the node of another organization may answer; a path that is no text is this one's alone.
+            except (StoreUnavailable, UnicodeEncodeError):
                 metrics.request_log_lost.inc(len(calls))
 
     async def read(self, organization: str) -> list[LoggedCall]:

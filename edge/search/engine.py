@@ -21,7 +21,7 @@ from shared.search import layout
 from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
 from shared.search.paging import begins_iid, find
-from shared.telemetry.log import Log
+from shared.telemetry.log import Log, trace_of
 from shared.text import in_ascii
 
 # Threads that answer questions of the event loop.
@@ -219,9 +219,9 @@ class SearchEngine:
         self._fetch_waits = False
         try:
             fetch()
-        except (StoreUnavailable, OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - nobody waits for this thread, so nobody else would say it
             self._next_fetch_at = time.monotonic() + _FETCH_AGAIN_SECONDS
-            self._log.warning("search-fetch", error=type(error).__name__)
+            self._log.warning("search-fetch", error=type(error).__name__, trace=trace_of(error))
         self._swap()
 
     def _swap(self, *, due: bool = False) -> None:
@@ -240,7 +240,11 @@ class SearchEngine:
             except (OSError, ValueError) as error:  # pruned while it was being opened; the next check finds a newer one
                 self._log.warning("search-index", version=newest.data_version, error=type(error).__name__)
                 return
-            if replaced is not None:
+            except Exception as error:  # noqa: BLE001 - the index before it still answers
+                self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
+                return
+            # Merged segments are another index of the same state, and take the place of no former one.
+            if replaced is not None and replaced.data_version != newest.data_version:
                 self._former = [(time.monotonic() + _FORMER_SECONDS, replaced), *self._former][:_FORMER_MAX]
             self._log.info("search-index", version=newest.data_version, items=newest.items)
             with suppress(RuntimeError):  # the process is stopping

@@ -67,7 +67,12 @@ class Converter:
     _used: dict[tuple[str, date], Rate] = field(default_factory=dict)
 
     def rate(self, currency: str, day: date) -> Rate:
-        """Return the rate of a currency on a day. Raises InvalidParameter where the table has none that is recent."""
+        """Return the rate of a currency on a day. Raises InvalidParameter where the table has none that is recent.
+
+        Amounts that are in the currency already need none: no rate of the table is used, and none is stated.
+        """
+        if currency == self.to:
+            return Rate(currency, day, day, _ONE, _ONE)
         known = self._used.get((currency, day))
         if known is None:
             known = self._used[currency, day] = self._latest_rate(currency, day)
@@ -86,8 +91,6 @@ class Converter:
         }
 
     def _latest_rate(self, currency: str, day: date) -> Rate:
-        if currency == self.to:
-            return Rate(currency, day, day, _ONE, _ONE)
         for age in range(AGE_DAYS_MAX + 1):
             rate_day = day - timedelta(days=age)
             before, after = self._per_euro(currency, rate_day), self._per_euro(self.to, rate_day)

@@ -1,6 +1,7 @@
 """Footprints per unit: the indicators, and the figure of an item, its product type or its category. Pure."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -32,6 +33,8 @@ CODES = tuple(indicator.code for indicator in INDICATORS)
 BASES = ("sales", "assortment")
 """The basis of cumulative figures: units sold, or, where no sale is known, each item once."""
 OWN, AVERAGE = "item", "category_average"
+WEIGHT_BASES = ("as_sold", "as_consumed", "dry")
+"""What a kilogram of a factor, and of an item's weight, is of. An item without one weighs as it is sold."""
 _HEAVIEST_KG = Decimal(10**12)
 """Above it a weight is an error: times a factor it would leave the range of a double."""
 
@@ -40,7 +43,8 @@ class Figure(NamedTuple):
     """A figure per unit of an item and where it comes from. `scope` is item, product_type or category.
 
     `samples` is how many articles or records the figure is the mean of: 1 where it is the item's own. `stated` is the
-    figure as a distribution.
+    figure as a distribution. `weight_basis` is what the kilograms are of, `as_of` the day of a
+    source's statement about the item itself.
     """
 
     per_unit: Decimal
@@ -53,18 +57,19 @@ class Figure(NamedTuple):
     source: Mapping[str, Any] | None = None
     samples: int = 1
     stated: Stated | None = None
+    weight_basis: str | None = None
+    as_of: date | None = None
 
 
 def nearest(
-    impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], weight: Any
+    impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], kilograms: Decimal | None
 ) -> dict[str, Figure]:
-    """Return the best figure of each indicator that has one. `factors` come nearest first.
+    """Return the best figure of each indicator that has one. `factors` come nearest first and are of the item's basis.
 
     A product type's factor precedes a category's. Of categories the nearest with enough samples is taken; where none
     has enough, the nearest.
     """
     figures: dict[str, Figure] = {}
-    kilograms = weight_of(weight)
     if kilograms is not None:
         for indicator, factor in _chosen(factors).items():
             figures[indicator] = _of_factor(factor, kilograms)
@@ -72,8 +77,9 @@ def nearest(
         per_unit = Decimal(impact["per_unit"])
         spread = StatedSpread(*(_double(impact.get(name)) for name in StatedSpread._fields))
         stated = of_item(float(per_unit), impact["basis"], spread)
+        as_of = date.fromisoformat(impact["as_of"]) if "as_of" in impact else None
         figures[impact["indicator"]] = Figure(
-            per_unit, impact["basis"], impact["method"], OWN, source=impact.get("source"), stated=stated
+            per_unit, impact["basis"], impact["method"], OWN, source=impact.get("source"), stated=stated, as_of=as_of
         )
     return figures
 
@@ -90,7 +96,7 @@ def _chosen(factors: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
     per_kg = Decimal(factor["per_kg"])
-    log_mean, log_deviation = (_double(factor.get(name)) for name in ("log_mean", "log_deviation"))
+    spread = Pooled.of(factor.get("log_samples"), _double(factor.get("log_deviation")))
     pooled = Pooled(_double(factor.get("squares")) or 0.0, factor.get("degrees") or 0)
     return Figure(
         per_kg * kilograms,
@@ -102,7 +108,8 @@ def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
         kilograms,
         factor.get("source"),
         factor["samples"],
-        of_factor(float(per_kg), factor["samples"], log_mean, log_deviation, pooled).times(float(kilograms)),
+        of_factor(float(per_kg), factor["samples"], spread, pooled).times(float(kilograms)),
+        factor.get("weight_basis"),
     )
 
 
@@ -110,10 +117,19 @@ def _double(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def weight_of(value: Any) -> Decimal | None:
-    """Return a weight; None where the source has none that could be one."""
+def weight_of(weight: object, volume: object = None, density: object = None) -> Decimal | None:
+    """Return the kilograms of an article: its weight, else its litres times kilograms a litre; None without either."""
+    kilograms = _amount(weight)
+    if kilograms is not None:
+        return kilograms
+    litres, per_litre = _amount(volume), _amount(density)
+    return litres * per_litre if litres is not None and per_litre is not None else None
+
+
+def _amount(value: object) -> Decimal | None:
+    """Return what a source states; None where that could be no amount."""
     try:
-        weight = Decimal(str(value))
+        amount = Decimal(str(value))
     except ArithmeticError:
         return None
-    return weight if weight.is_finite() and 0 < weight <= _HEAVIEST_KG else None
+    return amount if amount.is_finite() and 0 < amount <= _HEAVIEST_KG else None

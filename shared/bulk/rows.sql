@@ -32,8 +32,8 @@ ORDER BY p.item_id, p.indicator COLLATE "C";
 SELECT i.iid, o.day, h.code AS channel, CASE o.kind WHEN 's' THEN 'sale' ELSE 'listing' END AS kind, s.name AS source,
        o.currency::text AS currency, round(o.price_minor / n.unit, n.digits) AS price, o.price_minor,
        round(o.list_minor / n.unit, n.digits) AS list_price, o.list_minor, o.units,
-       CASE o.outlier WHEN 'd' THEN 'digit_shift' WHEN 'c' THEN 'currency' WHEN 'u' THEN 'unit_price' WHEN 'n' THEN 'neighbours'
-           WHEN 'o' THEN 'channels' END AS outlier
+       CASE o.outlier WHEN 'd' THEN 'unit_slip' WHEN 'c' THEN 'currency' WHEN 's' THEN 'digit_swap' WHEN 'u' THEN 'wrong_pack'
+           WHEN 'o' THEN 'one_off' END AS outlier
 FROM observations o LEFT JOIN inactive_items x ON x.item_id = o.item_id
 JOIN items i ON i.id = CASE WHEN x.item_id IS NULL THEN o.item_id ELSE x.owner_id END JOIN channels h ON h.id = o.channel_id
 JOIN sources s ON s.id = o.source_id,

@@ -181,8 +181,9 @@ _CARDS = Dataset(
         Column(
             "prices",
             "string",
-            "JSON: for each currency the number of observations, the lowest and the highest price, the last day and "
-            "its lowest price. No day is later than the data_version's own, in UTC; outliers are left out.",
+            "JSON: for each currency and kind (listing, sale) the number of observations, the lowest and the highest "
+            "price, the last day and its lowest price. No day is later than the data_version's own, in UTC; outliers "
+            "are left out.",
         ),
         Column("text", "string", "Name, brand, category path, attributes and prices as plain text, one a line."),
         Column("split", "dictionary", "train, validation or test, by the IID alone."),

@@ -593,7 +593,7 @@ END $$;
 CREATE FUNCTION public.tell_job() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
+    AS $_$
 BEGIN
     IF TG_OP = 'INSERT' THEN
         PERFORM pg_notify('jobs_queued', NEW.id::text);
@@ -610,13 +610,14 @@ BEGIN
             PERFORM pg_notify('jobs_cancelled', NEW.id::text);
         END IF;
         IF NEW.state IN ('failed', 'cancelled')
-           OR (NEW.state = 'succeeded' AND NEW.queue = 'reports' AND NEW.rows_total = 0) THEN
+           OR (NEW.state = 'succeeded' AND NEW.rows_total = 0 AND (NEW.queue = 'reports' OR (
+               NEW.kind = 'export' AND NOT jsonb_path_exists(NEW.result, '$.files[*] ? (@.rows > 0)')))) THEN
             UPDATE job_orders SET refund_due = true
             WHERE job_id = NEW.id AND units > 0 AND refunded_at IS NULL AND NOT refund_due;
         END IF;
     END IF;
     RETURN NULL;
-END $$;
+END $_$;
 
 CREATE FUNCTION public.tell_match_reviews() RETURNS trigger
     LANGUAGE plpgsql
@@ -660,6 +661,23 @@ CREATE FUNCTION public.webhook_has_event(endpoint public.webhook_endpoints) RETU
         OR EXISTS (SELECT FROM event_log l WHERE l.organization_id IS NULL AND l.number > endpoint.position
                    AND (endpoint.types IS NULL OR l.type = ANY (endpoint.types)))
 $$;
+
+CREATE FUNCTION public.window_end(days date[]) RETURNS date
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+DECLARE newest date := (SELECT max(day) FROM unnest(days) AS day);
+BEGIN
+    IF EXISTS (SELECT FROM unnest(days) AS day WHERE day < newest AND day >= newest - 30) THEN
+        RETURN newest;
+    END IF;
+    RETURN (
+        WITH gaps AS (
+            SELECT day, day - lag(day) OVER (ORDER BY day) AS gap FROM (SELECT DISTINCT day FROM unnest(days) AS day) seen),
+        usual AS (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY gap) AS gap FROM gaps)
+        SELECT coalesce(max(g.day) FILTER (WHERE g.gap <= 30 OR u.gap > 30), newest) FROM gaps g CROSS JOIN usual u);
+END $$;
+
+COMMENT ON FUNCTION public.window_end(days date[]) IS 'last day of the default window of an item that has prices on these days; null without any';
 
 CREATE FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) RETURNS TABLE(email text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -875,8 +893,9 @@ CREATE TABLE public.factor_claims (
     samples integer NOT NULL,
     method text NOT NULL,
     source_id smallint NOT NULL,
-    log_mean double precision,
-    log_deviation double precision
+    log_deviation double precision,
+    log_samples integer,
+    basis text DEFAULT 'as_sold'::text NOT NULL
 );
 
 CREATE TABLE public.feeds (
@@ -955,16 +974,19 @@ CREATE TABLE public.impact_factors (
     samples integer NOT NULL,
     method text NOT NULL,
     source_id smallint NOT NULL,
-    log_mean double precision,
     log_deviation double precision,
+    log_samples integer,
+    basis text DEFAULT 'as_sold'::text NOT NULL,
     CONSTRAINT impact_factors_per_kg_check CHECK ((per_kg >= (0)::numeric)),
     CONSTRAINT impact_factors_samples_check CHECK ((samples > 0)),
     CONSTRAINT impact_factors_scope_check CHECK ((scope = ANY (ARRAY['product_type'::text, 'category'::text])))
 );
 
-COMMENT ON COLUMN public.impact_factors.log_mean IS 'mean of the logarithms of the samples, per kilogram';
-
 COMMENT ON COLUMN public.impact_factors.log_deviation IS 'standard deviation of the logarithms of the samples';
+
+COMMENT ON COLUMN public.impact_factors.log_samples IS 'how many samples have a logarithm: those above 0';
+
+COMMENT ON COLUMN public.impact_factors.basis IS 'what its kilogram is of: as_sold, as_consumed, dry; items state it as weight_basis';
 
 CREATE TABLE public.impact_stages (
     item_id bigint NOT NULL,
@@ -1157,6 +1179,7 @@ CREATE TABLE public.jobs (
     traceparent text,
     missing_since timestamp with time zone,
     parent_id uuid,
+    stored_bytes bigint,
     CONSTRAINT jobs_progress_fraction_check CHECK (((progress_fraction >= (0)::double precision) AND (progress_fraction <= (1)::double precision))),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text, 'expired'::text]))),
     CONSTRAINT jobs_traceparent_check CHECK ((length(traceparent) <= 256))
@@ -1165,6 +1188,8 @@ CREATE TABLE public.jobs (
 COMMENT ON COLUMN public.jobs.missing_since IS 'since when the object store lacks the published bytes; null: it has them';
 
 COMMENT ON COLUMN public.jobs.parent_id IS 'the export of which the job writes a part; null: the job is no part';
+
+COMMENT ON COLUMN public.jobs.stored_bytes IS 'null: published before this column existed; the manifest in result has it';
 
 CREATE TABLE public.links (
     left_id bigint NOT NULL,
@@ -1345,7 +1370,7 @@ COMMENT ON COLUMN public.observations.kind IS 'l: listing (an offer seen), s: sa
 
 COMMENT ON COLUMN public.observations.load_no IS 'the event that claimed this value first since it last changed';
 
-COMMENT ON COLUMN public.observations.outlier IS 'likely cause of a price that its neighbours contradict: d digit shift, c currency, u unit price, n neighbours, o other channels';
+COMMENT ON COLUMN public.observations.outlier IS 'likely cause of a price that nothing confirms: d unit slip, c currency, s digit swap, u wrong pack, o one-off';
 
 CREATE TABLE public.organizations (
     id uuid DEFAULT uuidv7() NOT NULL,
@@ -1395,11 +1420,14 @@ CREATE TABLE public.plans (
     jobs_queued integer DEFAULT 0 NOT NULL,
     batch_iids_max integer DEFAULT 0 NOT NULL,
     self_service boolean DEFAULT false NOT NULL,
+    stored_export_bytes_max bigint,
     CONSTRAINT plans_burst_units_check CHECK ((burst_units > 0)),
     CONSTRAINT plans_counted_by_check CHECK ((counted_by = ANY (ARRAY['ip'::text, 'organization'::text]))),
     CONSTRAINT plans_daily_units_check CHECK ((daily_units > 0)),
     CONSTRAINT plans_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,31}$'::text))
 );
+
+COMMENT ON COLUMN public.plans.stored_export_bytes_max IS 'null: the setting STORED_EXPORT_BYTES_MAX';
 
 CREATE TABLE public.public_tokens (
     token_id text NOT NULL,
@@ -1768,9 +1796,6 @@ ALTER TABLE ONLY public.idempotent_organization_requests
 ALTER TABLE ONLY public.idempotent_requests
     ADD CONSTRAINT idempotent_requests_pkey PRIMARY KEY (person_id, key_sha256);
 
-ALTER TABLE ONLY public.impact_factors
-    ADD CONSTRAINT impact_factors_pkey PRIMARY KEY (scope, code, indicator);
-
 ALTER TABLE ONLY public.impact_stages
     ADD CONSTRAINT impact_stages_pkey PRIMARY KEY (item_id, indicator, stage);
 
@@ -1853,7 +1878,7 @@ ALTER TABLE ONLY public.observation_claims
     ADD CONSTRAINT observation_claims_pkey PRIMARY KEY (item_id, day, mark, load_no);
 
 ALTER TABLE public.observations
-    ADD CONSTRAINT observations_outlier_check CHECK ((outlier = ANY (ARRAY['d'::"char", 'c'::"char", 'u'::"char", 'n'::"char", 'o'::"char"]))) NOT VALID;
+    ADD CONSTRAINT observations_outlier_check CHECK ((outlier = ANY (ARRAY['d'::"char", 'c'::"char", 's'::"char", 'u'::"char", 'o'::"char", 'n'::"char"]))) NOT VALID;
 
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
@@ -1872,6 +1897,9 @@ ALTER TABLE ONLY public.plans
 
 ALTER TABLE ONLY public.plans
     ADD CONSTRAINT plans_rank_key UNIQUE (rank);
+
+ALTER TABLE public.plans
+    ADD CONSTRAINT plans_stored_export_bytes_max_check CHECK ((stored_export_bytes_max >= 0)) NOT VALID;
 
 ALTER TABLE ONLY public.public_tokens
     ADD CONSTRAINT public_tokens_pkey PRIMARY KEY (token_id);
@@ -1967,6 +1995,8 @@ CREATE INDEX idempotent_organization_requests_created ON public.idempotent_organ
 
 CREATE INDEX idempotent_requests_created ON public.idempotent_requests USING btree (created_at);
 
+CREATE UNIQUE INDEX impact_factors_by_basis ON public.impact_factors USING btree (scope, code, indicator, basis);
+
 CREATE INDEX inactive_items_owner ON public.inactive_items USING btree (owner_id) WHERE (owner_id IS NOT NULL);
 
 CREATE UNIQUE INDEX invitations_open ON public.invitations USING btree (organization_id, lower(email)) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
@@ -2008,6 +2038,8 @@ CREATE INDEX jobs_leased ON public.jobs USING btree (lease_until) WHERE (state =
 CREATE INDEX jobs_missing ON public.jobs USING btree (missing_since) WHERE ((missing_since IS NOT NULL) AND (state = 'succeeded'::text));
 
 CREATE UNIQUE INDEX jobs_shared ON public.jobs USING btree (kind, fingerprint) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX jobs_stored_exports ON public.jobs USING btree (organization_id) INCLUDE (expires_at, stored_bytes) WHERE ((kind = 'export'::text) AND (state = 'succeeded'::text));
 
 CREATE INDEX jobs_to_relay ON public.jobs USING btree (created_at) WHERE (state = 'queued'::text);
 

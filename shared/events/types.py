@@ -21,6 +21,7 @@ TYPES: dict[str, str] = {
     "item.withdrawn": "An item was withdrawn.",
     "item.restored": "An item that was merged or withdrawn is active again.",
     "watch.fired": "The condition of a watch was met.",
+    "outliers.changed": "Later observations changed whether earlier prices count as outliers, or why.",
     "quota.reached": "80 % or 100 % of the day's units are used.",
     "key.rotated": "The organization's API key was rotated.",
     "key.revoked": "An API key was revoked.",

@@ -9,12 +9,12 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 from uuid import uuid4
 
-from shared.errors import ResultGone, StoreUnavailable
+from shared.errors import ResultGone, StoreFull, StoreUnavailable
 
 # Also where a file may grow no further.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -209,7 +209,8 @@ class DirectoryStore(ResultStore):
     def delete(self, job_id: str, attempt: int) -> None:
         """Delete an attempt's folder, and the job's where it was the last one."""
         folder = self._root / job_id
-        shutil.rmtree(folder / str(attempt), ignore_errors=True)
+        with _answered(), suppress(FileNotFoundError):  # another process deletes it too
+            shutil.rmtree(folder / str(attempt))
         try:
             folder.rmdir()
         except OSError:
@@ -219,7 +220,7 @@ class DirectoryStore(ResultStore):
         """List the folders of all attempts."""
         for job in _folders(self._root):
             for attempt in _folders(self._root / job):
-                if attempt.isdigit():
+                if attempt.isascii() and attempt.isdigit():
                     yield job, int(attempt)
 
 
@@ -234,13 +235,13 @@ def _answered() -> Iterator[None]:
 
 @contextmanager
 def full_is_unavailable() -> Iterator[None]:
-    """Make StoreUnavailable of the error of a disk that is full, which more room on it ends."""
+    """Make StoreFull of the error of a disk that is full."""
     try:
         yield
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise StoreUnavailable("results", state="is full") from error
+        raise StoreFull("results") from error
 
 
 def _refuse_unless_gone(error: OSError) -> None:

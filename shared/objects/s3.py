@@ -166,6 +166,6 @@ class S3Store(ResultStore):
         seen = set()
         for listed in self.listed(""):
             parts = listed.key.split("/")
-            if len(parts) == 3 and parts[1].isdigit():
+            if len(parts) == 3 and parts[1].isascii() and parts[1].isdigit():
                 seen.add((parts[0], int(parts[1])))
         return iter(sorted(seen))

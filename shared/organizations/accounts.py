@@ -16,9 +16,10 @@ BRAND, INSTITUTIONAL = 2, 3
 # Without eq: a plan is the same while it is the same object, which makes it a key that costs nothing to hash.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Plan:
-    """The limits of an account: units a day, units a second, jobs at a time, IIDs in one call.
+    """The limits of an account: units a day, units a second, jobs at a time, IIDs in one call, bytes of stored exports.
 
-    `rank` orders the plans: a route that asks for a plan lets in that rank and every higher one.
+    Without `stored_export_bytes_max` the setting of that name holds. `rank` orders the plans: a route that asks for a
+    plan lets in that rank and every higher one.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Plan:
     jobs_queued: int = 0
     batch_iids_max: int = 0
     self_service: bool = False
+    stored_export_bytes_max: int | None = None
 
     @property
     def daily_policy(self) -> str:

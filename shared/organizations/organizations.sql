@@ -46,10 +46,11 @@ FROM plan_requests r JOIN organizations o ON o.id = r.organization_id LEFT JOIN 
 WHERE r.decision IS NULL ORDER BY r.id;
 
 -- name: plan_notices_due
--- Requests that the billing system has not taken yet; a hundred at a time, so that an outage of it holds nothing up.
+-- Requests after $1 that the billing system has not taken yet, a hundred at a time: those that it refuses keep none from
+-- its turn.
 SELECT r.id::text, r.organization_id::text, o.name, o.plan AS current_plan, r.plan AS requested_plan, r.requested_at
 FROM plan_requests r JOIN organizations o ON o.id = r.organization_id
-WHERE r.decision IS NULL AND r.notified_at IS NULL ORDER BY r.id LIMIT 100;
+WHERE r.decision IS NULL AND r.notified_at IS NULL AND ($1::uuid IS NULL OR r.id > $1::uuid) ORDER BY r.id LIMIT 100;
 
 -- name: note_plan_notice
 -- The billing hook has taken the notice of a request.
@@ -230,5 +231,6 @@ UPDATE public_tokens SET revoked_at = statement_timestamp() WHERE person_id = $1
 -- name: plans
 -- The whole table: it has a handful of rows and every edge keeps it in memory. The columns are named, because a process of
 -- the release before knows no other ones.
-SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service
+SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service,
+       stored_export_bytes_max
 FROM plans ORDER BY rank;

@@ -1,8 +1,8 @@
 """Bilateral index formulae that are functions of sums over matched items. Pure.
 
 Each formula has two parts: the terms that every matched item contributes, and the function of their sums that is the
-index. Sums can be resampled, so the bootstrap needs no second implementation. Sources: ILO et al., Consumer Price Index
-Manual: Theory (2020), chapters 2 to 6; the formula's own author where its docstring names one.
+index. An item's terms can be taken off the sums, so intervals need no second implementation. Sources: ILO et al.,
+Consumer Price Index Manual: Theory (2020), chapters 2 to 6; the formula's own author where its docstring names one.
 """
 
 from collections.abc import Callable

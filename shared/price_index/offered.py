@@ -37,6 +37,8 @@ SPLICES = (
     "fbmw",
 )
 DEFAULT_SPLICE = "mean"
+MATCHES = ("channel", "item")
+DEFAULT_MATCH = "channel"
 
 
 def offered_method(text: str) -> str | None:

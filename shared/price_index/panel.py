@@ -76,10 +76,11 @@ class Panel:
 
 @dataclass(frozen=True)
 class PriceTable:
-    """A panel and the labels of its periods in order."""
+    """A panel, the labels of its periods in order, and the item of each column, ascending; None: one column an item."""
 
     periods: list[str]
     panel: Panel
+    item: Ints | None = None
 
 
 def aggregate(period: Ints, item: Ints, price: Floats, quantity: Floats | None, periods: int, items: int) -> Panel:
@@ -122,10 +123,14 @@ def cell_prices(starts: Ints, price: Floats, quantity: Floats | None) -> tuple[F
 
 @dataclass(frozen=True)
 class Coverage:
-    """How the items of one period overlap with those of the period that it is compared with; counts of items."""
+    """How the items of one period overlap with those of the period that it is compared with.
+
+    Counts of items, and `prices`: how many columns of matched items both have.
+    """
 
     items: int
     matched: int
+    prices: int
     new: int
     vanished: int
 
@@ -135,12 +140,17 @@ class Coverage:
         return self.matched / self.items if self.items else None
 
 
-def coverage(present: Mask, compared_with: Sequence[int]) -> list[Coverage]:
-    """Compare each period's items with those of the period at the position given for it."""
+def coverage(present: Mask, compared_with: Sequence[int], starts: Ints) -> list[Coverage]:
+    """Compare each period's items with those of the period at the position given for it.
+
+    `starts` are the first columns of items. An item is matched where both periods have one of its columns.
+    """
+    held = np.logical_or.reduceat(present, starts, axis=1).sum(axis=1)
     coverages = []
-    for here, other in zip(present, compared_with, strict=True):
-        items, matched = int(here.sum()), int((here & present[other]).sum())
-        coverages.append(Coverage(items, matched, items - matched, int(present[other].sum()) - matched))
+    for position, other in enumerate(compared_with):
+        both = present[position] & present[other]
+        items, matched = int(held[position]), int(np.logical_or.reduceat(both, starts).sum())
+        coverages.append(Coverage(items, matched, int(both.sum()), items - matched, int(held[other]) - matched))
     return coverages
 
 

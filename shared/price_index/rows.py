@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shared.price_index.bilateral import FORMULAE
-from shared.price_index.panel import Floats, Panel, coverage
-from shared.price_index.question import Question
+from shared.price_index.panel import Floats, Ints, Panel, coverage
+from shared.price_index.question import Question, needs_quantities
 from shared.price_index.series import (
     Pairs,
     assembled,
@@ -18,92 +18,165 @@ from shared.price_index.series import (
     wanted_pairs,
 )
 
-GROUPS_MAX = 1000
-REPLICATES_AT_ONCE = 2000
-"""Replicates that are drawn together: each takes some 32 kB meanwhile, and a command may ask for 100,000."""
-CONFIDENCE = 0.95
+GROUPS_MAX = 200
+"""With more items, groups of them are left out instead of single ones."""
+MATCHED_LEAST = 3
+"""Matched items that an interval needs."""
+TAIL = 0.975
+"""Of Student's distribution, for an interval of 95 %."""
+_NO_SPREAD = 1e-9  # of logarithms: below it a standard error is what rounding leaves
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The bounds between which the middle 95 % of replicates lie, one value a period; NaN where none is defined."""
+    """The bounds of a 95 % interval, one value a period; NaN where none is known."""
 
     low: Floats
     high: Floats
 
 
-def bootstrap(panel: Panel, question: Question, replicates: int, seed: int) -> Interval:
-    """Return the percentile interval of `replicates` samples of items drawn with replacement. Same seed, same interval.
+def jackknife(panel: Panel, question: Question, cluster: Ints | None = None) -> Interval:
+    """Return the interval of each period's index: how much it depends on which items there are.
 
-    Where the formula is one of sums and there are more than GROUPS_MAX items, random groups of items are drawn instead
-    of single items: the same distribution nearly, for one pass over the items.
+    The items are left out, one after the other, and the index is computed of the others; Student's quantile takes into
+    account how many matched items there are, fewer where they differ in weight. `cluster` names the columns of the
+    panel that are left out together, in ascending order; without it each is left out by itself. Nothing is drawn: the
+    same panel has the same interval.
+
+    NaN: the period is the first or the base, it or one between has fewer than MATCHED_LEAST matched items, one item
+    alone connects it, or all items tell the same change, which says nothing about others.
     """
     check(panel, question)
-    random = np.random.default_rng(seed)
-    if of_pairs(question) and question.method.formula in FORMULAE:
-        series = _by_sums(panel, question, replicates, random)
-    else:
-        series = _by_items(panel, question, replicates, random)
-    tail = (1 - CONFIDENCE) / 2
-    defined = ~np.isnan(series).all(axis=0)
+    cluster = np.arange(panel.items) if cluster is None else cluster
+    whole, (matched, equal) = index_series(panel, question), _matched(panel, question, cluster)
     low, high = np.full(panel.periods, np.nan), np.full(panel.periods, np.nan)
-    # Of so few replicates the default quantiles are too near to the middle: they would cover 94 %, not 95 %.
-    low[defined], high[defined] = np.nanquantile(series[:, defined], [tail, 1 - tail], axis=0, method="weibull")
-    return Interval(low, high)
+    known = matched >= MATCHED_LEAST
+    if not known.any():
+        return Interval(low, high)
+    group = np.unique(_group(cluster), return_inverse=True)[1]
+    if of_pairs(question) and question.method.formula in FORMULAE:
+        series = _without_sums(panel, question, group)
+    else:
+        series = _without_items(panel, question, group)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        center, away = np.log(whole), np.log(series) - np.log(whole)
+        error = np.sqrt(np.maximum(equal - 1, 0) / equal * (away**2).sum(axis=0))
+        half = np.where(known & (error > _NO_SPREAD), error, np.nan) * _student(np.maximum(equal - 1, 1))
+        return Interval(np.exp(center - half), np.exp(center + half))
 
 
-def comparisons(panel: Panel, question: Question, replicates: int) -> int:
+def _matched(panel: Panel, question: Question, cluster: Ints) -> tuple[Ints, Floats]:
+    """Return how many clusters each period's index rests on, and how many of equal weight would tell as much; 0 at the
+    first and at the base.
+
+    Over windows: those that another period has too, or fewer at the base. Else those matched with the period that it is
+    compared with, or fewer where a period between it and the first has fewer.
+    """
+    present, weights, starts = panel.present(), _weights(panel, question), _starts(cluster)
+    matched, equal = np.zeros(panel.periods, "i8"), np.zeros(panel.periods)
+    chained = not question.over_window and question.output not in ("fixed", "pop")
+    others = [question.base] * panel.periods if question.over_window else compared_with(panel, question)
+    for position, other in enumerate(others):
+        if position == other:
+            continue
+        shared = present[position] & (present.sum(axis=0) > 1 if question.over_window else present[other])
+        weight = np.add.reduceat(np.where(shared, _shares(weights[position]) + _shares(weights[other]), 0.0), starts)
+        matched[position] = np.logical_or.reduceat(shared, starts).sum()
+        equal[position] = weight.sum() ** 2 / (weight**2).sum() if matched[position] else 0.0
+        if chained and other != 0:
+            matched[position], equal[position] = (
+                min(matched[position], matched[other]),
+                min(equal[position], equal[other]),
+            )
+    if chained and question.base:
+        of_base = matched[question.base], equal[question.base]
+        matched[1:], equal[1:] = np.minimum(matched[1:], of_base[0]), np.minimum(equal[1:], of_base[1])
+        matched[0], equal[0] = of_base
+        matched[question.base], equal[question.base] = 0, 0.0
+    return matched, equal
+
+
+def _weights(panel: Panel, question: Question) -> Floats:
+    """Return how much each price counts in the index, nearly; 0 where there is none."""
+    if panel.quantities is not None and (
+        needs_quantities(question) or (question.over_window and not question.method.geks)
+    ):
+        return panel.values()
+    if question.method.formula == "dutot":
+        return np.nan_to_num(panel.prices)
+    return panel.present().astype("f8")
+
+
+def _shares(weights: Floats) -> Floats:
+    total = weights.sum()
+    return weights / total if total else weights
+
+
+def _starts(cluster: Ints) -> Ints:
+    """Return the first column of each cluster."""
+    return np.flatnonzero(np.r_[True, cluster[1:] != cluster[:-1]][: len(cluster)])
+
+
+def _group(cluster: Ints) -> Ints:
+    """Return the group of each column: by its cluster's number alone, so that new items leave the others' as it is."""
+    if len(np.unique(cluster)) <= GROUPS_MAX:
+        return cluster
+    mixed = cluster.astype("u8") * np.uint64(0x9E3779B97F4A7C15)  # modulo 2⁶⁴; its high bits depend on all bits
+    group: Ints = ((mixed >> np.uint64(32)) % np.uint64(GROUPS_MAX)).astype("i8")
+    return group
+
+
+def _student(degrees: Floats) -> Floats:
+    from scipy.special import stdtrit  # only here: most that import this file need no interval
+
+    quantiles: Floats = stdtrit(degrees, TAIL)
+    return quantiles
+
+
+def comparisons(panel: Panel, question: Question) -> int:
     """Return how many prices of items are compared for an index and its interval; its time is in proportion."""
     count = panel.periods
     window = count if question.window is None else min(question.window, count)
     if of_pairs(question) and question.method.formula in FORMULAE:
         return len(wanted_pairs(count, question, [0] * count)) * panel.items
     windows = count - window + 1 if question.over_window else 1
-    return windows * window * panel.items * (replicates + 1)
+    return windows * window * panel.items * (min(panel.items, GROUPS_MAX) + 1)
 
 
-def logarithms(panel: Panel, question: Question, replicates: int) -> int:
+def logarithms(panel: Panel, question: Question) -> int:
     """Return how many numbers of 8 bytes an interval keeps at once."""
     if of_pairs(question) and question.method.formula in FORMULAE:
-        return len(wanted_pairs(panel.periods, question, [0] * panel.periods)) * min(replicates, REPLICATES_AT_ONCE)
+        return len(wanted_pairs(panel.periods, question, [0] * panel.periods)) * min(panel.items, GROUPS_MAX)
     return 0
 
 
-def _by_sums(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:
-    groups = min(panel.items, GROUPS_MAX)
-    group = np.arange(panel.items) if groups == panel.items else random.permutation(panel.items) % groups
+def _without_sums(panel: Panel, question: Question, group: Ints) -> Floats:
     compared = compared_with(panel, question)
     wanted = wanted_pairs(panel.periods, question, compared)
     starts, ends = np.array(wanted, dtype=int).reshape(-1, 2).T
     logs = np.full((panel.periods, panel.periods), np.nan)
-    pairs = Pairs(panel, question)
     series = []
-    for first in range(0, replicates, REPLICATES_AT_ONCE):
-        counts = _counts(min(REPLICATES_AT_ONCE, replicates - first), groups, random)
-        for sample in pairs.resampled_logs(wanted, group, counts):
-            logs[starts, ends] = sample
-            series.append(based(assembled(logs, question, compared), question))
+    for without in Pairs(panel, question).left_out_logs(wanted, group):
+        logs[starts, ends] = without
+        series.append(based(assembled(logs, question, compared), question))
     return np.array(series)
 
 
-def _counts(replicates: int, groups: int, random: np.random.Generator) -> Floats:
-    """Return how often each replicate has each group, of shape (replicates, groups)."""
-    drawn = random.integers(0, groups, (replicates, groups)) + groups * np.arange(replicates)[:, None]
-    return np.bincount(drawn.ravel(), minlength=replicates * groups).reshape(replicates, groups).astype("f8")
-
-
-def _by_items(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:
-    drawn = (random.integers(0, panel.items, panel.items) for _ in range(replicates))
-    return np.array([index_series(panel.take(items), question) for items in drawn])
+def _without_items(panel: Panel, question: Question, group: Ints) -> Floats:
+    return np.array(
+        [index_series(panel.take(np.flatnonzero(group != one)), question) for one in range(group.max() + 1)]
+    )
 
 
 @dataclass(frozen=True)
 class IndexRow:
     """One period of an index.
 
-    `index` is None where no matched item connects the period with the first; `low` and `high` bound the bootstrap
-    interval. `matched_items` are the items that the period shares with the one it is `compared_with`, `share_matched`
-    their part of its items; these and `new` and `vanished` are None where it is compared with no other.
+    `index` is None where no matched item connects the period with the first; `low` and `high` bound its 95 % interval
+    (see `jackknife`). `matched_items` are the items that have a price in common with the period that it is
+    `compared_with`, `share_matched` their part of its items, `matched_prices` those prices; these and `new` and
+    `vanished` are None where it is compared with no other. An item has more than one price where a cluster of columns
+    is one item.
     """
 
     period: str
@@ -112,35 +185,34 @@ class IndexRow:
     high: float | None
     items: int
     matched_items: int | None
+    matched_prices: int | None
     share_matched: float | None
     new: int | None
     vanished: int | None
     compared_with: str | None
 
 
-@dataclass(frozen=True)
-class Resampling:
-    """How many bootstrap replicates there are, and the seed that they are drawn with."""
-
-    replicates: int
-    seed: int
-
-
 def index_rows(
-    periods: list[str], panel: Panel, question: Question, first: float, resampling: Resampling | None = None
+    periods: list[str],
+    panel: Panel,
+    question: Question,
+    first: float,
+    *,
+    interval: bool = False,
+    cluster: Ints | None = None,
 ) -> list[IndexRow]:
-    """Return the index of each period, the first (or base) period at `first`.
+    """Return the index of each period, the first (or base) period at `first`; with its `interval` if asked for.
 
-    Raises IndexNotDefined for a question that the panel cannot answer.
+    `cluster`: see `jackknife`. Raises IndexNotDefined for a question that the panel cannot answer.
     """
     series = first * index_series(panel, question)
     low = high = np.full(panel.periods, np.nan)
-    if resampling is not None:
-        interval = bootstrap(panel, question, resampling.replicates, resampling.seed)
-        low, high = first * interval.low, first * interval.high
-    others = compared_with(panel, question)
+    if interval:
+        bounds = jackknife(panel, question, cluster)
+        low, high = first * bounds.low, first * bounds.high
+    others, starts = compared_with(panel, question), _starts(np.arange(panel.items) if cluster is None else cluster)
     rows = []
-    for position, (other, shared) in enumerate(zip(others, coverage(panel.present(), others), strict=True)):
+    for position, (other, shared) in enumerate(zip(others, coverage(panel.present(), others, starts), strict=True)):
         compared = other != position
         rows.append(
             IndexRow(
@@ -150,6 +222,7 @@ def index_rows(
                 high=_known(high, position),
                 items=shared.items,
                 matched_items=shared.matched if compared else None,
+                matched_prices=shared.prices if compared else None,
                 share_matched=shared.share_matched if compared else None,
                 new=shared.new if compared else None,
                 vanished=shared.vanished if compared else None,

@@ -1,7 +1,7 @@
 """The index of every period of a panel, by whichever method is asked for. Pure."""
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -42,14 +42,17 @@ class Pairs:
             logs[start, end] = _log(np.asarray(self._index(self.matched(start, end))))
         return logs
 
-    def resampled_logs(self, pairs: PeriodPairs, group: Ints, counts: Floats, prices_at_once: int = 200_000) -> Floats:
-        """Return the ln index between each pair for each row of `counts`, of shape (replicates, pairs).
+    def left_out_logs(self, pairs: PeriodPairs, group: Ints, prices_at_once: int = 200_000) -> Floats:
+        """Return the ln index between each pair without each group of items, of shape (groups, pairs).
 
-        `group` is each item's group, `counts` how often a replicate has each group. `prices_at_once` are compared
-        together: their terms fit a processor's cache. Only for formulae of sums.
+        `group` is each item's group, numbered from 0. `prices_at_once` are compared together: their terms fit a
+        processor's cache. Only for formulae of sums.
         """
-        formula = FORMULAE[self._question.method.formula]
-        logs = np.full((len(counts), len(pairs)), np.nan)
+        if self._question.method.formula == "jevons":
+            both_ways = np.array(pairs, dtype=int).reshape(-1, 2)
+            return jevons_logs_without(self._panel, group)[:, both_ways[:, 0], both_ways[:, 1]]
+        formula, sigma = FORMULAE[self._question.method.formula], self._question.sigma
+        logs = np.full((int(group.max(initial=-1)) + 1, len(pairs)), np.nan)
         by_group = np.argsort(group, kind="stable")
         for start, same in groupby(range(len(pairs)), key=lambda place: pairs[place][0]):
             items, places = by_group[self._usable(start)[by_group]], list(same)
@@ -57,16 +60,19 @@ class Pairs:
                 continue
             of_items = group.take(items)
             firsts = np.flatnonzero(np.r_[True, of_items[1:] != of_items[:-1]])
-            drawn = counts if len(firsts) == counts.shape[1] else counts[:, of_items[firsts]]
-            # Many periods at once: a product with `counts` for each pair would take most of the time.
             at_once = max(1, prices_at_once // len(items))
             for few in (places[n : n + at_once] for n in range(0, len(places), at_once)):
                 ends = [pairs[place][1] for place in few]
                 both = self._present[ends][:, items]
                 with np.errstate(divide="ignore", invalid="ignore"):
                     terms = [np.where(both, term, 0.0) for term in formula.terms(self._of(start, ends, items))]
-                    sums = np.array([drawn @ np.add.reduceat(term, firsts, axis=1).T for term in terms])
-                    logs[:, few] = _log(formula.combine(sums, self._question.sigma))
+                    sums = np.array([np.add.reduceat(term, firsts, axis=1) for term in terms])
+                    totals = sums.sum(axis=2, keepdims=True)
+                    matched = np.add.reduceat(both, firsts, axis=1, dtype="i8")
+                    remain = matched.sum(axis=1, keepdims=True) > matched
+                    without = np.where(remain, _log(formula.combine(totals - sums, sigma)), np.nan)
+                    logs[:, few] = _log(formula.combine(totals[:, :, 0], sigma))
+                    logs[np.ix_(of_items[firsts], np.array(few))] = without.T
         return logs
 
     def matched(self, start: int, end: int) -> Matched:
@@ -124,6 +130,20 @@ def jevons_logs(panel: Panel) -> Floats:
     ends, counts = seen @ logs.T, seen @ seen.T
     with np.errstate(invalid="ignore"):
         return np.where(counts > 0, (ends - ends.T) / counts, np.nan)
+
+
+def jevons_logs_without(panel: Panel, group: Ints) -> Floats:
+    """Return what `jevons_logs` returns of the panel without each group of items, one matrix a group."""
+    order = np.argsort(group, kind="stable")
+    seen = panel.present()[:, order].astype("f8")
+    logs = np.log(panel.prices[:, order], out=np.zeros_like(seen), where=seen > 0)
+    bounds = np.searchsorted(group[order], np.arange(int(group.max(initial=-1)) + 2))
+    sums, counts = np.empty((2, len(bounds) - 1, panel.periods, panel.periods))
+    for one, (first, stop) in enumerate(pairwise(bounds.tolist())):
+        sums[one], counts[one] = (seen[:, first:stop] @ of.T for of in (logs[:, first:stop], seen[:, first:stop]))
+    sums, counts = sums.sum(axis=0) - sums, counts.sum(axis=0) - counts
+    with np.errstate(invalid="ignore"):
+        return np.where(counts > 0, (sums - sums.transpose(0, 2, 1)) / counts, np.nan)
 
 
 def _index_of(formula: str, m: Matched) -> float:

@@ -12,6 +12,8 @@ from typing import Any
 from shared.errors import InvalidFile
 
 WINDOW_DAYS = 30
+HISTORY_DAYS = 730
+"""How far back prices are read for a reduction: one that began earlier has no known beginning."""
 
 
 class Status(StrEnum):
@@ -55,6 +57,7 @@ class Options:
 
     `progressive`: Art. 6a(5) applies, for reductions whose steps begin within `progressive_days` of the first one.
     `new_arrivals`: Art. 6a(4) applies, so the lowest price since `first_offered` counts where that is under 30 days.
+    Raises ValueError for days of a rule that does not apply.
     """
 
     progressive: bool | None = None
@@ -62,6 +65,10 @@ class Options:
     new_arrivals: bool = False
     first_offered: date | None = None
     window_days: int = WINDOW_DAYS
+
+    def __post_init__(self) -> None:
+        if self.progressive_days is not None and not self.progressive:
+            raise ValueError("progressive_days needs progressive: it limits a rule that does not apply otherwise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +81,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The running reduction of one channel. `percent` is rounded half up to two decimals.
+    """The running reduction of one channel. `percent` is rounded half up to two decimals, None where there is none.
 
     `applicable` holds if the prior price is known and the new price is below it; else `reason` says why not. Where the
     window is not known completely, `prior_price` is None and `at_most` is the lowest price that was seen in it.
+    `price` is that of the day asked about: None where the day was not observed.
     """
 
     price: Decimal | None
@@ -122,10 +130,11 @@ def reference(moments: Iterable[Moment], as_of: date | None = None, options: Opt
     """
     options = options or Options()
     known = _known(moments, as_of)
-    steps, fault = _steps(known, as_of)
-    price = known[-1].price if known else None
-    if fault is not None:
-        return _without(price, fault)
+    if not known or (as_of is not None and known[-1].day != as_of):
+        return _without(None, Reason.MISSING_DAYS)
+    steps = _steps(known)
+    if not steps:
+        return _without(known[-1].price, _why_none_runs(known, options))
     began, earlier = steps[0], steps[1:]
     window = _window(known, began, options)
     if earlier and options.progressive is None and _inside(earlier[0], window):
@@ -148,16 +157,12 @@ def _known(moments: Iterable[Moment], as_of: date | None) -> list[Moment]:
     return sorted(chosen, key=lambda one: (one.day, one.time))
 
 
-def _steps(known: Sequence[Moment], as_of: date | None) -> tuple[list[Moment], Reason | None]:
-    """Return the starts of the running reduction's steps, the newest first, or why there is no reduction."""
-    if not known or (as_of is not None and known[-1].day != as_of):
-        return [], Reason.MISSING_DAYS
-    if known[-1].status == Status.NOT_OFFERED:
-        return [], Reason.NO_REDUCTION
-    offered = [moment for moment in known if moment.status == Status.OFFERED]
-    announces = any(moment.list_price is not None for moment in offered)
-    if announces and not offered[-1].announced:
-        return [], Reason.NO_REDUCTION
+def _steps(known: Sequence[Moment]) -> list[Moment]:
+    """Return the starts of the running reduction's steps, the newest first; none where none is known to run."""
+    offered = _offered(known)
+    if not offered:
+        return []
+    announces = _announces(offered)
     levels = _levels(offered)
     steps: list[Moment] = []
     for position in range(len(levels) - 1, -1, -1):
@@ -173,7 +178,44 @@ def _steps(known: Sequence[Moment], as_of: date | None) -> tuple[list[Moment], R
             steps.append(level.begins)
         else:
             break
-    return steps, None if steps else Reason.NO_REDUCTION
+    return steps
+
+
+def _offered(known: Sequence[Moment]) -> list[Moment]:
+    """Return the moments on offer; none where the last one is not."""
+    if known[-1].status == Status.NOT_OFFERED:
+        return []
+    return [moment for moment in known if moment.status == Status.OFFERED]
+
+
+def _announces(offered: Sequence[Moment]) -> bool:
+    """Return whether the seller shows list prices: a reduction of such a seller is a price below its list price."""
+    return any(moment.list_price is not None for moment in offered)
+
+
+def _why_none_runs(known: Sequence[Moment], options: Options) -> Reason:
+    """Return NO_REDUCTION where it is known that none runs, else what was not observed.
+
+    Without list prices the price may have fallen on a day that was not observed. That none runs is known where each
+    day since a rise was observed, or each of the window's.
+    """
+    offered = _offered(known)
+    if not offered or _announces(offered):
+        return Reason.NO_REDUCTION
+    price, first = offered[-1].price, known[0].day
+    lowest = {day: _lowest(day, group) for day, group in groupby(known, key=lambda one: one.day)}
+    others = {moment.day for moment in offered if moment.price != price}
+    day, left = offered[-1].day, options.window_days
+    while left and day not in others:
+        if day == date.min:
+            return Reason.FEWER_DAYS
+        day -= timedelta(days=1)
+        if options.first_offered is not None and day < options.first_offered:
+            break
+        if day not in lowest:
+            return Reason.FEWER_DAYS if day < first else Reason.MISSING_DAYS
+        left -= lowest[day] is not None
+    return Reason.NO_REDUCTION
 
 
 def _levels(offered: Sequence[Moment]) -> list[_Level]:
@@ -256,7 +298,7 @@ def _judged(now: Moment, began: Moment, window: _Window) -> Reference:
         began.day,
         began.time,
         prior,
-        None if prior is None else percent(prior, price),
+        percent(prior, price) if prior is not None and price < prior else None,
         reason is None,
         reason,
         None if known else lowest,
@@ -266,9 +308,7 @@ def _judged(now: Moment, began: Moment, window: _Window) -> Reference:
 
 
 def percent(prior: Decimal, price: Decimal) -> Decimal:
-    """Return the reduction from a prior price in percent, half up to two decimals; 0.00 where there is none."""
-    if price >= prior:
-        return Decimal("0.00")
+    """Return the reduction from a prior price to a lower one in percent, half up to two decimals."""
     return ((prior - price) / prior * 100).quantize(_CENT, ROUND_HALF_UP)
 
 

@@ -3,7 +3,8 @@
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from ipaddress import ip_address, ip_network
 from itertools import combinations
@@ -45,6 +46,9 @@ def convert(name: str, text: str, default: Any) -> Any:
 
 SECRET_CHARACTERS_MIN = 32
 _DIFFERENT_CHARACTERS_MIN = 8
+# Of the pieces of four characters of a random key, nearly all are different; of repeated words, most are not.
+_PIECE_CHARACTERS = 4
+_DIFFERENT_PIECES_MIN = 0.75
 # Keys that we choose ourselves; the others come from a provider, which decides their length.
 _OUR_KEYS = ("_PEPPER", "SIGNING_SECRET", "PLAN_APPROVAL_SECRET")
 _KEYS = (*_OUR_KEYS, "OIDC_CLIENT_SECRET", "S3_SECRET_ACCESS_KEY")
@@ -98,9 +102,31 @@ def _keys(values: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} has fewer than {SECRET_CHARACTERS_MIN} characters; make one: openssl rand -base64 33"
         elif len(set(value)) < _DIFFERENT_CHARACTERS_MIN:
             yield f"{name} repeats a few characters; make a random one: openssl rand -base64 33"
+        elif _repeats(value):
+            yield f"{name} repeats itself; make a random one: openssl rand -base64 33"
     for (one, value), (other, same) in combinations(given.items(), 2):
         if value == same:
             yield f"{one} and {other} are equal; make one for each: openssl rand -base64 33"
+
+
+def _repeats(key: str) -> bool:
+    """Return whether a key is made of words that come again."""
+    pieces = [key[start : start + _PIECE_CHARACTERS] for start in range(len(key) - _PIECE_CHARACTERS + 1)]
+    return len(set(pieces)) < _DIFFERENT_PIECES_MIN * len(pieces)
+
+
+def _secret_file(name: str, path: Path) -> Iterator[str]:
+    """Yield what is wrong with a file that holds a secret: this process must be able to read it, and not everybody."""
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+    except OSError as error:
+        yield f"{name} {path} cannot be read: {error.strerror}; correct the path, or make this process its owner"
+        return
+    if not stat.S_ISREG(mode):
+        yield f"{name} {path} is no file; set the path of the key's file"
+    elif mode & stat.S_IROTH:
+        yield f"{name} {path} can be read by every user of this host; run chmod 600 {path}"
 
 
 def _proxies(values: Mapping[str, Any]) -> Iterator[str]:
@@ -395,6 +421,10 @@ class Settings:
     download_bytes_per_day: int = _setting(
         "Bytes of release and export files that one organization may download per UTC day.", 1_000_000_000_000
     )
+    stored_export_bytes_max: int = _setting(
+        "Bytes of exports that one organization may have stored at a time, unless its plan has a limit of its own.",
+        1_000_000_000_000,
+    )
     signed_url_seconds: int = _setting("How long a signed URL of a file is valid.", 3_600)
     ingest_batch_rows: int = _setting("Rows that a load holds in memory at once.", 65_536)
     rejects_kept_max: int = _setting(
@@ -455,8 +485,17 @@ class Settings:
     otel_traces_sampler_arg: float = _setting("Share of traces starting here that are sampled, 0 to 1.", 0.1)
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
-        """Read the settings; raise ConfigurationError with a line for each that cannot or must not be used."""
+    def from_environment(
+        cls,
+        environment: Mapping[str, str] | None = None,
+        *,
+        needed: Collection[str] = (),
+        secret_files: Collection[str] = (),
+    ) -> Self:
+        """Read the settings; raise ConfigurationError with a line for each that cannot or must not be used.
+
+        `needed` are the settings without which this process cannot work, `secret_files` those whose file it reads.
+        """
         given = os.environ if environment is None else environment
         values: dict[str, Any] = {}
         problems: list[str] = []
@@ -468,9 +507,19 @@ class Settings:
                 except ConfigurationError as unreadable:
                     problems.append(str(unreadable))
         settings = cls(**values)
-        if problems := problems + faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)}):
+        problems += faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)})
+        for name in secret_files:
+            if (path := getattr(settings, name)) is not None:
+                problems += _secret_file(name.upper(), path)
+        try:
+            derived = settings._with_derived()
+        except ValueError:
+            derived = settings  # by an address that is one of the faults
+        if missing := derived._missing(needed):
+            problems.append(missing)
+        if problems:
             raise ConfigurationError("\n".join(problems))
-        return settings._with_derived()
+        return derived
 
     def _with_derived(self) -> Self:
         return replace(
@@ -500,11 +549,15 @@ class Settings:
 
     def require(self, *names: str) -> None:
         """Raise ConfigurationError unless each of these settings has a value."""
+        if missing := self._missing(names):
+            raise ConfigurationError(missing)
+
+    def _missing(self, names: Collection[str]) -> str | None:
+        """Return a sentence that names which of these settings have no value; None where all have one."""
         missing = [name.upper() for name in names if not getattr(self, name)]
-        if missing:
-            raise ConfigurationError(
-                f"{', '.join(missing)} must be set; `itemindex up` sets them for the embedded stack"
-            )
+        if not missing:
+            return None
+        return f"{', '.join(missing)} must be set; `itemindex up` sets them for the embedded stack"
 
     def environment(self) -> dict[str, str]:
         """Return the settings as environment variables, so that a child process reads the same."""

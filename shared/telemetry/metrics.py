@@ -149,6 +149,17 @@ queue_age_seconds = _gauge("queue_age_seconds", "How long the oldest queued job 
 dispatcher_heartbeat_seconds = _gauge(
     "dispatcher_heartbeat_seconds", "When a dispatcher last looked at the jobs (Unix time).", over="max"
 )
+dispatcher_failures = _counter(
+    "dispatcher_failures", "Steps of the dispatcher and of its maintenance that failed by no outage, by step.", "step"
+)
+maintenance_seconds = _gauge(
+    "maintenance_seconds",
+    "When a dispatcher's maintenance was last done with all that was due (Unix time).",
+    over="max",
+)
+rows_set_aside = _counter(
+    "rows_set_aside", "Rows and objects that a sweep could not handle and passed over, by subject.", "subject"
+)
 
 # Processes.
 processes = _gauge("processes", "Processes that run, by part and revision.", "part", "revision", over="livesum")

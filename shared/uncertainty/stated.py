@@ -10,11 +10,19 @@ Z95 = 1.959963984540054
 
 
 class Interval(NamedTuple):
-    """A figure with the bounds that contain it with 95 %; `central` is the median."""
+    """The bounds that contain a figure with 95 %; `central` is the median."""
 
     low: float
     central: float
     high: float
+
+    def around(self, mean: float) -> "Interval":
+        """Return the interval with its mean inside.
+
+        Beyond a sigma of 3.92 the mean of a log-normal is above its 97.5 % quantile, and rounding can move a bound of a
+        narrow one past it: the interval then ends at the mean, and contains no less.
+        """
+        return Interval(min(self.low, mean), self.central, max(self.high, mean))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +164,9 @@ class Pooled(NamedTuple):
     degrees: int = 0
 
     @classmethod
-    def of(cls, samples: int, log_deviation: float | None) -> "Pooled":
+    def of(cls, samples: int | None, log_deviation: float | None) -> "Pooled":
         """Return the spread of one category; nothing where it states none."""
-        if samples < 2 or log_deviation is None:
+        if samples is None or samples < 2 or log_deviation is None:
             return cls()
         return cls((samples - 1) * log_deviation**2, samples - 1)
 
@@ -190,15 +198,17 @@ ORIGINS = (SOURCE, SAMPLES, PEDIGREE)
 """The basis of an interval: the source's own statement, the spread of a category's samples, the pedigree matrix."""
 _FACTOR_WITHOUT_SPREAD = Scores(3, 3, 3, 3, 4)
 _RELATED_DEGREES = 2
+SIGMA_MAX = 7.0
+"""A wider figure has bounds of a trillion to one, and its third moment times a common error's would leave a double."""
 
 
 class Stated(NamedTuple):
-    """A figure as a distribution. Items that rest on one factor share an error of `common_sigma`.
+    """A figure as a log-normal whose mean it is. Items that rest on one factor share an error of `common_sigma`.
 
     `low` and `high` are a source's own bounds where it states them, which need not be symmetric.
     """
 
-    median: float
+    mean: float
     sigma: float
     origin: str
     common_sigma: float = 0.0
@@ -207,15 +217,22 @@ class Stated(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """The figure with its bounds."""
-        if self.low is not None and self.high is not None:
-            return Interval(self.low, self.median, self.high)
-        return LogNormal(self.median, math.hypot(self.sigma, self.common_sigma)).interval
+        """The bounds of the middle 95 % with the mean inside: the source's own, else those of the log-normal."""
+        sigma = math.hypot(self.sigma, self.common_sigma)
+        of_model = LogNormal(median_of(self.mean, sigma), sigma).interval
+        if self.low is None or self.high is None:
+            return of_model.around(self.mean)
+        return Interval(self.low, min(max(self.low, of_model.central), self.high), self.high).around(self.mean)
 
     def times(self, factor: float) -> "Stated":
         """Return the figure multiplied by a number that is known, not negative."""
         bounds = (None if bound is None else bound * factor for bound in (self.low, self.high))
-        return Stated(self.median * factor, self.sigma, self.origin, self.common_sigma, *bounds)
+        return Stated(self.mean * factor, self.sigma, self.origin, self.common_sigma, *bounds)
+
+
+def median_of(mean: float, sigma: float) -> float:
+    """Return the median of a log-normal by its mean: mean / exp(sigma² / 2)."""
+    return mean * math.exp(-(sigma**2) / 2)
 
 
 class StatedSpread(NamedTuple):
@@ -227,39 +244,37 @@ class StatedSpread(NamedTuple):
 
 
 def of_item(figure: float, basis: str, spread: StatedSpread) -> Stated:
-    """Return an item's own figure: with a stated deviation it is the mean of the distribution, else the median."""
+    """Return an item's own figure, which is the mean of its distribution; bounds give its width by their ratio."""
     if figure <= 0:
         return Stated(0.0, 0.0, PEDIGREE)
     if spread.low is not None and spread.high is not None:
-        return Stated(figure, sigma_of_bounds(spread.low, spread.high), SOURCE, 0.0, spread.low, spread.high)
+        sigma = min(sigma_of_bounds(spread.low, spread.high), SIGMA_MAX)
+        return Stated(figure, sigma, SOURCE, 0.0, spread.low, spread.high)
     if spread.deviation is not None:
-        sigma = sigma_of_deviation(figure, spread.deviation)
-        return Stated(figure * math.exp(-(sigma**2) / 2), sigma, SOURCE)
+        return Stated(figure, min(sigma_of_deviation(figure, spread.deviation), SIGMA_MAX), SOURCE)
     return Stated(figure, sigma_of_scores(OF_BASIS[basis]), PEDIGREE)
 
 
-def of_factor(mean: float, samples: int, log_mean: float | None, log_deviation: float | None, pooled: Pooled) -> Stated:
+def of_factor(mean: float, samples: int, spread: Pooled, pooled: Pooled) -> Stated:
     """Return a factor as the distribution of one item: the spread of its samples, and the error of their mean.
 
-    `pooled` is the spread within all categories, this one included: a few samples hardly show how far from them the
-    next one may be, so that of the other categories counts as BORROWED_DEGREES more. Where there is too little to
-    borrow, the pedigree matrix's for related products stands in.
+    `spread` is that of the samples themselves, `pooled` the one within all categories, this one included: a few samples
+    hardly show how far from them the next one may be, so that of the other categories counts as BORROWED_DEGREES more.
+    Where there is too little to borrow, the pedigree matrix's for related products stands in.
     """
     if mean <= 0:
         return Stated(0.0, 0.0, PEDIGREE)
-    own = Pooled() if log_mean is None else Pooled.of(samples, log_deviation)
-    others, related = pooled.without(own), sigma_of_scores(_FACTOR_WITHOUT_SPREAD)
+    others, related = pooled.without(spread), sigma_of_scores(_FACTOR_WITHOUT_SPREAD)
     borrowed = Pooled()
     if others.degrees >= BORROWED_DEGREES:
         borrowed = Pooled(BORROWED_DEGREES * others.squares / others.degrees, BORROWED_DEGREES)
-    elif not own.degrees:
+    elif not spread.degrees:
         return Stated(mean, 0.0, PEDIGREE, related)
     elif not enough(samples):
         borrowed = Pooled(_RELATED_DEGREES * related**2, _RELATED_DEGREES)
-    squares, degrees = Pooled.of_all((own, borrowed))
-    wide = math.sqrt(squares / degrees) * student_975(degrees) / Z95
-    median = mean if log_mean is None else math.exp(log_mean)
-    return Stated(median, wide, SAMPLES, wide / math.sqrt(samples))
+    squares, degrees = Pooled.of_all((spread, borrowed))
+    wide = min(math.sqrt(squares / degrees) * student_975(degrees) / Z95, SIGMA_MAX)
+    return Stated(mean, wide, SAMPLES, wide / math.sqrt(samples))
 
 
 def enough(samples: int) -> bool:

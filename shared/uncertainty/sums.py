@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.uncertainty.stated import Z95, Interval, LogNormal
+from shared.uncertainty.stated import SIGMA_MAX, Z95, Interval, LogNormal
 
 _GRID = 8_192
 _GRID_BEYOND_HIGH = 1.6
@@ -230,10 +230,10 @@ CONVOLVED_TERMS_MAX = 48
 # Up to this skewness all others are one term of the same moments; beyond it each convolved term stands for alike ones.
 _SKEWNESS_OF_REST_MAX = 2.0
 _ALIKE_MAX = 256
-# A wider figure has bounds of a trillion to one; its third moment, times that of a common error, would leave a double.
-_SIGMA_MAX = 7.0
 # A group whose sum varies less is a log-normal nearly: its common error prevails.
 _NARROW_SUM = 0.1
+# The low bound of the widest figure is its mean times 1e-30.
+_NEGLIGIBLE = 1e-40
 _ERROR_NODES = np.linspace(-5.0, 5.0, 101)
 _ERROR_WEIGHTS = np.exp(-(_ERROR_NODES**2) / 2) / np.exp(-(_ERROR_NODES**2) / 2).sum()
 _TABLE_POINTS = 201
@@ -303,13 +303,25 @@ def interval_of_many(medians: Array, sigmas: Array, groups: Sequence[Group]) -> 
     )
     # By a power of two, so that no digit changes: third moments of very large or small figures would leave a double.
     scale = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
-    medians, sigmas = medians / scale, np.minimum(sigmas, _SIGMA_MAX)
-    terms: list[Moments | Group | Terms] = [
-        Group(group.medians / scale, np.minimum(group.sigmas, _SIGMA_MAX), min(group.common, _SIGMA_MAX))
-        for group in groups
-    ]
-    low, central, high = sum_interval(terms + _widest_and_rest(medians, sigmas))
+    own, *shared = _without_negligible(
+        [
+            Group(group.medians / scale, np.minimum(group.sigmas, SIGMA_MAX), min(group.common, SIGMA_MAX))
+            for group in (Group(medians, sigmas, 0.0), *groups)
+        ]
+    )
+    terms: list[Moments | Group | Terms] = [group for group in shared if len(group.medians)]
+    low, central, high = sum_interval(terms + _widest_and_rest(own.medians, own.sigmas))
     return Interval(low * scale, central * scale, high * scale)
+
+
+def _without_negligible(groups: Sequence[Group]) -> list[Group]:
+    """Return groups without the figures that no digit of a sum shows: their moments would leave a double."""
+    means = [group.medians * np.exp((np.square(group.sigmas) + group.common**2) / 2) for group in groups]
+    least = _NEGLIGIBLE * max((float(one.max()) for one in means if len(one)), default=0.0)
+    return [
+        Group(group.medians[kept], group.sigmas[kept], group.common)
+        for group, kept in zip(groups, (one >= least for one in means), strict=True)
+    ]
 
 
 def _widest_and_rest(medians: Array, sigmas: Array) -> list[Moments | Group | Terms]:

@@ -17,15 +17,20 @@ from shared.units.reader import (
     SEVERAL,
     TEXT_CHARACTERS_MAX,
     WORD,
+    Atom,
     Reader,
     ReadQuantity,
     Token,
     plain,
     read_range,
     read_row,
+    resolve,
     unspaced,
 )
 
+# Of `Ham-200g` a weight is read, of `WD-40 ml` and `SSD-512GB` nothing: they are models.
+_WEIGHED = frozenset({"mass", "volume"})
+_WORD_LETTERS_MIN = 3
 SHOE_SIZE_MAX = 60
 THREAD_MAX = 100
 _SYSTEMS = {"us": "US", "uk": "UK", "eu": "EU", "eur": "EU"}
@@ -285,12 +290,19 @@ def _read_at(reader: Reader, position: int) -> ReadQuantity | None:
 
 
 def _inside_model_number(reader: Reader, position: int) -> bool:
-    """Return whether a number continues a word, as in DDR4 and WD-40: it counts nothing."""
+    """Return whether a number continues a word, as in DDR4 and WD-40, or a number, as in 1.000.5: it counts nothing.
+
+    A weight or a volume behind a hyphen is none: `Ham-200g`.
+    """
     if not reader.glued(position) or not reader.is_number(position):
         return False
     before = reader.tokens[position - 1]
+    if before.text in {".", ","} and reader.glued(position - 1) and reader.is_number(position - 2):
+        return True
     if before.text == "-" and reader.glued(position - 1):
-        before = reader.tokens[position - 2]
+        before, atom = reader.tokens[position - 2], reader.atom(position)
+        if atom is not None and atom.unit is not None and atom.unit.dimension in _WEIGHED and before.kind == WORD:
+            return len(before.text) < _WORD_LETTERS_MIN
     return before.kind == WORD and before.text.isascii()
 
 
@@ -301,6 +313,10 @@ def _pack_of(reader: Reader, position: int) -> ReadQuantity | None:
         atom = reader.atom(position + 2)
         if number and atom and (atom.unit is None or atom.unit.dimension == COUNT):
             noun = atom.unit.noun if atom.unit else ""
+            up_to = _most(reader, number.end)
+            if up_to and up_to.value > number.value:
+                counts = (Measure(COUNT, number.value), Measure(COUNT, up_to.value))
+                return ReadQuantity(Quantity(counts, "range"), up_to.end)
             return ReadQuantity(_count(number.value * (atom.unit.size if atom.unit else 1), noun), atom.end)
     packs = reader.number(position)
     if packs and reader.word(packs.end) in SEVERAL and reader.word(packs.end + 1) == "of":
@@ -311,6 +327,12 @@ def _pack_of(reader: Reader, position: int) -> ReadQuantity | None:
         number = reader.number(position)
         return ReadQuantity(_count(number.value), position + 3) if number else None
     return _times(reader, position)
+
+
+def _most(reader: Reader, position: int) -> Atom | None:
+    """Return the second number of a pack `of 3 to 5`, `of 6 or 8`; None where it has a unit."""
+    atom = reader.atom(position + 1) if reader.word(position) in {"to", "or"} else None
+    return atom if atom and atom.unit is None else None
 
 
 def _times(reader: Reader, position: int) -> ReadQuantity | None:
@@ -419,6 +441,9 @@ class Content(NamedTuple):
 
 def contents(name: str, attributes: Mapping[str, Any]) -> list[Content]:
     """Return what one article holds, at most once for each of kg, l and piece; nothing where a name is ambiguous."""
+    plain_content = _plain_content(name)
+    if plain_content is not None:
+        return [plain_content]
     sources = [("name", name)]
     sources += [(f"attributes.{key}", str(attributes[key])) for key in ATTRIBUTES if attributes.get(key)]
     for read_in, text in sources:
@@ -426,6 +451,29 @@ def contents(name: str, attributes: Mapping[str, Any]) -> list[Content]:
         if amounts:
             return [Content(per, amount, read_in) for per, amount in amounts.items()]
     return []
+
+
+# Words, and one amount at the end: most names of food. Loads read the sizes of millions.
+_ASCII_WORD = re.compile("[a-z]+")
+_PLAIN = re.compile(
+    r"(?P<words>[a-z]+(?:(?: & | - |[ '-])[a-z]+)*) (?P<number>[1-9][0-9]{0,4}) ?(?P<unit>kg|g|ml|l)",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def _plain_content(name: str) -> Content | None:
+    """Return what a plain name holds, as reading it by the whole grammar would say; None where a name is not plain."""
+    match = _PLAIN.fullmatch(name)
+    if match is None or len(name) > TEXT_CHARACTERS_MAX:
+        return None
+    words, value = _ASCII_WORD.findall(match["words"].lower()), Fraction(match["number"])
+    if not _BEGINNINGS.isdisjoint(words) or any(word.startswith("x") for word in words):
+        return None
+    unit = resolve(match["unit"].lower(), value, frozenset(words), words[-1])
+    if unit is None or unit.dimension not in PER:
+        return None
+    per, size = PER[unit.dimension]
+    return Content(per, unit.in_base(value) / size, "name")
 
 
 def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:

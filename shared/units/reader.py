@@ -525,7 +525,7 @@ _TIMBER_THICKNESS = frozenset({1, 2, 4, 6})
 _TIMBER_WIDTH = frozenset({2, 3, 4, 6, 8, 10, 12})
 _TIMBER_FEET = frozenset({6, 8, 10, 12, 14, 16, 20, 24})
 _TIMES = frozenset({"x", "*", "by"})
-_TO = frozenset({"-", "to", "~"})
+_TO = frozenset({"-", "to", "~", "or"})
 
 
 class ReadQuantity(NamedTuple):
@@ -536,7 +536,7 @@ class ReadQuantity(NamedTuple):
 
 
 def read_range(reader: Reader, position: int) -> ReadQuantity | None:
-    """Return the range that begins at a position: `18-24 V`, `5 to 8 kg`, `-20 to 50 °C`."""
+    """Return the range that begins at a position: `18-24 V`, `5 to 8 kg`, `-20 to 50 °C`, `6 or 8 pack`."""
     low = reader.atom(position) or reader.below_zero(position)
     if low is None or reader.word(low.end) not in _TO:
         return None

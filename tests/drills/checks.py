@@ -12,10 +12,9 @@ from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
 from tests.drills.client import Client, decoded
 from tests.drills.workload import is_poison, right_digest
-from workers.dispatcher import delete_old
+from tests.support.workers import delete_old
 
 SQL = load_queries(__file__, "drill.sql")
 
@@ -107,7 +106,7 @@ def _left(settings: Settings, connection: Connection) -> int:
     store = open_object_store(settings)
     with store.writing(f"{uuid4()}/1/unnamed.json") as file:
         file.write(b"of a worker that died")
-    delete_old(connection, store, Log("drill", level="error"))
+    delete_old(connection, settings, store)
     return len(list(store.attempts()))
 
 

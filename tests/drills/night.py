@@ -115,7 +115,7 @@ class NightDrill:
             with connect(backed_up.url, application="drill", autocommit=True) as connection:
                 fill(connection, self.rows)
         backed_up.start_backup()
-        self._until(lambda: (backed_up.backups / "restored").exists())
+        self._until(lambda: bool(list(backed_up.backups.glob("*/restored"))))
         backed_up.stop_backup()
         received = backed_up.reaches()
         began = time.monotonic()

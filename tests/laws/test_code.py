@@ -1,11 +1,12 @@
 """Laws of the code: declarations, clocks, pure modules, printed text, SQL, migrations, dependencies."""
 
 import ast
+import builtins
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from functools import cache
 from importlib.metadata import packages_distributions
@@ -260,6 +261,35 @@ def _is_local_template(source: str, node: ast.expr | None) -> bool:
 def test_nothing_is_printed_past_the_terminal() -> None:
     assert len(PRINTING) > 15
     assert [fault for path in PRINTING for fault in faults(path.read_text(), path.name)] == []
+
+
+# Raised again and again, an error that a module keeps gathers the frames of all who raised it, with their requests.
+
+
+def kept_errors(trees: Iterable[ast.Module]) -> Iterator[str]:
+    """Name what modules and classes assign to a name although it is an error."""
+    trees = list(trees)
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    errors = {
+        name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)
+    }
+    before = 0
+    while len(errors) > before:  # until no class is found whose base is one of them
+        before = len(errors)
+        errors |= {one.name for one in classes if errors & {ast.unparse(base).rpartition(".")[2] for base in one.bases}}
+    for scope in [*trees, *classes]:
+        for node in scope.body:
+            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+            if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] in errors:
+                yield ast.unparse(node)
+
+
+def test_no_module_keeps_an_error_to_raise() -> None:
+    example = ast.parse(
+        "class Refused(ValueError): pass\nclass Gone(Refused): pass\nGONE: Gone = Gone(410)\nOTHER = f(1)"
+    )
+    assert list(kept_errors([example])) == ["GONE: Gone = Gone(410)"]
+    assert list(kept_errors(trees().values())) == []
 
 
 # Every named query is valid SQL for the schema, and says why it is there.

@@ -20,7 +20,7 @@ from tests.support.client import running_edge
 from tests.support.command import Run
 from tests.support.database import execute
 from tests.unit.test_cli import HOSTILE, acts, rendered
-from workers.dispatcher import SQL as RETENTION
+from workers.dispatcher.retention import SQL as RETENTION
 from workers.events.webhooks import deliver
 
 # Organizations and keys on the command line: named by id or name, printed for people or programs.

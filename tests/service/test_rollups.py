@@ -112,23 +112,21 @@ def test_each_item_has_its_geometric_mean_or_the_unit_value_of_its_sales(setting
         load_rows(settings, tmp_path, some_rows(chance, 200), text=text, name=name, header=HEADER_WITH_CURRENCY)
     rows = execute(
         settings,
-        "SELECT CASE WHEN o.outlier IS NULL THEN o.kind::text ELSE upper(o.kind::text) END, date_trunc('month', o.day)::date, o.currency, i.category_id, o.item_id, "
+        "SELECT CASE WHEN o.outlier IS NULL THEN o.kind::text ELSE upper(o.kind::text) END, date_trunc('month', o.day)::date, o.currency, i.category_id, o.item_id, o.channel_id, "
         "CASE o.kind WHEN 's' THEN sum(o.price_minor * o.units)::float8 / sum(o.units) "
         "ELSE exp(avg(ln(o.price_minor))) END, CASE o.kind WHEN 's' THEN sum(o.units) ELSE 0 END "
-        "FROM observations o JOIN items i ON i.id = o.item_id GROUP BY 1, 2, 3, 4, 5, o.kind",
+        "FROM observations o JOIN items i ON i.id = o.item_id GROUP BY 1, 2, 3, 4, 5, 6, o.kind",
     )
     expected = {
-        (kind, month, currency, category or 0, item): (p, units)
-        for kind, month, currency, category, item, p, units in rows
+        (kind, month, currency, category or 0, item, channel): (p, units)
+        for kind, month, currency, category, item, channel, p, units in rows
     }
     found = {}
     for row in rollups(settings):
         if row[0] == "c":
             prices = unpacked(row[14])
-            for item, price, units in zip(
-                prices.item.tolist(), prices.price.tolist(), prices.units.tolist(), strict=True
-            ):
-                found[row[12], row[2], row[3], row[1], item] = (price, units)
+            for item, channel, price, units in zip(*(column.tolist() for column in prices), strict=True):
+                found[row[12], row[2], row[3], row[1], item, channel] = (price, units)
     assert found.keys() == expected.keys()
     for key, (price, units) in expected.items():
         assert found[key] == (pytest.approx(float(price), rel=1e-12), units)
@@ -352,11 +350,49 @@ def test_outliers_of_new_and_of_former_months_are_marked_and_have_rollups_of_the
 
 
 def test_later_data_takes_a_mark_away(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, STEADY + row(1, 9, "NORTH", "30.00"))
+    load_rows(settings, tmp_path, STEADY + row(1, 9, "NORTH", "90.00"))
     assert [one[1] for one in outliers(settings)] == [9]
-    load_rows(settings, tmp_path, "".join(row(1, day, "NORTH", "30.00") for day in range(10, 22)), name="b.csv")
+    assert changes(settings) == []
+    load_rows(settings, tmp_path, "".join(row(1, day, "NORTH", "90.00") for day in range(10, 22)), name="b.csv")
     assert outliers(settings) == []
     assert {one[12] for one in rollups(settings)} == {"l"}
+    [event] = changes(settings)
+    assert (event["month"], event["observations"]) == ("2026-07", 1)
+    [change] = event["changes"]
+    assert (change["day"], change["channel"], change["price_minor"]) == ("2026-07-09", "NORTH", 9_000)
+    assert (change["before"], change["after"]) == ("one_off", None)
+
+
+def changes(settings: Settings) -> list[dict[str, Any]]:
+    """Return the logged changes of marks, the oldest first."""
+    return [
+        one[0] for one in execute(settings, "SELECT data FROM event_log WHERE type = 'outliers.changed' ORDER BY id")
+    ]
+
+
+def test_days_after_a_price_decide_on_it_and_both_marks_are_logged(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, STEADY + row(1, 9, "NORTH", "25.00"))
+    assert outliers(settings) == [], "an offer may end so"
+    load_rows(settings, tmp_path, row(1, 10, "NORTH", "10.00"), name="b.csv")
+    assert [one[1] for one in outliers(settings)] == [9]
+    [event] = changes(settings)
+    assert [(change["before"], change["after"]) for change in event["changes"]] == [(None, "one_off")]
+
+
+def test_an_offer_that_later_days_surround_stays(servers: Servers, tmp_path: Path) -> None:
+    """Half price for a week with a list price, and a day at a fifth without one; more rows follow later."""
+    offer = [row(1, day, "NORTH", "10.00") for day in (1, 2, 3)]
+    offer += [row(1, day, "NORTH", "5.00").replace(",5.00,", ",5.00,10.00") for day in range(4, 11)]
+    offer += [row(1, day, "NORTH", "2.00" if day == 12 else "10.00") for day in (11, 12, 13, 14)]
+    later = [row(1, day, "NORTH", "10.00") for day in range(15, 32)]
+    seen = []
+    for parts in (["".join(offer + later)], ["".join(offer), "".join(later)], offer + later):
+        with servers.fresh(tmp_path) as settings:
+            for number, rows in enumerate(parts):
+                load_rows(settings, tmp_path, rows, name=f"{len(parts)}-{number}.csv")
+            seen.append(marks(settings))
+            assert outliers(settings) == []
+    assert seen[0] == seen[1] == seen[2]
 
 
 def test_an_undone_load_leaves_no_mark_behind(settings: Settings, tmp_path: Path) -> None:

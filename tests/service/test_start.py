@@ -16,6 +16,7 @@ from uuid import uuid4
 import pytest
 
 from edge.startup import checked_settings
+from shared.bulk.signing import new_key
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
 from shared.objects.shared_directories import faults, places
@@ -30,6 +31,9 @@ COMMANDS = {
     "edge": ["-m", "deploy.ctl.main", "edge"],
     "worker": ["-m", "deploy.ctl.main", "worker"],
     "worker module": ["-m", "workers"],
+    "worker of reports": ["-m", "workers", "-Q", "reports"],
+    "feeds run": ["-m", "deploy.ctl.main", "feeds", "run"],
+    "matches apply --watch": ["-m", "deploy.ctl.main", "matches", "apply", "--watch"],
     "dispatcher": ["-m", "deploy.ctl.main", "dispatcher"],
     "dispatcher module": ["-m", "workers", "dispatcher"],
     "doctor": ["-m", "deploy.ctl.main", "doctor"],
@@ -79,6 +83,62 @@ def test_a_missing_setting_is_one_line_through_gunicorn(settings: Settings, tmp_
     code, printed = start("gunicorn", replace(settings, state_url="", signing_secret=""), tmp_path)
     (line,) = printed.splitlines()
     assert (code, line.startswith("itemindex: STATE_URL, SIGNING_SECRET must be set")) == (1, True)
+
+
+PARTS = ("gunicorn", "dispatcher module", "worker module", "worker of reports", "feeds run", "matches apply --watch")
+
+
+def test_every_part_without_a_database_ends_with_one_line_and_does_not_say_that_it_started(
+    settings: Settings, tmp_path: Path
+) -> None:
+    none = dict.fromkeys(("DATABASE_URL", "EDGE_DATABASE_URL", "WORKER_DATABASE_URL"), "")
+    for command in PARTS:
+        # A name of another part's database keeps the commands from looking for a stack.
+        other = (
+            "WORKER_DATABASE_URL"
+            if command in ("gunicorn", "feeds run", "matches apply --watch")
+            else "EDGE_DATABASE_URL"
+        )
+        code, printed = start(command, settings, tmp_path, **{**none, other: settings.worker_database_url})
+        lines = printed.splitlines()
+        assert code == 1 and len(lines) == 1, (command, printed)
+        assert lines[0].startswith("itemindex: ") and "DATABASE_URL must be set" in lines[0], command
+
+
+def test_all_faults_of_settings_are_reported_at_once(settings: Settings, tmp_path: Path) -> None:
+    missing = replace(settings, state_url="", broker_url="")
+    for command in ("gunicorn", "worker module", "dispatcher module"):
+        code, printed = start(command, missing, tmp_path, TOKEN_PEPPER="correct horse " * 4, LEASE_TTL_SECONDS="soon")
+        lines = [line.removeprefix("itemindex: ") for line in printed.splitlines()]
+        assert (code, len(lines)) == (1, 3), printed
+        assert lines[0] == "LEASE_TTL_SECONDS must be a whole number"
+        assert lines[1] == "TOKEN_PEPPER repeats itself; make a random one: openssl rand -base64 33"
+        assert lines[2].startswith("STATE_URL") and "must be set" in lines[2]
+
+
+def test_a_worker_does_not_start_with_a_key_of_releases_that_it_cannot_use_or_that_everybody_can_read(
+    settings: Settings, tmp_path: Path
+) -> None:
+    key = tmp_path / "key.pem"
+    key.write_bytes(new_key())
+    key.chmod(0o644)
+    text = tmp_path / "text.pem"
+    text.write_text("no key")
+    text.chmod(0o600)
+    for path, fault in (
+        (key, f"{key} can be read by every user of this host; run chmod 600 {key}"),
+        (tmp_path / "none.pem", "none.pem cannot be read: No such file or directory; correct the path"),
+        (tmp_path, f"{tmp_path} cannot be read: Is a directory; correct the path"),
+        (text, f"{text} must be an Ed25519 key as PEM without a password: make one"),
+    ):
+        code, printed = start("worker module", settings, tmp_path, RELEASE_SIGNING_KEY_FILE=str(path))
+        [line] = printed.splitlines()
+        assert code == 1 and line.startswith("itemindex: RELEASE_SIGNING_KEY_FILE ") and fault in line, line
+    # No other part reads it, and one may run on a host that does not have it.
+    code, printed = start(
+        "worker of reports", replace(settings, state_url=""), tmp_path, RELEASE_SIGNING_KEY_FILE="/no"
+    )
+    assert "RELEASE_SIGNING_KEY_FILE" not in printed
 
 
 def test_a_database_without_a_schema_is_one_line_that_says_what_to_run(

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from edge.storage.database import Database, Scope
-from shared.errors import ResultGone, StoreUnavailable
+from shared.errors import ResultGone, StoreFull, StoreUnavailable
 from shared.objects.directory import PARTIAL, DirectoryStore, ResultStore
 from shared.objects.open import open_object_store
 from shared.objects.s3 import S3Store
@@ -179,7 +179,7 @@ def test_a_full_disk_is_an_error_and_not_a_short_file(
         file.write(b"before")
     if call == "fsync":
         monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreUnavailable, match="is full"), store.writing("job/1/a.bin") as file:  # noqa: PT012
+    with pytest.raises(StoreFull, match="is full"), store.writing("job/1/a.bin") as file:  # noqa: PT012
         file.write(b"after")
         if call == "flush":
             full()
@@ -212,7 +212,7 @@ with DirectoryStore(Path(sys.argv[1])).writing("job/1/a.bin") as file:
 
 def test_a_writer_at_the_limit_of_its_disk_leaves_nothing(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED, str(tmp_path)], capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "StoreUnavailable: the results store is full" in done.stderr
+    assert done.returncode == 1 and "StoreFull: the results store is full" in done.stderr
     store = DirectoryStore(tmp_path)
     assert store.size("job/1/a.bin") is None
     assert list(store.listed(f"{PARTIAL}/")) == []

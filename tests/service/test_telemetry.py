@@ -32,7 +32,7 @@ from tests.support.reports import work
 from tests.support.servers import begins_with
 from tests.support.shop import load_rows
 from tests.support.workers import indexing, run, services_of
-from workers.dispatcher import Dispatcher
+from workers.dispatcher.dispatch import Dispatcher
 from workers.jobs.job_handler import JobContext
 
 # A failed attempt at a job says in the log where it failed, for which job and trace; LOG_LEVEL holds in workers too.

@@ -35,7 +35,7 @@ def judge(days: list[Day], window: int, *, progressive: bool, cap: int | None, f
         return Verdict(None, None, None, "no_reduction")
     falls = _falls(days)
     if not falls:
-        return Verdict(None, None, None, "no_reduction")
+        return Verdict(None, None, None, _why_none(days, window, first_offered))
     began, first = falls[0], falls[-1]
     gap = False
     if progressive and (cap is None or began - first <= cap):
@@ -50,6 +50,19 @@ def judge(days: list[Day], window: int, *, progressive: bool, cap: int | None, f
         return Verdict(began, None, lowest, reason)
     assert lowest is not None and isinstance(days[today], int)
     return Verdict(began, lowest, None, None if days[today] < lowest else "not_below_prior_price")
+
+
+def _why_none(days: list[Day], window: int, first_offered: int | None) -> str:
+    """Return whether days without a gap show that the price did not fall: a whole window of them, or those of a rise."""
+    today = len(days) - 1
+    for start in range(today, -1, -1):
+        since = days[start:today]
+        whole = sum(isinstance(state, int) for state in since) == window or start == first_offered
+        risen = isinstance(days[start], int) and days[start] != days[today]
+        if MISSING not in since and (whole or risen):
+            return "no_reduction"
+    known_from = next(day for day, state in enumerate(days) if state is not MISSING)
+    return "missing_days" if MISSING in days[known_from:today] else "fewer_than_30_days"
 
 
 def _falls(days: list[Day]) -> list[int]:
@@ -104,8 +117,9 @@ def _series(source: random.Random) -> list[Day]:
 
 
 def _options(source: random.Random) -> Options:
-    cap = source.choice((None, None, 2, 5))
-    return Options(source.random() < 0.5, cap, source.random() < 0.3, None, source.choice((1, 2, 3, 5, 8)))
+    progressive = source.random() < 0.5
+    cap = source.choice((None, None, 2, 5)) if progressive else None
+    return Options(progressive, cap, source.random() < 0.3, None, source.choice((1, 2, 3, 5, 8)))
 
 
 def _first_known(days: list[Day]) -> date | None:

@@ -7,18 +7,20 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from shared.db.connect import connect
+from shared.db.connect import Connection, connect
 from shared.jobs.contract import JOB_KINDS, SEARCH_INDEX
 from shared.jobs.contract import SQL as JOBS
-from shared.objects.directory import DirectoryStore
+from shared.objects.directory import DirectoryStore, ResultStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.database import execute
 from workers.analytics.reports.publish import Make, Replica, ReportHandler
-from workers.dispatcher import Refunds, delete_old
+from workers.dispatcher.refunds import Refunds
+from workers.dispatcher.retention import delete_unnamed, statements
 from workers.handlers import job_handlers
 from workers.ingest.feeds import FeedRunner
 from workers.jobs.context import Services, build_services
+from workers.jobs.failed_rows import FailedRows
 from workers.jobs.job_handler import Handlers, JobContext, RowResultHandler
 from workers.jobs.runner import JobRunner
 
@@ -74,7 +76,15 @@ def settle_refunds(settings: Settings, *, dies: bool = False) -> int:
 def sweep(settings: Settings) -> None:
     """Delete what has served its time, as the dispatcher does every ten minutes."""
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        delete_old(connection, DirectoryStore(settings.results_dir), Log("tests"))
+        delete_old(connection, settings, DirectoryStore(settings.results_dir))
+
+
+def delete_old(connection: Connection, settings: Settings, store: ResultStore) -> int:
+    """Delete rows and bytes that have served their time; return of how many attempts."""
+    log = Log("tests", level="error")
+    for statement in statements(settings):
+        statement.execute(connection, log)
+    return delete_unnamed(connection, store, log, FailedRows("attempt", log))
 
 
 def worker(settings: Settings, handlers: Handlers | None = None, **changed: Any) -> JobRunner:

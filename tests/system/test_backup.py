@@ -18,7 +18,7 @@ import pytest
 
 from deploy.local import postgres
 from deploy.local.backup_bucket import Bucket
-from deploy.local.backups import BackupError, Source, Timeline
+from deploy.local.backups import BackupError, Source, Timeline, choose
 from shared.db.connect import connect
 from shared.db.migrate import pending
 from shared.settings.settings import Settings
@@ -31,7 +31,7 @@ from tests.support.s3 import BUCKET, client, environment, in_bucket, s3_server
 from tests.support.servers import Servers
 from tests.support.shop import open_shop
 from tests.system.conftest import COMMAND, completed
-from workers.dispatcher import measure_backups
+from workers.dispatcher.gauges import measure_backups
 
 _TABLES = """
 SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -159,7 +159,7 @@ def test_a_deleted_database_comes_back_to_any_moment_that_was_received(backed_up
     reached(backed_up, moments[-1][0])
     [listed] = json.loads(backed_up.ctl("backup", "list", "--json"))
     assert datetime.datetime.fromisoformat(listed["to"]) >= moments[-1][0] and Path(listed["path"]).is_dir()
-    while not (backed_up.backups / "restored").exists():  # the first test of a restore is due at once
+    while not list(backed_up.backups.glob("*/restored")):  # the first test of a restore is due at once
         time.sleep(0.2)
     backed_up.destroy()
     backed_up.stop_backup()
@@ -267,7 +267,7 @@ def test_old_backups_are_deleted_and_each_kept_moment_can_still_be_restored(back
         receiver.stop()
     bases = [source.take() for _ in range(3)]
     assert source.timeline.bases() == bases
-    before_a_restore = Timeline(source.timeline.folder.with_name(f"{source.timeline.cluster}00000000"))
+    before_a_restore = Timeline(source.timeline.folder.with_name(f"{source.timeline.cluster}-00000000"))
     shutil.copytree(source.timeline.folder, before_a_restore.folder)
     another_cluster = shutil.copytree(before_a_restore.folder, before_a_restore.folder.with_name("1-00000000"))
     assert list(source.expire(days=1)) == []
@@ -275,9 +275,6 @@ def test_old_backups_are_deleted_and_each_kept_moment_can_still_be_restored(back
     assert list(source.expire(days=-1)) == deleted, "the newest one is always kept"
     assert source.timeline.bases() == bases[2:]
     assert another_cluster.exists()
-
-
-# A copy in a bucket.
 
 
 @pytest.fixture
@@ -289,6 +286,110 @@ def bucket(tmp_path: Path) -> Iterator[str]:
 def keys_in(bucket: str) -> set[str]:
     """Return the names of what the bucket holds."""
     return {entry["Key"] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]}
+
+
+# Several clusters in one directory: after a disaster a new service backs up its empty database beside the old one's.
+
+
+def load(backed_up: BackedUp) -> None:
+    """Commit what a load commits first of all."""
+    with connect(backed_up.url, application="tests", autocommit=True) as connection:
+        connection.execute("INSERT INTO data_versions (version) VALUES (1)")
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_new_service_that_is_empty_is_never_restored_in_place_of_one_that_holds_loads(
+    backed_up: BackedUp, tmp_path: Path, bucket: str, copied: bool
+) -> None:
+    backed_up.bucket = environment(bucket, "BACKUP_BUCKET") if copied else {}
+    load(backed_up)
+    moments = written(backed_up, 3)
+    backed_up.start_backup()
+    moments += written(backed_up, 3)
+    reached(backed_up, moments[-1][0])
+    old = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups).timeline
+    if copied:
+        settings = in_bucket(Settings(backup_dir=backed_up.backups, backup_bucket=BUCKET), bucket)
+        Bucket(settings).send_log(old)
+        Bucket(settings).send_bases(old)
+    backed_up.destroy()
+    backed_up.stop_backup()
+    with BackedUp.running(tmp_path / "new") as new:
+        new.backups, new.bucket = backed_up.backups, backed_up.bucket
+        new.start_backup()
+        with connect(new.url, application="tests") as connection:
+            [(now,)] = connection.execute("SELECT clock_timestamp() + interval '1 second'").fetchall()
+        timeline = Source(new.environment["BACKUP_DATABASE_URL"], new.backups).timeline
+        assert timeline.cluster != old.cluster
+        while (timeline.received() or now) <= now or not timeline.tried_at():
+            time.sleep(0.2)
+        if copied:
+            while f"{timeline.folder.name}/empty" not in keys_in(bucket):
+                time.sleep(0.2)
+        rows = json.loads(new.ctl("backup", "list", "--json"))
+        assert {row["cluster"]: row["holds"] for row in rows} == {old.cluster: "loads", timeline.cluster: ""}
+        into = tmp_path / "restored"
+        new.ctl("restore", "--into", str(into))
+        assert (into / "global/pg_control").exists()
+        backed_up.data.parent.mkdir(exist_ok=True)
+        into.rename(backed_up.data)
+        backed_up.start_server()
+        with connect(backed_up.url, application="tests") as connection:
+            assert connection.execute(_DIGEST).fetchall() == [moments[-1][1]]
+        backed_up.destroy()
+        assert "data_version" in new.ctl("backup", "verify"), "the test chooses as a restore does"
+        assert old.tried_at()
+        new.ctl("restore", "--cluster", timeline.cluster, "--into", str(into))
+        shutil.rmtree(into)
+        assert old.cluster in new.ctl("restore", "--cluster", "7", "--into", str(into), code=1)
+        load(new)
+        while timeline.is_empty or (copied and f"{timeline.folder.name}/empty" in keys_in(bucket)):
+            time.sleep(0.2)
+        for act in (["restore", "--into", str(into)], ["backup", "verify"]):
+            refused = new.ctl(*act, code=1)
+            assert "name one with --cluster" in refused and old.cluster in refused and timeline.cluster in refused
+        early = moments[3][0].isoformat()  # a moment that only one of them has
+        new.ctl("restore", "--to", early, "--into", str(into))
+        assert not (into / "recovery.signal").exists()
+
+
+@pytest.mark.timeout(300)
+def test_a_database_that_was_made_anew_is_not_restored_without_being_asked_for(backed_up: BackedUp) -> None:
+    load(backed_up)
+    source = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
+    full = source.take()
+    with connect(backed_up.url, application="tests", autocommit=True) as connection:
+        connection.execute("TRUNCATE data_versions CASCADE")
+    empty = source.take()
+    source.timeline.note_received(empty.moment, empty=True)
+    assert (full.is_empty, empty.is_empty) == (False, True)
+    refused = backed_up.ctl("restore", "--into", str(backed_up.folder / "new"), code=1)
+    assert f"at {full.moment:%Y-%m-%dT%H:%M:%SZ} it does; choose a moment with --to" in refused
+    assert choose(backed_up.backups, empty.moment) == (source.timeline, empty), "it was asked for"
+
+
+def test_what_is_no_backup_and_a_file_cut_short_keep_no_other_from_being_listed(tmp_path: Path) -> None:
+    for name in ("1-00000001/base/20261120T140305.000000Z", "1-00000001/base/2-copy-Z", "2-00000001/base"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "1-00000001/received").write_text("2026-11-")
+    timeline, base = choose(tmp_path, None)
+    assert (timeline.cluster, base.path.name, timeline.received()) == ("1", "20261120T140305.000000Z", None)
+
+
+@pytest.mark.timeout(180)
+def test_a_base_backup_that_is_under_way_is_not_deleted_by_another(backed_up: BackedUp) -> None:
+    source = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
+    left = source.timeline.folder / "base" / ".partial-1"
+    left.mkdir()
+    with source._lock():
+        assert "another process makes a base backup" in backed_up.ctl("backup", "take", code=1)
+        assert left.is_dir()
+    backed_up.ctl("backup", "take")
+    assert not left.exists() and len(source.timeline.bases()) == 1
+
+
+# A copy in a bucket.
 
 
 @pytest.mark.timeout(600)
@@ -309,7 +410,7 @@ def test_a_bucket_brings_back_what_went_with_the_disk_of_the_backups(backed_up: 
             return datetime.datetime.min.replace(tzinfo=datetime.UTC)
         return datetime.datetime.fromisoformat(stored["Body"].read().decode())
 
-    while not (backed_up.backups / "restored").exists() or sent() < moments[-1][0]:  # the first test is due at once
+    while not list(backed_up.backups.glob("*/restored")) or sent() < moments[-1][0]:  # the first test is due at once
         time.sleep(0.2)
     backed_up.destroy()
     backed_up.stop_backup()
@@ -374,15 +475,15 @@ def test_a_bucket_that_refuses_is_a_sentence_and_gets_it_all_later(backed_up: Ba
     accepting = Bucket(good)
     assert accepting.send_log(timeline) == base.moment
     accepting.send_bases(timeline)
-    assert len(keys_in(bucket)) == 3
+    assert len(keys_in(bucket)) == 4, "a file of the log, a base backup with its mark, the moment"
     later = source.take()
     (timeline.wal / later.first_log).write_bytes(b"another one")
     accepting.send_log(timeline)
     accepting.send_bases(timeline)
     accepting.expire(timeline, base.moment)
-    assert len(keys_in(bucket)) == 5, "each moment since the first is kept"
+    assert len(keys_in(bucket)) == 7, "each moment since the first is kept"
     newest = later.first_log
-    before_a_restore = Timeline(timeline.folder.with_name(f"{timeline.cluster}00000000"))
+    before_a_restore = Timeline(timeline.folder.with_name(f"{timeline.cluster}-00000000"))
     shutil.copytree(timeline.folder, before_a_restore.folder)
     Bucket(good).send_log(before_a_restore)
     Bucket(good).send_bases(before_a_restore)
@@ -391,4 +492,5 @@ def test_a_bucket_that_refuses_is_a_sentence_and_gets_it_all_later(backed_up: Ba
     shutil.rmtree(backed_up.backups)  # what is lost here must not be deleted there
     Bucket(good).expire(timeline, later.moment)
     left = {key.rpartition("/")[2] for key in keys_in(bucket)}
-    assert left == {f"{later.path.name}-{newest}.tar.gz", f"{newest}.gz", "received"}
+    archive = f"{later.path.name}-{newest}.tar.gz"
+    assert left == {archive, f"{later.path.name}.empty", f"{newest}.gz", "received"}

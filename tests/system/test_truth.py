@@ -20,11 +20,13 @@ from tests.truth.stack import Stack
 # Delta Sharing's client still passes pandas a keyword that is deprecated.
 pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.filterwarnings("ignore:The copy keyword is deprecated")]
 QUESTIONS = 6
-# The demo's prices all lie within thirty days of each item's last one, and are of one currency and kind.
+FOODS = sets.SHIPPED / "stats_nz_food_prices.csv.gz"
+YEARS = {"from": "2016-01-01", "to": "2022-05-31"}
+# The prices of each item's last thirty days, which in the demo are of one currency and kind.
 BANDS = """
 SELECT iid, min(price) AS low, max(price) AS high, count(*) AS observations,
        ((list_sort(list(price))[(count(*) + 1) // 2] + list_sort(list(price))[count(*) // 2 + 1]) * 0.5)::DECIMAL(20, 6) AS median
-FROM observations GROUP BY iid"""
+FROM (FROM observations QUALIFY day > max(day) OVER (PARTITION BY iid) - 30) GROUP BY iid"""
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +92,40 @@ def test_every_record_of_the_demo_shows_the_price_band_and_the_footprint_of_its_
             co2e = record["sustainability"]["co2e_kg"] if iid in own else None
             assert list(differences(Question(iid, {"band": band, "co2e_kg": co2e}, theirs))) == []
     assert with_outliers < len(bands) / 20
+
+
+def test_the_price_of_butter_is_the_files_in_each_month_of_years(client: Client, index: Index) -> None:
+    months = index.rows(
+        "SELECT date AS day, value::DECIMAL(20, 4) AS price FROM read_csv(?, types = {'value': 'VARCHAR'}) "
+        "WHERE food = 'Butter - salted 500g' AND date >= DATE '2016-01-01' ORDER BY date",
+        [str(FOODS)],
+    )
+    [hit] = client.get("/index/search", {"q": "salted butter", "category": "food", "limit": 1}).body["data"]
+    assert (hit["name"], len(months)) == ("Butter - salted 500g", 77)
+    history = client.get(f"/index/pricing/{hit['iid']}", YEARS).body
+    ours = [{"day": row["day"], "price": row["close"]} for row in history["data"]]
+    assert list(differences(Question("butter", ours, months))) == []
+    [of_a_year] = [one for one in history["meta"]["unit_prices"] if one["days"] == 365]
+    newest = [row["price"] for row in months[-12:]]
+    theirs = {"per": "kg", "low": min(newest) * 2, "high": max(newest) * 2}  # it is sold by 500 g
+    assert list(differences(Question("butter, by kg", {name: of_a_year[name] for name in theirs}, theirs))) == []
+
+
+def test_the_yearly_index_of_all_foods_is_chained_from_the_prices_of_the_file(client: Client, index: Index) -> None:
+    steps = index.db.execute(
+        "WITH years AS (SELECT food, year(date) AS year, avg(ln(value)) AS log FROM read_csv(?) "
+        "WHERE value IS NOT NULL AND date >= DATE '2016-01-01' GROUP BY ALL) "
+        "SELECT b.year, exp(avg(b.log - a.log)) FROM years a JOIN years b ON a.food = b.food AND b.year = a.year + 1 "
+        "GROUP BY b.year ORDER BY b.year",
+        [str(FOODS)],
+    ).fetchall()
+    expected = {"2016-01-01": 100.0}
+    for year, step in steps:
+        expected[f"{year}-01-01"] = expected[f"{year - 1}-01-01"] * step
+    asked = {**YEARS, "category": "food", "granularity": "year", "method": "jevons"}
+    rows = client.get("/index/prices/index", asked).body["data"]
+    assert len(rows) == 7
+    assert {row["period"]: float(row["index"]) for row in rows} == pytest.approx(expected, abs=0.05)
 
 
 def _records(client: Client, iids: list[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from tests.truth.exact import Near
+from tests.truth.exact import Near, Within
 
 _MISSING = "(absent)"
 _SHOWN_MAX = 160
@@ -106,7 +106,7 @@ def _same(ours: Any, theirs: Any) -> bool:
 
 
 def _equal(ours: Any, theirs: Any) -> bool:
-    if isinstance(theirs, Near):
+    if isinstance(theirs, Near | Within):
         shown = _number(ours)
         return shown is not None and theirs.allows(shown)
     if isinstance(theirs, Decimal | Fraction) or (isinstance(theirs, int) and not isinstance(theirs, bool)):
@@ -126,7 +126,7 @@ def _number(value: Any) -> Fraction | None:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, Near):
+    if isinstance(value, Near | Within):
         value = value.exact
     if isinstance(value, Fraction):
         value = Decimal(value.numerator) / Decimal(value.denominator)

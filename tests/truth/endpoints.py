@@ -16,6 +16,7 @@ from tests.truth.questions import (
     lists,
     price_index,
     prices,
+    prior_prices,
     reductions,
 )
 
@@ -29,6 +30,7 @@ ENDPOINTS: dict[str, Ask] = {
     "categories": lists.categories,
     "channels": lists.channels,
     "pricing": prices.pricing,
+    "pricing/reference": prior_prices.reference,
     "sustainability": footprints.sustainability,
     "cohorts": cohorts.cohorts,
     "insights/categories": category_insights.listed,

@@ -36,6 +36,18 @@ class Near:
         return Fraction(10) ** (magnitude.adjusted() - (self.digits or 0) + 1)
 
 
+@dataclass(frozen=True)
+class Within:
+    """A value that a simulation, or another approximation of a quantile, gives: shown may be a share of it away."""
+
+    exact: float
+    share: float
+
+    def allows(self, shown: Fraction) -> bool:
+        """Return whether `shown` is near enough."""
+        return abs(float(shown) - self.exact) <= self.share * abs(self.exact)
+
+
 def percentile(ascending: Sequence[Decimal | Fraction], percent: int) -> Fraction:
     """Return a percentile of sorted values by linear interpolation, as SQL's percentile_cont."""
     place, rest = divmod(percent * (len(ascending) - 1), 100)

@@ -2,11 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import date
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from tests.truth import spread
 from tests.truth.exact import Near
 from tests.truth.index import Index
+from tests.truth.spread import Spread
 
 INDICATORS = {
     "co2e_kg": "kg CO2e",
@@ -31,6 +34,9 @@ class Figure(NamedTuple):
     per_kg: Fraction | None = None
     weight: Fraction | None = None
     samples: int = 1
+    weight_basis: str | None = None
+    as_of: date | None = None
+    spread: Spread = Spread(0.0, 0.0, "pedigree")
 
     def shown(self, times: int = 1) -> Fraction | Near:
         """Return the figure of so many units as an answer must show it: the double that is nearest to the exact one."""
@@ -61,9 +67,19 @@ def _figures(index: Index, condition: str, values: Sequence[str]) -> dict[str, d
             per_kg,
             weight,
             row["samples"],
+            row["weight_basis"],
+            spread=spread.of_factor(row),
         )
     for row in index.rows(f"SELECT * FROM own_figures WHERE {condition}", values):
-        own = Figure(Fraction(row["value"]), row["basis"], row["method"], "item", row["source"])
+        own = Figure(
+            Fraction(row["value"]),
+            row["basis"],
+            row["method"],
+            "item",
+            row["source"],
+            as_of=row["as_of"],
+            spread=spread.of_basis(row["basis"]),
+        )
         found[row["iid"]][row["indicator"]] = own
     return found
 

@@ -1,11 +1,13 @@
 """The expected index: recipes read the source files into DuckDB, and every answer is computed from there."""
 
-from collections.abc import Sequence
+import calendar
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -114,9 +116,30 @@ class Scope:
             return self.first.replace(day=1)
         return self.first - timedelta(days=self.first.weekday()) if self.granularity == "week" else self.first
 
-    def before(self) -> "Scope":
-        """Return the period before the first one, whole."""
-        return replace(self, first=self.period_before(self.start()), last=self.start() - timedelta(days=1))
+    def compared(self) -> "Scope":
+        """Return a scope that holds, as a whole, each period right before one of this one's."""
+        first = self.period_before(self.start())
+        return replace(self, first=first, last=self.last if self.granularity else self.first - timedelta(days=1))
+
+    def cuts(self, period: date) -> bool:
+        """Return whether the scope leaves out days of the period that begins so."""
+        if self.granularity is None:
+            return False
+        days = {"day": 1, "week": 7}.get(self.granularity) or calendar.monthrange(period.year, period.month)[1]
+        return self.first > period or self.last < period + timedelta(days=days - 1)
+
+
+def window_end(days: Mapping[date, bool]) -> date | None:
+    """Return the last of some days that have enough data and do not stand alone, if most days do not; None of none.
+
+    A day stands alone where the 30 days before it have no other day.
+    """
+    ordered = sorted(days)
+    gaps = sorted((b - a).days for a, b in pairwise(ordered))
+    alone = {b for a, b in pairwise(ordered) if (b - a).days > 30} | set(ordered[:1])
+    sparse = not gaps or gaps[(len(gaps) - 1) // 2] > 30
+    enough = [day for day in ordered if days[day]]
+    return max((day for day in enough if sparse or day not in alone), default=max(enough, default=None))
 
 
 class Index:
@@ -124,7 +147,15 @@ class Index:
 
     def __init__(self) -> None:
         self.db = duckdb.connect()
-        for function in (naming.clean, naming.mint, naming.fold, naming.slug, naming.weight, naming.minor):
+        for function in (
+            naming.clean,
+            naming.mint,
+            naming.fold,
+            naming.slug,
+            naming.kilograms,
+            naming.litres,
+            naming.minor,
+        ):
             self.db.create_function(function.__name__, function, null_handling="special")
         self.db.execute((_HERE / "tables.sql").read_text())
         self._loads = 0
@@ -203,12 +234,23 @@ class Index:
         ).fetchall()
         return {row[:width]: Group(*row[width:]) for row in found}
 
-    def counts(self, scope: Scope) -> dict[tuple[Any, ...], dict[str, int]]:
-        """Return observations by (currency, period), and there by the one group of the scope; none is left out."""
+    def item_counts(self, scope: Scope) -> dict[tuple[Any, ...], dict[str, int]]:
+        """Return items by (currency, period), and there by the one group of the scope; what has no group is left out."""
         counted: dict[tuple[Any, ...], dict[str, int]] = {}
         for (currency, period, group), found in self.groups(scope).items():
-            counted.setdefault((currency, period), {})[group] = found.n
+            if group is not None:
+                counted.setdefault((currency, period), {})[group] = found.items
         return counted
+
+    def totals(self, scope: Scope, group: str) -> dict[str, tuple[int, int]]:
+        """Return distinct items and observations of each brand or category in the whole of a scope, by its name."""
+        condition, values = scope.condition()
+        found = self.db.execute(
+            f"SELECT {group} AS named, count(DISTINCT iid), count(*) FROM observations WHERE {condition} "
+            "GROUP BY named HAVING named IS NOT NULL",
+            values,
+        ).fetchall()
+        return {name: (items, n) for name, items, n in found}
 
     def settled(self, scope: Scope) -> Scope:
         """Return the scope with the kind that is answered: the one asked for, else listings where there are any."""
@@ -226,14 +268,14 @@ class Index:
         """
         crossing = sum(map(bool, (scope.brands, scope.categories, scope.channels))) > 1
         everything = Scope(date.min, date.max, currency=scope.currency, kind=scope.kind)
-        for chosen in (replace(scope, first=date.min, last=date.max), everything):
+        for chosen in (replace(scope, first=date.min, last=date.max), everything, Scope(date.min, date.max)):
             condition, values = chosen.condition()
             counted = f"SELECT day, count(*) AS n FROM observations WHERE {condition} GROUP BY day"
-            if crossing and chosen is not everything:
+            if crossing and (chosen.brands or chosen.categories or chosen.channels):
                 counted = f"SELECT day, n FROM ({_OF_NEWEST_MONTHS.format(counted)})"
-            [last] = self.column(
-                f"WITH c AS ({counted}) SELECT max(day) FROM c WHERE n >= 0.2 * (SELECT median(n) FROM c)", values
-            )
+            query = f"WITH c AS ({counted}) SELECT day, n >= 0.2 * (SELECT median(n) FROM c) FROM c"
+            days = {day: bool(enough) for day, enough in self.db.execute(query, values).fetchall()}
+            last = window_end(days)
             if last is not None:
                 return replace(scope, first=last - timedelta(days=DEFAULT_DAYS - 1), last=last)
         return scope

@@ -78,17 +78,32 @@ QUALIFY 1 = row_number() OVER (PARTITION BY a.iid, f.indicator ORDER BY c.place,
 
 -- The mean of a code's rows, kept as sum and count: a quotient would have to be rounded.
 CREATE TABLE factors AS
-SELECT source, scope, code, indicator, sum(value) AS total, count(*) AS samples, any_value(method) AS method
-FROM factor_rows GROUP BY source, scope, code, indicator;
+SELECT source, scope, basis, code, indicator, sum(value) AS total, count(*) AS samples, any_value(method) AS method,
+       count(*) FILTER (WHERE value > 0) AS logs, stddev_samp(ln(nullif(value, 0)::DOUBLE)) AS deviation
+FROM factor_rows GROUP BY source, scope, basis, code, indicator;
+
+-- The spread within the categories of a scope: squares of logarithms about their category's mean, and degrees of freedom.
+CREATE TABLE pooled AS
+SELECT scope, indicator, sum((logs - 1) * deviation * deviation) AS squares, sum(logs - 1) AS degrees
+FROM (SELECT DISTINCT scope, indicator, total / samples AS mean, logs, deviation FROM factors WHERE logs > 1)
+GROUP BY scope, indicator;
+
+-- What an article weighs, and on which basis: its weight, else its litres times kilograms a litre.
+CREATE TABLE weights AS
+SELECT iid, coalesce(attributes['weight_basis'], 'as_sold') AS basis, coalesce(
+    (SELECT w FROM (SELECT try_cast(attributes['weight_kg'] AS DECIMAL(38, 20)) AS w) WHERE w > 0),
+    try_cast(attributes['volume_l'] AS DECIMAL(18, 9)) * try_cast(attributes['density_kg_per_l'] AS DECIMAL(18, 9))) AS weight
+FROM active;
 
 -- For each item with a weight the nearest factor of each indicator: its product type's, else that of its closest category
 -- with five samples, else that of its closest category.
 CREATE TABLE averages AS
-SELECT i.iid, f.indicator, f.total, f.samples, f.scope, f.code, f.method, f.source,
-       (i.attributes['weight_kg'])::DECIMAL(38, 20) AS weight
-FROM active i JOIN factors f ON (f.scope = 'product_type' AND f.code = i.product_type)
-    OR (f.scope = 'category' AND starts_with(i.category || '.', f.code || '.'))
-WHERE try_cast(i.attributes['weight_kg'] AS DECIMAL(38, 20)) > 0
+SELECT i.iid, f.indicator, f.total, f.samples, f.scope, f.code, f.method, f.source, f.logs, f.deviation, p.squares, p.degrees,
+       w.weight, w.basis AS weight_basis
+FROM active i JOIN weights w USING (iid) JOIN factors f ON f.basis = w.basis AND ((f.scope = 'product_type' AND f.code = i.product_type)
+    OR (f.scope = 'category' AND starts_with(i.category || '.', f.code || '.')))
+LEFT JOIN pooled p ON p.scope = f.scope AND p.indicator = f.indicator
+WHERE w.weight > 0
 QUALIFY 1 = row_number() OVER (
     PARTITION BY i.iid, f.indicator
     ORDER BY f.scope = 'category', f.scope = 'category' AND f.samples < 5, length(f.code) DESC);

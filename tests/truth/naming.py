@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from collections.abc import Mapping
 from decimal import Decimal
 
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -62,25 +63,47 @@ def slug(text: str) -> str:
     return "-".join(re.findall(r"\w+", fold(text))).strip("-_") or "other"
 
 
-def weight(text: str | None) -> str | None:
-    """Return the weight that ends a product's name in kilograms, times its packs; None where none does, or not alone."""
-    number = r"([0-9]{1,6}(?:[.,][0-9]{1,4})?) ?([kKmM]?)[gG]\.?$"
-    packs = re.search(
-        r"(?<![0-9.,])([0-9]{1,4}) ?(?:'[sS]|[sS]|[pP][cC][sS]|[pP]acks?|[bB]ags?)? ?[xX×*] ?" + number, text or ""
-    )
-    single = re.search(r"(?:^|[^0-9.,xX*×])" + number, text or "")
-    found = packs or single
-    if found is None or _is_part(found.string[: found.start(1)]):
-        return None
-    times, amount, prefix = packs.groups() if packs else ("1", *found.groups())
-    if re.fullmatch(r"[1-9][0-9]{0,2},[0-9]{3}", amount):
-        return None
-    unit = {"k": Decimal(1), "": Decimal("0.001"), "m": Decimal("0.000001")}[prefix.lower()]
-    kilograms = Decimal(amount.replace(",", ".")) * int(times) * unit
-    return f"{kilograms.normalize():f}" if kilograms else None
+_GRAMS = {
+    **dict.fromkeys(("g", "gm"), Decimal(1)),
+    "kg": Decimal(1000),
+    "oz": Decimal("28.349523125"),
+    **dict.fromkeys(("lb", "lbs", "pound", "pounds"), Decimal("453.59237")),
+}
+_MILLILITRES = {
+    "ml": Decimal(1),
+    "cl": Decimal(10),
+    "gal": Decimal("3785.411784"),
+    **dict.fromkeys(("l", "lt"), Decimal(1000)),
+}
+_SIZE = re.compile(
+    r"(?:(?<![\w.])([0-9]+) ?(?:'?s|pcs|packs?|bags?)? ?[x×*] ?|(?<![0-9.,a-z]))"
+    r"([0-9]+(?:[.,][0-9]+)?) ?(kg|gm|g|oz|lbs|lb|pounds|pound|gal|lt|l|cl|ml)(?![a-wyz])"
+    r"(?: ?[x×*] ?([0-9]+)(?! ?(?:kg|g|ml|l)\b))?"
+)
+_PACKS = re.compile(r"(?<![\w.])(?<!x )([0-9]+) ?(?:packs|sachets)\b(?! ?[x×*])")
 
 
-def _is_part(before: str) -> bool:
-    """Return whether the text before a quantity makes it the end of a sum, a range or a fraction."""
-    added = before.endswith("+") or re.search(r"[gGlL] ?\+ $", before) is not None
-    return added or re.search(r"[0-9][-–/]$", before) is not None
+def kilograms(text: str | None) -> str | None:
+    """Return the weight of one article that its name states; None where it states none, or several."""
+    return _amount(text, _GRAMS)
+
+
+def litres(text: str | None) -> str | None:
+    """Return the volume of one article that its name states."""
+    return _amount(text, _MILLILITRES)
+
+
+def _amount(text: str | None, units: Mapping[str, Decimal]) -> str | None:
+    name = (text or "").lower()
+    found = []
+    for times, number, unit, behind in _SIZE.findall(name):
+        if unit in units:
+            found.append(Decimal(number.replace(",", ".")) * units[unit] * int(times or 1) * int(behind or 1) / 1000)
+    packs = _PACKS.findall(name)
+    if len(found) == len(packs) == 1:
+        found = [found[0] * int(packs[0])]
+    # A second statement within 3 % says the first again in another unit, a third one is another.
+    kept = found[:1] + [
+        amount for n, amount in enumerate(found[1:]) if n or abs(amount - found[0]) > found[0] * Decimal("0.03")
+    ]
+    return f"{kept[0].normalize():f}" if len(kept) == 1 and kept[0] else None

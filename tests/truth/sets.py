@@ -52,6 +52,7 @@ def shipped() -> World:
             set_of("hk_pricewatch", SHIPPED / "hk_pricewatch.csv.gz"),
             set_of("carbon_catalogue", SHIPPED / "carbon_catalogue.csv.gz"),
             set_of("rivm_food_footprints", SHIPPED / "rivm_food_footprints.csv"),
+            set_of("stats_nz_food_prices", SHIPPED / "stats_nz_food_prices.csv.gz"),
         )
     )
 

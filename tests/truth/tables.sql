@@ -12,7 +12,8 @@ CREATE TABLE figures (
     source VARCHAR, item VARCHAR, seq BIGINT, indicator VARCHAR, value DECIMAL(38, 20), basis VARCHAR, method VARCHAR,
     day DATE);
 CREATE TABLE factor_rows (
-    source VARCHAR, scope VARCHAR, code VARCHAR, indicator VARCHAR, value DECIMAL(38, 24), method VARCHAR);
+    source VARCHAR, scope VARCHAR, code VARCHAR, indicator VARCHAR, value DECIMAL(38, 24), method VARCHAR,
+    basis VARCHAR);
 -- Lines of files that no load can use.
 CREATE TABLE refused (source VARCHAR, file VARCHAR, line BIGINT);
 -- The operator's acts on items.

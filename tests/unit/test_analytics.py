@@ -36,8 +36,14 @@ from workers.analytics.reports.aggregator import (
     number,
 )
 from workers.analytics.reports.result import rounded, shares
-from workers.analytics.reports.sustainability_rollup import OWN, Amounts, Footprints
-from workers.analytics.reports.sustainability_rollup import bounds_of_sums as bounds
+from workers.analytics.reports.sustainability_rollup import (
+    OWN,
+    Amounts,
+    Bounds,
+    Footprints,
+    bounds_of_sums,
+    totals_of_sums,
+)
 from workers.analytics.reports.sustainability_rollup import each_contributor as contributors
 from workers.analytics.rollups import codec
 from workers.analytics.rollups import figures as group_figures
@@ -59,7 +65,7 @@ from workers.analytics.rollups.figures import (
     spread,
     unpack_figures,
 )
-from workers.analytics.rollups.outliers import COLUMNS, PACKS, Prices, find, prices_of
+from workers.analytics.rollups.outliers import COLUMNS, OPTIONAL, PACKS, Prices, find, prices_of
 from workers.analytics.rollups.rows import written
 from workers.events.watches import LAYOUT, NEVER, Watched, WatchedMonths
 
@@ -162,7 +168,8 @@ def test_periods_before_1970_have_one_price_an_item_too(since: int) -> None:
     of_pairs: dict[tuple[int, int], list[int]] = defaultdict(list)
     for one in zip(period.tolist(), item.tolist(), price.tolist(), strict=True):
         of_pairs[one[:2]].append(one[2])
-    found = price_change._by_period(period + since, item, price, np.ones(300, "i8"), sales=False)
+    ones = np.ones(300, "i8")
+    found = price_change._by_period(period + since, item, ones, price, ones, sales=False)
     assert [(day - since, one) for day, prices in found for one in prices.item.tolist()] == sorted(of_pairs)
     each = [one for _, prices in found for one in prices.price.tolist()]
     assert each == pytest.approx([statistics.geometric_mean(of_pairs[pair]) for pair in sorted(of_pairs)])
@@ -209,24 +216,30 @@ DRAWS = 200_000
 COMMON = np.array([0.5, 0.2])
 
 
-def footprints(medians: list[float], sigmas: list[float], factors: list[int]) -> Footprints:
+def footprints(means: list[float], sigmas: list[float], factors: list[int]) -> Footprints:
     """Make footprints whose first indicator has the given distributions, and all others nothing."""
-    items, width = len(medians), len(CODES)
+    items, width = len(means), len(CODES)
     table = np.full((items + 1, width), np.nan)
     sigma, number = np.zeros((items + 1, width)), np.full((items + 1, width), OWN)
-    table[:items, 0], sigma[:items, 0], number[:items, 0] = medians, sigmas, factors
-    return Footprints(np.arange(items), table, np.ones(items + 1), table.copy(), sigma, number, COMMON)
+    table[:items, 0], sigma[:items, 0], number[:items, 0] = means, sigmas, factors
+    return Footprints(np.arange(items), table, np.ones(items + 1), sigma, number, COMMON, {})
+
+
+def bounds(amounts: Amounts, found: Footprints, segments: int) -> Bounds:
+    """Return the bounds of the first indicator's sums."""
+    return bounds_of_sums(amounts, found, 0, totals_of_sums(amounts, found, 0, segments))
 
 
 def simulated(found: Footprints, amounts: Amounts, segment: int) -> list[float]:
     """Return the quantiles of a segment's sum: every item drawn by itself, every factor's error once."""
     rng = default_rng(7)
-    errors = np.exp(COMMON[:, None] * rng.standard_normal((len(COMMON), DRAWS)))
+    errors = np.exp(COMMON[:, None] * rng.standard_normal((len(COMMON), DRAWS)) - COMMON[:, None] ** 2 / 2)
     total = np.zeros(DRAWS)
     for place, units in zip(amounts.position[amounts.segment == segment], amounts.units, strict=False):
-        if math.isnan(found.medians[place, 0]):
+        mean, sigma = found.figures[place, 0], found.sigmas[place, 0]
+        if math.isnan(mean):
             continue
-        drawn = found.medians[place, 0] * np.exp(found.sigmas[place, 0] * rng.standard_normal(DRAWS))
+        drawn = mean * np.exp(sigma * rng.standard_normal(DRAWS) - sigma**2 / 2)
         factor = int(found.factors[place, 0])
         total += units * drawn * (1.0 if factor == OWN else errors[factor])
     return [float(one) for one in np.quantile(total, [0.025, 0.5, 0.975])]
@@ -239,7 +252,7 @@ def test_sums_of_own_and_borrowed_figures_agree_with_monte_carlo() -> None:
     found = footprints(rng.lognormal(0, 1, n).tolist(), rng.uniform(0.05, 0.6, n).tolist(), factors)
     order = np.concatenate([np.arange(n), np.arange(0, n, 9)])
     amounts = Amounts(np.array([0] * n + [1] * 10), order, order, np.ones(n + 10))
-    result = bounds(amounts, found, 0, 3)
+    result = bounds(amounts, found, 3)
     for segment in (0, 1):
         stated = [column[segment] for column in result]
         assert stated == pytest.approx(simulated(found, amounts, segment), rel=0.015)
@@ -248,8 +261,8 @@ def test_sums_of_own_and_borrowed_figures_agree_with_monte_carlo() -> None:
 
 def test_units_of_one_item_do_not_average_its_error_out() -> None:
     found = footprints([2.0], [0.4], [OWN])
-    one = bounds(Amounts(np.array([0]), np.array([0]), np.array([0]), np.array([1.0])), found, 0, 1)
-    many = bounds(Amounts(np.array([0]), np.array([0]), np.array([0]), np.array([500.0])), found, 0, 1)
+    one = bounds(Amounts(np.array([0]), np.array([0]), np.array([0]), np.array([1.0])), found, 1)
+    many = bounds(Amounts(np.array([0]), np.array([0]), np.array([0]), np.array([500.0])), found, 1)
     assert [column[0] for column in many] == pytest.approx([500 * (column[0] or 0) for column in one], rel=1e-8)
 
 
@@ -465,16 +478,20 @@ def test_small_rollups_those_of_many_groups_and_sums_beyond_63_bits_have_none(mo
 # Outliers: which prices are set aside, and that nothing but the observations decides it.
 
 
-Row = tuple[int, int, int, int]  # item, channel, day, price
+Row = tuple[int, int, int, int, int]  # item, channel, day, price, list price
 
 
-def months(*channels: list[int], item: int = 1) -> list[Row]:
-    """Make an observation a day: a list of prices for each channel."""
-    return [(item, n, day, price) for n, prices in enumerate(channels) for day, price in enumerate(prices, 1)]
+def months(*channels: list[int], item: int = 1, listed: int = 0) -> list[Row]:
+    """Make an observation a day: a list of prices for each channel. `listed`: the list price of lower prices."""
+    return [
+        (item, n, day, price, listed if price < listed else 0)
+        for n, prices in enumerate(channels)
+        for day, price in enumerate(prices, 1)
+    ]
 
 
 def flagged(rows: list[Row], currency: str = "HKD") -> dict[Row, str]:
-    found = find(*np.array(rows, "i8").reshape(len(rows), 4).T, currency)
+    found = find(*np.array(rows, "i8").reshape(len(rows), 5).T, currency)
     return {
         rows[place]: CAUSES[letter.decode()] for place, letter in zip(found.position.tolist(), found.cause, strict=True)
     }
@@ -482,48 +499,74 @@ def flagged(rows: list[Row], currency: str = "HKD") -> dict[Row, str]:
 
 def test_a_single_wrong_price_is_set_aside_with_its_likely_cause() -> None:
     for price, cause in (
-        (10_000, "digit_shift"),
-        (100_000, "digit_shift"),
-        (100, "digit_shift"),
-        (10, "digit_shift"),
-        (7_800, "currency"),
-        (128, "currency"),
-        (6_000, "unit_price"),
-        (83, "unit_price"),
-        (2_600, "neighbours"),
-        (0, "neighbours"),
+        (12_500, "unit_slip"),
+        (125_000, "unit_slip"),
+        (125, "unit_slip"),
+        (9_750, "currency"),
+        (160, "currency"),
+        (7_500, "wrong_pack"),
+        (104, "wrong_pack"),
+        (4_680, "one_off"),
+        (2_990, "one_off"),
+        (0, "one_off"),
     ):
-        alone = months([1_000, 1_020, 990, price, 1_000, 1_010, 1_000])
-        assert flagged(alone) == {(1, 0, 4, price): cause}, price
-        among = months([1_000, 1_020, 990, price, 1_000, 1_010, 1_000], [1_050] * 7)
-        assert list(flagged(among)) == [(1, 0, 4, price)], price
+        alone = months([1_250, 1_270, 1_240, 1_250, price, 1_250, 1_260, 1_250])
+        assert flagged(alone) == {(1, 0, 5, price, 0): cause}, price
+        among = months([1_250, 1_270, 1_240, 1_250, price, 1_250, 1_260, 1_250], [1_300] * 8)
+        assert list(flagged(among)) == [(1, 0, 5, price, 0)], price
 
 
-def test_prices_that_others_explain_stay() -> None:
+def test_exchanged_digits_are_a_cause_of_their_own() -> None:
+    assert flagged(months([1_490] * 4 + [4_190] + [1_490] * 4)) == {(1, 0, 5, 4_190, 0): "digit_swap"}
+    assert flagged(months([1_000] * 4 + [100] + [1_000] * 4)) == {(1, 0, 5, 100, 0): "unit_slip"}
+
+
+def test_prices_that_something_confirms_stay() -> None:
     for channels in (
         ([1_000] * 20 + [600] * 3,),
-        ([1_000] * 20 + [550],),
-        ([2_500, 2_500, 1_000, 2_500, 2_500, 2_500, 2_500], [2_500, 2_500, 1_000, 2_500, 2_500, 2_500, 2_500]),
+        ([1_000] * 10 + [200] + [1_000] * 10,),  # an offer of one day
+        ([1_000] * 10 + [200] * 3 + [1_000] * 10,),
+        ([200] * 10 + [1_000],),  # the end of an offer
+        ([1_000] + [200] * 10,),
+        ([9_000, 9_000] + [1_000] * 10,),  # the neighbour in time
+        ([1_000] * 10 + [9_000] * 2,),
+        ([1_000] * 5 + [9_000] + [1_000] * 5 + [9_000] + [1_000] * 5 + [9_000],),  # the level of other days
+        ([2_500] * 3 + [250] + [2_500] * 4, [2_500] * 3 + [250] + [2_500] * 4),  # another channel on that day
+        ([1_000] * 4 + [9_000] + [1_000] * 4, [9_500] * 9),  # another channel's level
         ([1_000, 500] * 10,),
-        ([1_000] * 10 + [400] * 10,),
         ([1_000] * 10, [1_500] * 10, [700] * 10),
+        ([1_000] * 10, [10_500] * 10),
         ([1_000, 2_000, 4_000, 3_000, 1_500, 2_500, 5_000, 1_200],),
         ([1_000, 9_000],),
     ):
         assert flagged(months(*channels)) == {}, channels
 
 
-def test_a_channel_that_is_wrong_on_all_days_is_contradicted_by_the_others() -> None:
-    rows = months([1_000] * 10, [1_100] * 10, [10_500] * 10)
-    assert set(flagged(rows)) == {row for row in rows if row[1] == 2}
-    often = months([1_000] * 5, [1_100] * 5, [10_500] * 20)
-    assert set(flagged(often)) == {row for row in often if row[1] == 2}, "however often it says so itself"
-    assert flagged(months([1_000] * 10, [10_500] * 10)) == {}  # of two channels nothing says which is wrong
+def test_a_stated_list_price_confirms_a_reduction_and_the_price_after_it() -> None:
+    deep = [1_000] * 10 + [120] + [1_000] * 10
+    assert list(flagged(months(deep))) == [(1, 0, 11, 120, 0)]
+    assert flagged(months(deep, listed=1_000)) == {}
+    ended = [120] * 10 + [1_000]
+    assert list(flagged(months(ended))) == [(1, 0, 11, 1_000, 0)]
+    assert flagged(months(ended, listed=1_000)) == {}
+    slipped = months([1_000] * 10 + [10] + [1_000] * 10, listed=1_000)
+    assert list(flagged(slipped)) == [(1, 0, 11, 10, 1_000)], "no reduction is so deep"
+
+
+def test_a_rise_for_a_day_is_contradicted_only_by_daily_prices_of_one_level() -> None:
+    assert list(flagged(months([1_000] * 5 + [2_500] + [1_000] * 5))) == [(1, 0, 6, 2_500, 0)]
+    for rows in (
+        [(1, 0, 2 * day, price, 0) for _, _, day, price, _ in months([1_000] * 5 + [2_500] + [1_000] * 5)],
+        months([1_000] * 5 + [2_500]),
+        months([1_000] * 2 + [2_500] + [1_000] * 2),
+        months([1_000] * 5 + [1_900] + [1_000] * 5),
+    ):
+        assert flagged(rows) == {}, rows
 
 
 def test_a_channel_with_few_observations_is_compared_with_the_rest_of_the_item() -> None:
     rows = months([1_000, 1_000], [1_050], [1_100, 1_100], [9_999])
-    assert list(flagged(rows)) == [(1, 3, 1, 9_999)]
+    assert list(flagged(rows)) == [(1, 3, 1, 9_999, 0)]
 
 
 def test_neither_the_order_of_rows_nor_other_items_decide() -> None:
@@ -531,7 +574,9 @@ def test_neither_the_order_of_rows_nor_other_items_decide() -> None:
     rows = [
         row
         for item in range(1, 60)
-        for row in months(*random.choice((1_000, 1_000, 1_000, 1_050, 700, 10_000, 120), (3, 9)).tolist(), item=item)
+        for row in months(
+            *random.choice((1_000, 1_000, 1_000, 1_000, 1_000, 1_050, 700, 10_000, 120), (3, 9)).tolist(), item=item
+        )
     ]
     everything = flagged(rows)
     assert len(everything) > 20
@@ -546,11 +591,11 @@ def test_neither_the_order_of_rows_nor_other_items_decide() -> None:
 
 def test_nothing_is_no_outlier() -> None:
     empty: Array = np.empty(0, "i8")
-    assert len(find(empty, empty, empty, empty, "HKD").position) == 0
+    assert len(find(empty, empty, empty, empty, empty, "HKD").position) == 0
 
 
 def prices_in(path: Path) -> Prices:
-    return prices_of(csv_file(path, COLUMNS).columns, "HKD")
+    return prices_of(csv_file(path, COLUMNS, optional=OPTIONAL).columns, "HKD")
 
 
 def shop(folder: Path) -> Path:
@@ -571,7 +616,7 @@ def test_of_usual_errors_planted_into_prices_nearly_all_are_found_and_little_els
     assert set(read.outliers(read.price)) == {b"-"}
     random = np.random.default_rng(1)
     rates = [rate / PER_US_DOLLAR["HKD"] for code, rate in PER_US_DOLLAR.items() if code not in ("HKD", "CNY")]
-    errors = [0.01, 0.1, 10, 100, *rates, *PACKS, *(1 / pack for pack in PACKS), 3.7, 1 / 6.6]
+    errors = [0.01, 0.1, 10, 100, *rates, *PACKS, *(1 / pack for pack in PACKS if pack >= 8), 3.7, 1 / 8.6]
     wrong = random.random(len(read.price)) < 0.01
     changed = np.maximum(1, np.rint(read.price * random.choice(errors, len(wrong)))).astype("i8")
     found = read.outliers(np.where(wrong, changed, read.price)) != b"-"

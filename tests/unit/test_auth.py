@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import serialization
 from edge.auth import id_token
 from edge.auth.credentials import CredentialStore
 from edge.auth.id_token import ExpiredToken, Identity, InvalidToken
+from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
 from shared.errors import StoreUnavailable
 from shared.organizations import credentials
@@ -149,6 +150,26 @@ async def test_a_notice_ends_what_it_names_and_nothing_else(
     clock.now = 0.2
     assert [await store.resolve("api-key", key) for _ in range(2)] == [None, None]
     assert len(database.asked) == 1
+
+
+async def test_credentials_that_nobody_has_accepted_wait_in_bounded_number_and_known_ones_do_not_notice(
+    store: CredentialStore, database: Database, clock: Clock, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edge.auth.credentials._CHECKS_MAX", 3)
+    database.answers.clear()  # PostgreSQL takes its time
+    made_up = [mint(KEY_PREFIX) for _ in range(3)]
+    waiting = [asyncio.create_task(store.resolve("api-key", text)) for text in (made_up[0], *made_up[:2])]
+    await database.until_asked(2)  # two calls of one credential are one query, and wait as two
+    with pytest.raises(StoreUnavailable, match="checks as many new credentials as it can"):
+        await store.resolve("api-key", made_up[2])
+    assert await store.resolve("api-key", key) is not None
+    clock.now = 1.0  # what is known of the key has to be confirmed
+    again = asyncio.create_task(store.resolve("api-key", key))
+    await database.until_asked(3)
+    database.answers.set()
+    assert await asyncio.gather(*waiting) == [None] * 3
+    assert await again is not None
+    assert await store.resolve("api-key", made_up[2]) is None
 
 
 async def test_what_no_notice_confirms_holds_for_a_second(
@@ -636,3 +657,27 @@ async def test_a_person_who_was_read_before_a_change_of_roles_is_read_again() ->
     slow.answers.set()
     await reading
     assert [one.role for one in (await users.authenticate(text)).memberships] == ["viewer"]
+
+
+async def test_a_provider_that_does_not_answer_is_waited_for_by_a_bounded_number_of_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("edge.auth.oidc_provider._WAITING_MAX", 3)
+    reached, released = asyncio.Event(), asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reached.set()
+        await released.wait()
+        writer.close()
+
+    async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        provider = OidcProvider(Settings(oidc_issuer=f"http://127.0.0.1:{port}"), Log("tests"))
+        await provider.open()
+        calls = [asyncio.ensure_future(provider.endpoints()) for _ in range(5)]
+        await reached.wait()
+        assert [call.done() for call in calls] == [False] * 3 + [True] * 2
+        released.set()
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [StoreUnavailable] * 5
+        await provider.close()

@@ -146,7 +146,7 @@ print(sorted({'cryptography', 'numpy', 'pyarrow', 'scipy'} & set(sys.modules)))
             "[]",
         ),
         (
-            "deploy.ctl.accounts, deploy.ctl.feeds, deploy.ctl.webhooks, workers.dispatcher, workers.worker",
+            "deploy.ctl.accounts, deploy.ctl.feeds, deploy.ctl.webhooks, workers.dispatcher.dispatch, workers.worker",
             "['cryptography']",
         ),
     ],

@@ -267,6 +267,12 @@ _CASES: list[tuple[str, dict[str, Any], str, str | None]] = [
         "80 % of the daily units used on 2026-07-02: 8,000 of 10,000",
         "/dashboard/usage",
     ),
+    (
+        "outliers.changed",
+        {"month": "2026-07", "observations": 2, "changes": []},
+        "Later observations changed which prices of 2026-07 are outliers: 2",
+        None,
+    ),
     ("key.rotated", {"key_id": "k1"}, "Key k1 is the new key", "/dashboard/key"),
     ("key.revoked", {"key_id": "k1"}, "Key k1 was revoked", "/dashboard/key"),
     ("webhook.disabled", {"webhook": "w", "reason": "It answered 410."}, "It answered 410.", "/dashboard/webhooks/w"),
@@ -423,7 +429,7 @@ def test_a_question_names_its_subject_first_and_leaves_defaults_out() -> None:
 
 def test_an_order_and_a_limit_other_than_usual_are_part_of_the_question() -> None:
     usual = defaults_of(REPORTS_BY_KIND["brand-insights"])
-    assert question({"sort": "-observations", "limit": 50}, usual) == "all"
+    assert question({"sort": "-items", "limit": 50}, usual) == "all"
     assert question({"sort": "-brand", "limit": 10}, usual) == "all · sorted by brand, descending · first 10"
 
 
@@ -528,7 +534,7 @@ def test_slugs_codes_and_ids_are_shown_by_their_names() -> None:
 # Pages: whatever is sorted by whatever, each name comes once, and never twice although the list changes in between.
 
 
-SORTS = ("observations", "-observations", "brand", "-brand")
+SORTS = ("items", "-items", "observations", "-observations", "brand", "-brand")
 
 
 def brands(chance: random.Random, count: int) -> dict[int, Listed]:
@@ -548,7 +554,8 @@ def test_pages_hold_everything_once_in_order() -> None:
                 if page.after is None:
                     break
                 after = page.after
-            keys = {number: one.observations if "observations" in sort else one.name for number, one in found.items()}
+            name = sort.removeprefix("-")
+            keys = {number: one.name if name == "brand" else one.n for number, one in found.items()}
             ordered = sorted(sorted(found), key=keys.__getitem__, reverse=sort.startswith("-"))
             assert seen == ordered, sort
 

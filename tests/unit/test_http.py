@@ -43,7 +43,8 @@ from edge.http.problems import (
 from edge.http.representation import match, none_match
 from edge.http.stream import Slice, Unsatisfiable, slice_of
 from edge.index.schemas import BrandsQuery, IdentifierFields, ResolveBody
-from edge.mcp.calls import named_as_arguments
+from edge.mcp.calls import named_as_arguments, path_of
+from edge.mcp.tools import RestCall
 from edge.quota.billing import limit_fields, refusal
 from edge.quota.limiter import Decision
 from edge.server import EdgeServer
@@ -570,3 +571,9 @@ async def test_an_error_within_an_answer_ends_the_connection_and_adds_no_second_
         raise RuntimeError("broken")
 
     assert (await answer_of(handler)).count(b"HTTP/1.1") == 1
+
+
+def test_the_path_of_a_call_is_filled_in_whatever_its_parameters_are() -> None:
+    assert path_of(RestCall("/v1/index/pricing/{iid}", {"iid": "IID-A"})) == "/v1/index/pricing/IID-A"
+    assert path_of(RestCall("/v1/jobs/{id}/result", {"id": "a/../{b}"})) == "/v1/jobs/a%2F..%2F%7Bb%7D/result"
+    assert path_of(RestCall("/v1/index/brands")) == "/v1/index/brands"

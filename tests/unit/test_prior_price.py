@@ -54,14 +54,14 @@ def test_the_lowest_price_of_the_thirty_days_before_the_reduction_counts() -> No
         ([(40, "10.00"), (3, "8.00")], ("10.00", "20.00", None)),
         ([(30, "10.00"), (3, "8.00")], ("10.00", "20.00", None)),
         ([(29, "10.00"), (3, "8.00")], (None, None, Reason.FEWER_DAYS)),
-        ([(1, "7.00"), (29, "10.00"), (3, "8.00")], ("7.00", "0.00", Reason.NOT_BELOW)),
+        ([(1, "7.00"), (29, "10.00"), (3, "8.00")], ("7.00", None, Reason.NOT_BELOW)),
         ([(1, "7.00"), (30, "10.00"), (3, "8.00")], ("10.00", "20.00", None)),
         ([(40, "10.00"), (5, "13.00"), (1, "9.00")], ("10.00", "10.00", None)),
         ([(40, "10.00"), (90, "8.00")], ("10.00", "20.00", None)),
         ([(40, "10.00"), (3, "8.00"), (1, "8.50")], (None, None, Reason.NO_REDUCTION)),
         ([(20, "10.00"), (1, None), (20, "10.00"), (1, "8.00")], (None, None, Reason.MISSING_DAYS)),
         ([(20, "10.00"), (1, None), (30, "10.00"), (1, "8.00")], ("10.00", "20.00", None)),
-        ([(1, "6.00"), (29, "10.00"), (9, "closed"), (1, "8.00")], ("6.00", "0.00", Reason.NOT_BELOW)),
+        ([(1, "6.00"), (29, "10.00"), (9, "closed"), (1, "8.00")], ("6.00", None, Reason.NOT_BELOW)),
         ([(40, "10.00"), (3, "closed")], (None, None, Reason.NO_REDUCTION)),
         ([(40, "10.00")], (None, None, Reason.NO_REDUCTION)),
     ):
@@ -113,7 +113,7 @@ def test_hours_of_the_first_day_before_the_reduction_belong_to_the_window() -> N
 def test_a_list_price_that_appears_beside_an_old_price_announces_no_reduction_of_it() -> None:
     found = reference(listed((40, "8.00", "8.00"), (3, "8.00", "10.00")))
     assert found.reduction_began_on == FIRST + timedelta(days=40)
-    assert judged(found) == ("8.00", "0.00", Reason.NOT_BELOW)
+    assert judged(found) == ("8.00", None, Reason.NOT_BELOW)
 
 
 def test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known() -> None:
@@ -128,13 +128,38 @@ def test_the_evidence_holds_each_day_of_the_window_with_its_lowest_price() -> No
 
 def test_a_day_without_observation_is_not_judged() -> None:
     moments = series((40, "10.00"), (3, "8.00"))
-    assert reference(moments, FIRST + timedelta(days=60)).reason == Reason.MISSING_DAYS
+    unobserved = reference(moments, FIRST + timedelta(days=60))
+    assert (unobserved.price, unobserved.reason, unobserved.known) == (None, Reason.MISSING_DAYS, False)
     assert reference(moments, FIRST + timedelta(days=41)).applicable
+
+
+def test_that_no_reduction_runs_is_known_after_a_rise_or_a_whole_window_alone() -> None:
+    for runs, expected in (
+        ([(1, "10.00")], Reason.FEWER_DAYS),
+        ([(30, "10.00")], Reason.FEWER_DAYS),
+        ([(31, "10.00")], Reason.NO_REDUCTION),
+        ([(20, "10.00"), (1, None), (20, "10.00")], Reason.MISSING_DAYS),
+        ([(20, "10.00"), (1, None), (31, "10.00")], Reason.NO_REDUCTION),
+        ([(2, "9.00"), (1, "10.00")], Reason.NO_REDUCTION),
+        ([(2, "9.00"), (1, None), (1, "10.00")], Reason.MISSING_DAYS),
+        ([(1, "10.00"), (5, "closed"), (29, "10.00")], Reason.FEWER_DAYS),
+        ([(1, "10.00"), (5, "closed"), (30, "10.00")], Reason.NO_REDUCTION),
+    ):
+        found = reference(series(*runs))
+        assert (found.reason, found.known) == (expected, expected == Reason.NO_REDUCTION), runs
+    arrival = Options(new_arrivals=True, first_offered=FIRST)
+    assert reference(series((3, "10.00")), options=arrival).reason == Reason.NO_REDUCTION
+    assert reference(listed((1, "10.00", "10.00"))).reason == Reason.NO_REDUCTION
+
+
+def test_days_of_a_progressive_rule_that_does_not_apply_are_refused() -> None:
+    for progressive in (None, False):
+        with pytest.raises(ValueError, match="progressive"):
+            Options(progressive, 14)
 
 
 def test_percentages_are_rounded_half_up() -> None:
     assert percent(Decimal(800), Decimal(799)) == Decimal("0.13")
-    assert percent(Decimal(80), Decimal(90)) == Decimal("0.00")
 
 
 def test_a_brute_force_twin_agrees_on_random_series() -> None:
@@ -219,10 +244,13 @@ def test_a_reduction_deserves_the_verdict_that_its_whole_series_gives() -> None:
             for row in announced
             if not row or not moments[row - 1].announced or observed[row][1] < observed[row - 1][1]
         ]
-        expected = [verdict(reference(moments[: row + 1]), Decimal(observed[row][2])) for row in began]
-        found = reductions._announced(offered(*observed), Range(FIRST, date(2026, 12, 31), None), quiet)
-        assert [one.verdict for one in found] == expected
-        counts.update(expected)
+        for options in (Options(), Options(progressive=False), Options(True), Options(True, 20)):
+            expected = [
+                verdict(reference(moments[: row + 1], options=options), Decimal(observed[row][2])) for row in began
+            ]
+            found = reductions._announced(offered(*observed), Range(FIRST, date(2026, 12, 31), None), options, quiet)
+            assert [one.verdict for one in found] == expected
+            counts.update(expected)
     assert min(counts[name] for name in VERDICTS) > 30
 
 
@@ -231,9 +259,9 @@ def test_a_long_series_is_judged_piece_by_piece_until_it_is_stopped(monkeypatch:
     prices = offered(*((day, 900 + 100 * (place % 2), 1_200) for place, day in enumerate(days)))
     judged: list[int] = []
 
-    def noted(moments: Sequence[Moment]) -> Reference:
+    def noted(moments: Sequence[Moment], *, options: Options) -> Reference:
         judged.append(len(moments))
-        return reference(moments)
+        return reference(moments, options=options)
 
     def stop(stage: str, done: int, total: int | None) -> None:
         if done == 500:
@@ -241,5 +269,5 @@ def test_a_long_series_is_judged_piece_by_piece_until_it_is_stopped(monkeypatch:
 
     monkeypatch.setattr(reductions, "reference", noted)
     with pytest.raises(InterruptedError):
-        list(reductions._announced(prices, Range(days[0], days[-1], None), stop))
+        list(reductions._announced(prices, Range(days[0], days[-1], None), Options(), stop))
     assert len(judged) == 500 and max(judged) == WINDOW_DAYS + 2

@@ -49,7 +49,7 @@ from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from tests.support.workers import RecordedMessages, services_of
-from workers.dispatcher import Dispatcher
+from workers.dispatcher.dispatch import Dispatcher
 from workers.handlers import job_handlers
 from workers.jobs.progress import LOOP_SECONDS_MAX, PROCESS_SECONDS_MAX, WorkerProgress, kill_stuck, touch_while
 from workers.worker import Worker, handlers_of

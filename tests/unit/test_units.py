@@ -6,7 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deploy.ctl.demo import DATA
@@ -74,10 +74,36 @@ def test_names_that_look_alike_but_differ_are_different() -> None:
         assert not compare(first, second).equal, first
 
 
+# Words with which a number means something else, or begins an amount of its own, and plain ones.
+ODD_WORDS = (
+    "memory,DDR,phone,iPhone,router,laser,gold,pack,twin,dozen,two,half,size,M,XL,UK,EU,box,set,of,per,x,X5,minus,baby,"
+    "romper,flour,Rice & Co,Butter,a,in,self-raising,Kellogg's,Milk - Oat,t-x,S-M,level-g"
+).split(",")
+
+
+@given(
+    st.lists(st.sampled_from(ODD_WORDS), min_size=1, max_size=4).map(" ".join),
+    st.integers(1, 99_999),
+    st.sampled_from(["", " "]),
+    st.sampled_from(["g", "G", "kg", "ml", "L", "l", "Kg"]),
+)
+@settings(max_examples=400, deadline=None)
+def test_a_plain_name_holds_what_the_whole_grammar_reads(words: str, number: int, space: str, unit: str) -> None:
+    name = f"{words} {number}{space}{unit}"
+    # With a space behind it no name is plain, and the grammar reads the same.
+    assert [content[:2] for content in contents(name, {})] == [content[:2] for content in contents(f"{name} ", {})], (
+        name
+    )
+
+
 def test_a_name_is_read_as_people_read_it() -> None:
     for name, expected in (
         ("DDR4 cable 2 m", ["2000 mm"]),
         ("WD-40 spray 100 ml", ["100 ml"]),
+        ("WD-40ml", []),
+        ("Ham-200g", ["200 g"]),
+        ("SSD-512GB", []),
+        ("Juice 1.000.5 kg", []),
         ("4K smart TV", ["4 k pixels"]),
         ("panel 4000K", ["4000 K"]),
         ("5G phone 128G", ["128000 MB"]),
@@ -90,6 +116,10 @@ def test_a_name_is_read_as_people_read_it() -> None:
         ("pill 0.500 g", ["0.5 g"]),
         ("charger 5W-30W", ["5 W to 30 W"]),
         ("oil 10W-40", ["size SAE 10 40"]),
+        ("cat food sachets multipack of 4 to 6", ["4 pieces to 6 pieces"]),
+        ("crackers, box of 10 or 12", ["10 pieces to 12 pieces"]),
+        ("spring rolls 10 or 12 pack", ["10 pieces to 12 pieces"]),
+        ("pack of 2 - 500 ml", ["2 x 500 ml"]),
         ("3M Command hooks", []),
         ("3m hdmi cable", ["3000 mm"]),
         ("BMW X 5", []),
@@ -283,3 +313,43 @@ def test_contents_of_real_names_are_those_that_another_reader_finds() -> None:
     assert len(found) > 1_500
     for name, per, amount, divisor, packs in found:
         assert {one.per: one.amount for one in contents(name, {})}[per] == Fraction(amount) * packs / divisor, name
+
+
+# By eye: the names with other numbers than one amount, and those without any that say how many there are.
+_READ_BY_EYE = {
+    "Breakfast drink 250ml 6 pack": [("l", "3/2"), ("piece", "6")],
+    "Yoghurt - flavoured 150g pottle (supermarket only) pk of 6": [("kg", "9/10"), ("piece", "6")],
+    "Bread rolls hamburger buns 6 pack": [("piece", "6")],
+    "Eggs free range 6 pack": [("piece", "6")],
+    "Eggs dozen": [("piece", "12")],
+    "Fried and other takeaway chicken 5 pieces": [("piece", "5")],
+    "Tea bags (supermarket only) box of 100": [("piece", "100")],
+    "Tea bags flavoured or herbal box of 25": [("piece", "25")],
+    # Of two sizes none is the content; a number of poultry's grades, or one behind a word, is no amount.
+    "Chilled fruit juice or smoothies 1 to 1.5 litre": [],
+    "Chocolate blocks convenience stores 100g to 250g": [],
+    "Dried mixed herbs 10g to 15g": [],
+    "Fruit flavoured drink powder multipack of 3 to 5": [],
+    "Meat pies chilled 6 or 8 pack - Cheapest Available": [],
+    "Chicken cooked whole No. 15 - Cheapest Available": [],
+    "Chicken whole frozen No. 15 - Cheapest Available": [],
+    "Two minute noodles multipack5": [],
+}
+_ONE_AMOUNT = r"""
+SELECT DISTINCT food, if(part.unit IN ('kg', 'g'), 'kg', 'l'), part.amount, if(part.unit IN ('g', 'ml'), 1000, 1)
+FROM (SELECT food, regexp_extract(
+        food, '^[^0-9]* ([0-9]+(?:\.[0-9]+)?) ?(kg|g|ml|litre)s?(?: - Cheapest Available| pottle)?$', ['amount', 'unit']) AS part
+      FROM read_csv(?, header = true, all_varchar = true))"""
+
+
+def test_the_size_of_every_food_of_new_zealand_is_read_as_its_name_states_it() -> None:
+    with single_threaded() as db:
+        found = db.execute(_ONE_AMOUNT, [str(DATA / "stats_nz_food_prices.csv.gz")]).fetchall()
+    assert len(found) == 155
+    stated = 0
+    for name, per, amount, divisor in found:
+        expected = _READ_BY_EYE.get(name, [(per, str(Fraction(amount) / divisor))] if amount else [])
+        assert [(one.per, str(one.amount)) for one in contents(name, {})] == expected, name
+        assert amount or name in _READ_BY_EYE or not any(letter.isdigit() for letter in name), name
+        stated += bool(expected)
+    assert stated == 127

@@ -1,10 +1,13 @@
 """Money, currencies, networks, roles, and rows of binary COPY: small values that everything uses."""
 
+import secrets
 import struct
+from collections.abc import Callable
 from dataclasses import fields
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -73,6 +76,28 @@ def test_each_caller_is_counted_under_its_own_account() -> None:
         ("１.2.3.4", None),
     ):
         assert counted_network(address) == network, address
+
+
+REPEATED = (
+    "password" * 4,
+    "correct horse correct horse correct horse",
+    "change-me-change-me-change-me-change-me",
+    "pepper1pepper2pepper3pepper4pepper5",
+    "0123456789abcdef" * 3,
+)
+
+
+@pytest.mark.parametrize("pepper", REPEATED)
+def test_a_pepper_of_repeated_words_is_refused(pepper: str) -> None:
+    with pytest.raises(ConfigurationError, match="TOKEN_PEPPER repeats"):
+        Settings.from_environment({"TOKEN_PEPPER": pepper})
+
+
+@pytest.mark.parametrize("form", [secrets.token_urlsafe, secrets.token_hex, lambda size: str(uuid4())])
+def test_random_keys_are_never_refused(form: Callable[[int], str]) -> None:
+    for size in range(24, 97):
+        pepper = form(size)
+        assert Settings.from_environment({"TOKEN_PEPPER": pepper}).token_pepper == pepper
 
 
 def test_settings_come_from_the_environment_and_hide_their_secrets() -> None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from shared.bulk.schema import LIST, catalogue_key
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
+from shared.errors import StoreUnavailable
 from shared.objects.directory import ResultStore
 
 SQL = load_queries(__file__, "catalogue.sql")
@@ -153,7 +154,7 @@ def write_ducklake(path: Path, releases: list[KeptRelease], files: list[KeptFile
             database.execute("USE memory")
             database.execute("DETACH catalogue")
     except duckdb.IOException as error:
-        raise OSError(f"the catalogue cannot be written: {error}") from error  # a full disk: the next sweep tries again
+        raise StoreUnavailable("results", state="takes no catalogue") from error  # a full disk: it is tried again
 
 
 def _tables(releases: list[KeptRelease], files: list[KeptFile]) -> dict[str, list[tuple[Any, ...]]]:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from shared.bulk.schema import CHANGES, DATASETS, Dataset, ReleaseFile, arrow_schema, changes_of, key_of
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
+from shared.errors import StoreUnavailable
 from shared.objects.directory import ResultStore
 from workers.bulk.part import Part
 from workers.bulk.sources.release import SQL as RELEASE_SQL
@@ -56,7 +57,7 @@ class Comparison:
 
     def take(self, dataset: Dataset, batches: Iterator[Any]) -> None:
         """Take all signed rows of a dataset that may have one key. Raises what reading them raises."""
-        from duckdb import Error
+        from duckdb import Error, IOException
 
         schema, failures = pa.schema([*_plain(dataset), *_SIGNED]), list[Exception]()
         self._database.register("signed", pa.RecordBatchReader.from_batches(schema, _noting(batches, failures)))
@@ -65,7 +66,11 @@ class Comparison:
         try:
             self._run(SQL.pairs, dataset, flag=str(flag), unflagged=unflagged)
         except Error as error:
-            raise failures[0] if failures else error from None  # DuckDB has only the text of what failed
+            if failures:
+                raise failures[0] from None  # DuckDB has only the text of what failed
+            if isinstance(error, IOException):  # a full disk, where it keeps what does not fit into memory
+                raise StoreUnavailable("results", state="has no room for a comparison") from error
+            raise
         self._database.unregister("signed")
 
     def explain(self) -> None:

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
 import msgspec
@@ -179,13 +179,37 @@ def part_handler(export: Progress | None = None) -> JobHandler:
     return RowResultHandler(run)
 
 
+class Stored(NamedTuple):
+    """The bytes of exports that an organization has stored, and how many it may."""
+
+    used: int
+    limit: int
+
+    def require_room(self, size: int) -> None:
+        """Raise JobRefused where so many bytes more would exceed the limit."""
+        if self.used + size > self.limit:
+            raise JobRefused(
+                "job-failed",
+                f"The export has {size:,} bytes or more, and your organization has {self.used:,} of at most "
+                f"{self.limit:,} stored. Delete exports that you downloaded, or narrow this one; it costs nothing.",
+            )
+
+
+def read_stored(connection: Connection, context: JobContext) -> Stored:
+    """Return what the organization of a job has stored now."""
+    settings, job = context.services.settings, context.job
+    rows = connection.execute(SQL.stored, (job.organization, settings.stored_export_bytes_max)).fetchall()
+    return Stored(*rows[0]) if rows else Stored(0, settings.stored_export_bytes_max)
+
+
 class ExportHandler(StoredResultHandler):
     """The coordinator of an export: it plans the parts, runs those that no other worker runs, and publishes all."""
 
     def run(self, context: JobContext) -> Outcome:
         """Plan, hold the snapshot, and run parts until all are done.
 
-        Raises JobRefused if a part has failed for good, LeaseLost if the job is no longer ours, the outage of a store.
+        Raises JobRefused if a part has failed for good or there is no room for the files, LeaseLost if the job is no
+        longer ours, the outage of a store.
         """
         job, services, shown = context.job, context.services, context.lease.progress
         request = Request.read(job.parameters)
@@ -197,10 +221,12 @@ class ExportHandler(StoredResultHandler):
         ):
             plan = plan_export(snapshot_db, services.objects, request, services.split_rows)
             ids = write_plan(parts_db, job, plan)
+            stored = read_stored(parts_db, context)
             while True:
-                [(done, rows, failure)] = parts_db.execute(SQL.progress, (ids,)).fetchall()
+                [(done, rows, size, failure)] = parts_db.execute(SQL.progress, (ids,)).fetchall()
                 if failure is not None:
                     raise JobRefused(str(failure["slug"]), str(failure["detail"]))
+                stored.require_room(size)
                 context.progress("copying", rows)
                 shown.fraction = 0.99 * done / len(ids)
                 if done == len(ids):
@@ -213,3 +239,11 @@ class ExportHandler(StoredResultHandler):
             files = [msgspec.convert(file, File) for (file,) in parts_db.execute(SQL.files, (ids,))]
         manifest = manifest_of(request, plan.data_version, plan.months, files, rfc3339(utc_now()))
         return Outcome(msgspec.to_builtins(manifest), manifest.bytes, manifest.rows, manifest.data_version)
+
+    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+        """Publish where the organization has room for the files, counted exactly. Raises JobRefused."""
+        connection = context.connection
+        with connection.transaction():
+            connection.execute(SQL.lock_stored, (context.job.organization or "",))
+            read_stored(connection, context).require_room(outcome.bytes)
+            return super().publish(context, outcome)

@@ -38,8 +38,9 @@ SELECT id::text FROM jobs WHERE id = ANY($1::uuid[]) AND state = 'queued' AND no
 ORDER BY relayed_at NULLS FIRST, (parameters->'part'->>'number')::integer LIMIT 1;
 
 -- name: progress
--- How many parts are done, how many rows are written, and why a part failed.
+-- How many parts are done, how many rows are written, how many bytes the parts that are done have, and why a part failed.
 SELECT count(*) FILTER (WHERE state = 'succeeded'), coalesce(sum(coalesce((result->>'rows')::bigint, rows_done)), 0)::bigint,
+       coalesce(sum((result->>'bytes')::bigint), 0)::bigint,
        (SELECT coalesce(error, '{"slug": "job-cancelled", "detail": "A part of the export was cancelled."}') FROM jobs
         WHERE id = ANY($1::uuid[]) AND state IN ('failed', 'cancelled') LIMIT 1)
 FROM jobs WHERE id = ANY($1::uuid[]);
@@ -47,3 +48,17 @@ FROM jobs WHERE id = ANY($1::uuid[]);
 -- name: files
 -- The files of the manifest, in order.
 SELECT result FROM jobs WHERE id = ANY($1::uuid[]) AND state = 'succeeded' ORDER BY (parameters->'part'->>'number')::integer;
+
+-- name: lock_stored
+-- Exports of one organization are published one after the other: two at once would both find room for one.
+SELECT pg_advisory_xact_lock(hashtextextended($1, 7166008));
+
+-- name: stored
+-- The bytes of exports that an organization has stored, and how many it may: by its plan, or else $2. As `stored_exports`
+-- (edge/quota/quota.sql).
+SELECT (SELECT coalesce(sum(coalesce(j.stored_bytes,
+                   CASE WHEN j.result ->> 'bytes' ~ '^[0-9]{1,15}$' THEN (j.result ->> 'bytes')::bigint END)), 0)::bigint
+        FROM jobs j WHERE j.organization_id = o.id AND j.kind = 'export' AND j.state = 'succeeded'
+                      AND j.expires_at > statement_timestamp()),
+       coalesce(p.stored_export_bytes_max, $2)
+FROM organizations o JOIN plans p ON p.name = o.plan WHERE o.id = $1::uuid;

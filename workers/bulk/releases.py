@@ -14,6 +14,7 @@ from shared.objects.directory import ResultStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from workers.bulk import catalogue
+from workers.jobs.failed_rows import FailedRows
 
 SQL = load_queries(__file__, "releases.sql")
 # A file is younger than this while a worker that lost its lock is still building the release that will name it.
@@ -49,26 +50,34 @@ def order_due(settings: Settings, connection: Connection) -> str | None:
 
 
 def expire(
-    connection: Connection, store: ResultStore, log: Log, base_url: str = "", orphan_seconds: float = _ORPHAN_SECONDS
+    connection: Connection,
+    store: ResultStore,
+    log: Log,
+    failed: FailedRows,
+    orphan_seconds: float = _ORPHAN_SECONDS,
 ) -> int:
-    """Delete releases whose time is over, and files that no release names; return how many files.
-
-    With the API's address, the catalogue of what is kept follows.
-    """
+    """Delete releases whose time is over, and files that no release names; return how many files."""
     with exclusive(connection) as held:
         if not held:
             return 0  # a release is being built: its manifest does not name its files yet
         expired = connection.execute(SQL.expire).fetchall()
-        old = [sha256_of(listed.key) for listed in store.listed(PREFIX) if listed.age_seconds > orphan_seconds]
+        passed_over = set(failed.keys)
+        listed = [entry.key for entry in store.listed(PREFIX) if entry.age_seconds > orphan_seconds]
+        old = [sha256_of(key) for key in listed if key not in passed_over]
         deleted = 0
         for start in range(0, len(old), _FILES_AT_ONCE):
             batch = old[start : start + _FILES_AT_ONCE]
             named = {row[0] for row in connection.execute(SQL.named, (batch,))}
             for sha256 in set(batch) - named:
-                store.remove(key_of(sha256))
-                deleted += 1
+                with failed.handle(key_of(sha256)):
+                    store.remove(key_of(sha256))
+                    deleted += 1
         if expired or deleted:
             log.info("releases-swept", expired=len(expired), deleted=deleted)
-        if base_url:
-            catalogue.refresh(connection, store, base_url)
         return deleted
+
+
+def refresh_catalogue(connection: Connection, store: ResultStore, base_url: str) -> bool:
+    """Have the catalogue follow the releases that are kept; return whether a new one was made."""
+    with exclusive(connection) as held:
+        return held and catalogue.refresh(connection, store, base_url)

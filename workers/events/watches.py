@@ -220,7 +220,7 @@ def _disordered(keys: Array) -> bool:
     return bool((keys[1:] < keys[:-1]).any())
 
 
-# How far the prices of the same items moved between two months: the Jevons index of matched items. Pure.
+# How far the prices of the same items in the same channels moved between two months: their Jevons index. Pure.
 
 
 Rollup = tuple[str, str, str, str, date, bytes]
@@ -239,7 +239,7 @@ class Move(NamedTuple):
 
 
 def moves(rollups: Iterable[Rollup]) -> Iterator[Move]:
-    """Yield the move of each target whose two newest months are neighbours and have an item in common."""
+    """Yield the move of each target whose two newest months are neighbours and have an item of a channel in common."""
     for target, rows in groupby(rollups, key=lambda rollup: rollup[:4]):
         months = {month: [unpacked(rollup[5]) for rollup in part] for month, part in groupby(rows, key=lambda c: c[4])}
         if len(months) < 2:
@@ -253,8 +253,8 @@ def moves(rollups: Iterable[Rollup]) -> Iterator[Move]:
 
 
 def jevons(old: ItemPrices, new: ItemPrices) -> float | None:
-    """Return the geometric mean of the price relatives of the items that both have; None where they share none."""
-    _, first, second = np.intersect1d(old.item, new.item, return_indices=True)
+    """Return the geometric mean of the price relatives of the items that both have in a channel; None without any."""
+    _, first, second = np.intersect1d(old.places(), new.places(), return_indices=True)
     if not len(first):
         return None
     return float(np.exp(np.mean(np.log(new.price[second]) - np.log(old.price[first]))))

@@ -1,6 +1,7 @@
 """Sends events to webhooks: each endpoint in its order, by one worker at a time, bounded in time and size."""
 
 import contextlib
+import errno
 import http.client
 import socket
 import ssl
@@ -15,7 +16,6 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
-import psycopg
 
 from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import load_queries
@@ -24,6 +24,7 @@ from shared.events.webhooks import RETRY_SECONDS, is_public, key_of, opened_secr
 from shared.organizations.accounts import BRAND
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log, trace_of
+from workers.jobs.failed_rows import note_failed_row
 
 # A connection to an address that a person named: resolved once, never inside the network, shut at its deadline.
 
@@ -49,6 +50,8 @@ def connected(
 
     Raises Refused where the host has an address inside a network, unless `private_allowed`.
     """
+    if parts.scheme not in _PORTS:
+        raise Refused("unreachable")
     host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
     address = _address_of(host, port, private_allowed=private_allowed)
     connection = socket.create_connection(address, timeout=seconds_left(deadline))
@@ -95,6 +98,7 @@ def _shut(connection: socket.socket) -> None:
 
 SECONDS_MAX = 10.0
 _KEPT_CHARACTERS = 1_000
+_OWN_FAULTS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +125,17 @@ class Poster:
     tls: ssl.SSLContext = field(default_factory=trusted_by_system)
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """Send one POST and return what came of it within `seconds`; never raises.
+        """Send one POST and return what came of it within `seconds`. A redirect is not followed, it is a failure.
 
-        A redirect is not followed, it is a failure.
+        Raises OSError where this process has no file or memory left: that is not the receiver's failure.
         """
         started = time.monotonic()
-        answer = self._answer(urlsplit(url), body, headers, started + self.seconds)
+        answer = self._answer(url, body, headers, started + self.seconds)
         return replace(answer, milliseconds=int((time.monotonic() - started) * 1000))
 
-    def _answer(self, parts: SplitResult, body: bytes, headers: Mapping[str, str], deadline: float) -> Answer:
+    def _answer(self, url: str, body: bytes, headers: Mapping[str, str], deadline: float) -> Answer:
         try:
+            parts = urlsplit(url)
             with connected(parts, deadline, self.tls, private_allowed=self.private_allowed) as connection:
                 response = requested(connection, parts, "POST", headers, body)
                 seconds_left(deadline)
@@ -138,6 +143,8 @@ class Poster:
         except Refused as refusal:
             return Answer(None, str(refusal))
         except (OSError, http.client.HTTPException, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in _OWN_FAULTS:
+                raise
             late = isinstance(error, TimeoutError) or time.monotonic() >= deadline
             reason = "tls-failed" if isinstance(error, ssl.SSLError) else "unreachable"
             return Answer(None, "timed-out" if late else reason)
@@ -259,7 +266,8 @@ class _Deliverer:
     def _drain(self, endpoint: Endpoint) -> int:
         """Send one endpoint's events in their order until none is left or one fails; return how many were accepted.
 
-        An outage of PostgreSQL ends it: the lease expires, and the event is sent again.
+        An outage of PostgreSQL ends it: the lease expires, and the event is sent again. So does a fault that is the
+        endpoint's own, which must not keep the others from their events.
         """
         sent = 0
         fence = (endpoint.id, endpoint.lease_no)
@@ -279,9 +287,9 @@ class _Deliverer:
                 sent += 1
             with self._lock:
                 self._connection.execute(SQL.release, fence)
-        except psycopg.Error as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is this endpoint's alone
             if not unavailable(error):
-                raise
+                note_failed_row("webhook", endpoint.id, error, _log)
         return sent
 
     def _send(self, endpoint: Endpoint, event: _Event) -> Answer:

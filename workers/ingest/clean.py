@@ -16,26 +16,11 @@ from shared.errors import LoadRefused
 from shared.index.identifiers import slug
 from shared.money import MARKS, SIGNS, minor_digits
 from shared.text import in_ascii
+from shared.units.names import contents
 from workers.ingest.batches import Batch, Reject, reject
 from workers.ingest.calendar_days import parsed
 from workers.ingest.fields import Field
 
-# "210g", "1.5 KG", "3 x 250 ml", "24's × 330ML", "3'S X 5G": how many times, how much, of what unit, at the end.
-# The text before must not make it another quantity, as in the sum "1kg+200g", the range "800-1000g" and "1/2 kg".
-_ALONE = r"(?<![0-9.,+])(?<![gl]\+ )(?<![gl] \+ )(?<![0-9][-–/])"
-_QUANTITY = re.compile(
-    rf"(?:{_ALONE}(?P<times>[0-9]{{1,4}}) ?(?:'s|s|pcs|packs?|bags?)? ?[x×*] ?|{_ALONE}(?<![xX*×]))"
-    r"(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,4})?) ?(?P<unit>kg|g|mg|l|cl|ml)\.?\Z",
-    re.IGNORECASE | re.ASCII,
-)
-# Between the digits of one number, as no space is that may also part two.
-_GROUPED = re.compile("[\u00a0\u2009\u202f'\u2019](?<=[0-9].)(?=[0-9]{3}(?![0-9]))")
-# "2,500 g" is two and a half grams in one country and two and a half kilograms in another.
-_AMBIGUOUS = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}", re.ASCII)
-_UNITS = {
-    "kg": {"kg": Decimal(1), "g": Decimal("0.001"), "mg": Decimal("0.000001")},
-    "l": {"l": Decimal(1), "cl": Decimal("0.01"), "ml": Decimal("0.001")},
-}
 # An entity or a tag of HTML, for RE2 and for Python.
 MARKED_UP = (
     r"&(?:#[0-9]{2,7}|#x[0-9a-fA-F]{2,6}|[a-zA-Z]{2,8});|"
@@ -44,16 +29,15 @@ MARKED_UP = (
 # A tag begins with a letter: "a < b" has none.
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
 _EXACT = Context(prec=4_000)
+_DIVISION = Context(prec=30)
 
 
 def quantity(text: str | None, unit: str) -> str | None:
-    """Return the weight (unit kg) or volume (unit l) that ends a text, times its packs; None unless it is one."""
-    match = _QUANTITY.search(_GROUPED.sub("", (text or "").strip()))
-    factor = _UNITS[unit].get(match["unit"].lower()) if match else None
-    if match is None or factor is None or _AMBIGUOUS.fullmatch(match["number"]):
+    """Return the weight (unit kg) or the volume (unit l) that a text states of one article, as unit prices read it."""
+    amount = next((content.amount for content in contents(text or "", {}) if content.per == unit), None)
+    if amount is None:
         return None
-    amount = Decimal(match["number"].replace(",", ".")) * factor * int(match["times"] or 1)
-    return f"{amount.normalize():f}" if amount else None
+    return f"{_DIVISION.divide(Decimal(amount.numerator), Decimal(amount.denominator)):f}"
 
 
 @lru_cache(maxsize=65_536)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import stdev
 from typing import Any
 
 import numpy as np
@@ -36,10 +36,10 @@ def replace(
 ) -> bool:
     """Put a source's factors in the place of its old ones; return whether anything changed."""
     assert mapping.factors is not None
-    scope, method = mapping.factors.scope, mapping.factors.method
+    scope, stated = mapping.factors.scope, (mapping.factors.method, mapping.factors.basis)
     figures = gather(mapping, batches, keep, counts)
-    means = {key: (mean(listed), len(listed), method, *log_moments(listed)) for key, listed in figures.items()}
-    before = {row[:2]: row[2:7] for row in _current(connection, scope) if row[7] == event.source_id}
+    means = {key: (mean(listed), len(listed), *stated, *log_spread(listed)) for key, listed in figures.items()}
+    before = {row[:2]: row[2:8] for row in _current(connection, scope) if row[8] == event.source_id}
     counts["factors_read"] = len(means)
     counts["factors_new"] = len(means.keys() - before.keys())
     counts["factors_same"] = sum(before.get(key) == values for key, values in means.items())
@@ -107,9 +107,10 @@ def mean(figures: list[Decimal]) -> Decimal:
     return _MEAN.divide(Decimal(total.numerator), Decimal(total.denominator))
 
 
-def log_moments(figures: list[Decimal]) -> tuple[float | None, float | None]:
-    """Return mean and standard deviation of the figures' logarithms; nothing of fewer than two, or with a zero."""
-    if len(figures) < 2 or not all(figures):
-        return None, None
-    logs = sorted(map(math.log, figures))
-    return fmean(logs), stdev(logs)
+def log_spread(figures: list[Decimal]) -> tuple[int, float | None]:
+    """Return how many figures have a logarithm, and the standard deviation of these; None of fewer than two.
+
+    A figure of 0 has none: it counts in the mean, and says nothing of how far the others lie apart.
+    """
+    logs = sorted(math.log(figure) for figure in figures if figure)
+    return len(logs), stdev(logs) if len(logs) > 1 else None

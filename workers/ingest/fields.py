@@ -118,3 +118,4 @@ class FactorFields:
     indicators: tuple[tuple[str, Field], ...]
     method: str
     scope: Literal["category", "product_type"] = "category"
+    basis: Literal["as_sold", "as_consumed", "dry"] = "as_sold"

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import unpacks_to_more
-from workers.ingest.host_faults import is_host_fault
+from workers.jobs.host_faults import is_host_fault
 
 # What is no table, by its first bytes.
 _NO_TABLES = {

@@ -86,9 +86,15 @@ def merge(
         _merge_observations(connection, stage, event, counts)
         seen = _count_changes(connection, stage, event, version, counts)
         refresh.refresh_touched(
-            connection, groups, above, SQL.touched_by_load, but=set(new_months), observe=watched.observe
+            connection,
+            groups,
+            above,
+            SQL.touched_by_load,
+            but=set(new_months),
+            observe=watched.observe,
+            event_no=event.no,
         )
-        rollups.write(connection)
+        rollups.write(connection, event.no)
     watches.evaluate(connection, event.no, new_months, watched)
     numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands)]
     items.refresh_brands(connection, numbers, [*numbers, *seen])

@@ -1,10 +1,7 @@
 """Which errors are an outage of what a load uses, so that it is tried again, and which are its file's fault."""
 
-import psycopg
-
-from shared.db.connect import unavailable
-from shared.errors import LoadInterrupted, StoreUnavailable
-from workers.ingest.host_faults import is_host_fault
+from shared.errors import LoadInterrupted
+from workers.jobs.outages import store_at_fault
 
 DEATHS_MAX = 3
 DIED = (
@@ -16,6 +13,4 @@ DIED = (
 
 def is_outage(error: BaseException) -> bool:
     """Return whether PostgreSQL, the object store, a disk or the host is at fault: the same load may succeed later."""
-    if isinstance(error, psycopg.Error):
-        return unavailable(error)
-    return is_host_fault(error) or isinstance(error, StoreUnavailable | LoadInterrupted)
+    return isinstance(error, LoadInterrupted) or store_at_fault(error) is not None

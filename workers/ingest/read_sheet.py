@@ -52,8 +52,12 @@ _PANIC_MODULE = "pyo3_runtime"
 # Calamine makes room for as many texts as a workbook states, and ends the process where there is no memory for them.
 _STATED_TEXTS = re.compile(rb"""\buniqueCount\s*=\s*["']\s*([0-9]+)""")
 _TEXT_BYTES_MIN = len("<si/>")
-# A cell that does not state its place, or not in the way of `_last_place`, stands behind the one before.
-_UNPLACED = [re.compile(rb"%bc(?=[\s/>])(?![^<>]*\sr=[\"'])" % mark) for mark in (b"<", b":")]
+# A cell that does not state its place, or not in the way of `_last_place`, stands behind the one before. One that the
+# end of a piece cuts is whole in the next piece, unless it is too long: else every large sheet would be read twice.
+UNPLACED = [
+    re.compile(rb"%bc(?! r=\")(?=[\s/>])(?![^<>]*\sr=[\"'])(?:[^<>]*>|[^<>]{%d})" % (mark, _OVERLAP_BYTES - len(b"<c")))
+    for mark in (b"<", b":")
+]
 _NUMBER_DIGITS_MAX = 9
 # The record of XLS that states how large a sheet is, from its first row and column to those behind the last
 # ([MS-XLS] 2.4.90): calamine makes room for as many places.
@@ -210,7 +214,8 @@ def _is_suspected(packed: zipfile.ZipFile, name: str, zero: bytes) -> bool:
     suspected, unplaced, formulas = False, False, None
     texts_max = packed.getinfo(name).file_size // _TEXT_BYTES_MIN
     for piece in _pieces(packed, name, _OVERLAP_BYTES):
-        if any(int(stated[:20]) > texts_max for stated in _STATED_TEXTS.findall(piece)):
+        stated = _STATED_TEXTS.findall(piece) if b"uniqueCount" in piece else ()
+        if any(int(number[:20]) > texts_max for number in stated):
             raise LoadRefused(
                 f"{name} states more texts than it has: open the file in a spreadsheet program and save it again"
             )
@@ -221,7 +226,7 @@ def _is_suspected(packed: zipfile.ZipFile, name: str, zero: bytes) -> bool:
             formulas = _formulas_without_value(prefix[1] if prefix else b"", zero)
         lowest, rightmost = _last_place(piece)
         rows, columns = max(rows, lowest), max(columns, rightmost)
-        unplaced = unplaced or any(form.search(piece) for form in _UNPLACED)
+        unplaced = unplaced or any(form.search(piece) for form in UNPLACED)
         if not suspected:
             suspected = b't="e"' in piece or b"t='e'" in piece or any(form.search(piece) for form in formulas)
     if unplaced:

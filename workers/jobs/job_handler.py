@@ -62,7 +62,7 @@ class StoredResultHandler:
         job = context.job
         result, hours = Jsonb(outcome.result), JOB_KINDS[job.kind].kept_hours
         values = (job.id, job.attempt, result, hours, outcome.data_version, outcome.fingerprint, outcome.rows)
-        return context.connection.execute(SQL.publish, values).fetchone() is not None
+        return context.connection.execute(SQL.publish, (*values, outcome.bytes)).fetchone() is not None
 
 
 class RowResultHandler:

@@ -24,7 +24,7 @@ RETURNING id;
 -- search for a result by its data_version never finds another version's.
 UPDATE jobs SET state = 'succeeded', result = $3, progress_fraction = 1, progress_stage = 'done', lease_until = NULL,
     finished_at = statement_timestamp(), expires_at = statement_timestamp() + make_interval(hours => $4),
-    data_version = $5, fingerprint = coalesce($6, fingerprint), rows_done = $7, rows_total = $7
+    data_version = $5, fingerprint = coalesce($6, fingerprint), rows_done = $7, rows_total = $7, stored_bytes = $8
 WHERE id = $1 AND attempt = $2 AND state = 'running'
 RETURNING id;
 

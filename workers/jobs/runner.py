@@ -10,7 +10,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from shared.db.connect import Connection, unavailable
-from shared.errors import InvalidParameter, ItemIndexError, JobRefused, StoreUnavailable
+from shared.errors import InvalidParameter, ItemIndexError, JobRefused
 from shared.jobs.contract import JOB_KINDS
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
@@ -18,6 +18,7 @@ from shared.telemetry.spans import step_from
 from workers.jobs.context import Job, Services, span_attributes
 from workers.jobs.job_handler import Handlers, JobContext
 from workers.jobs.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
+from workers.jobs.outages import store_at_fault
 
 
 class KeptConnection:
@@ -138,7 +139,7 @@ class JobRunner:
         try:
             act(job_id)
         except Exception as error:
-            store = _store_at_fault(error)
+            store = store_at_fault(error)
             if store is None:
                 raise
             metrics.store_errors.labels(store).inc()
@@ -164,7 +165,7 @@ class JobRunner:
                 return None
             _log_failure(log, error)
             state = _record_failure(connection, job, error, late=lease.late.is_set())
-            if self._raises_outages and _store_at_fault(error) is not None:
+            if self._raises_outages and store_at_fault(error) is not None:
                 raise
             return state
 
@@ -184,7 +185,7 @@ def _record_failure(connection: Connection, job: Job, error: Exception, *, late:
 
     An outage of a store or of PostgreSQL does not count as an attempt: the job is tried again later.
     """
-    refusal, store = _refusal(error, late=late), _store_at_fault(error)
+    refusal, store = _refusal(error, late=late), store_at_fault(error)
     try:
         if store is not None and not refusal.final:
             metrics.store_errors.labels(store).inc()
@@ -198,19 +199,10 @@ def _record_failure(connection: Connection, job: Job, error: Exception, *, late:
         return None  # the row cannot be written now; the lease expires, and the job is claimed again
 
 
-def _store_at_fault(error: Exception) -> str | None:
-    """Name the store whose outage the error is, None if it is no outage."""
-    if unavailable(error):
-        return "database"
-    if isinstance(error, StoreUnavailable):
-        return error.store
-    return "results" if isinstance(error, OSError) else None
-
-
 def _log_failure(log: Log, error: Exception) -> None:
     """Log where an attempt failed: a warning for a refusal or an outage, an error for anything unexpected."""
     failure = {"error": type(error).__name__, "trace": trace_of(error)}
-    if isinstance(error, ItemIndexError | OSError) or unavailable(error):
+    if isinstance(error, ItemIndexError) or store_at_fault(error) is not None:
         log.warning("job-attempt-failed", **failure)
     else:
         log.error("job-attempt-failed", **failure)

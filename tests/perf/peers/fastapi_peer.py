@@ -18,9 +18,9 @@ import asyncpg
 import redis.asyncio as redis
 from fastapi import Depends, FastAPI, Header, HTTPException, Query, Request, Response
 
-from edge.analytics.price_history import HISTORY_DAYS
 from edge.analytics.price_history import SQL as PRICING
 from edge.index.lookup import SQL as RECORD
+from shared.prior_price import HISTORY_DAYS
 
 TAKE = Path(os.environ["PEER_TAKE"]).read_text()
 TOKEN = os.environ["PEER_TOKEN"]

@@ -155,6 +155,25 @@ async def test_suggestions_count_against_the_persons_own_limit(settings: Setting
         assert await visit(browser, page) == 429
 
 
+async def test_suggestions_of_free_accounts_are_as_few_as_their_address_may_have_however_many_sign_up(
+    browser: Browser, settings: Settings
+) -> None:
+    execute(settings, "UPDATE plans SET daily_units = 2 WHERE name = 'free'")
+    browser.edge.forget_accounts()
+    people = [Browser(browser.edge, browser.issuer, address="198.51.100.4") for _ in range(3)]
+    for who, person in zip(("ada", "grace", "hedy"), people, strict=True):
+        await person.sign_in(who)
+    pages = ("/dashboard/explorer/suggestions?q=soy", "/dashboard/completions/brand?brand=v")
+    answers = [await visit(person, page) for page in pages for person in people]
+    assert answers == [200] * 4 + [429] * 2  # twice as many as the plan has units
+    assert "Daily limit of 4 suggestions reached; it resets at" in people[2].text
+    elsewhere = Browser(browser.edge, browser.issuer, dict(people[0].cookies), address="198.51.100.5")
+    assert await visit(elsewhere, pages[0]) == 200
+    assert await visit(people[0], "/dashboard/explorer?q=soy") == 200  # a search costs a unit, and has its own limit
+    await people[0].create_organization()
+    assert [await visit(people[0], page) for page in pages * 4] == [200] * 8
+
+
 async def test_a_page_of_results_that_is_not_of_this_search_is_refused(visitor: Browser) -> None:
     await visitor.sign_in()
     assert await visit(visitor, "/dashboard/explorer?q=soy&after=AAAA") == 400

@@ -1,4 +1,8 @@
-"""Statements that answer for any number of keys are planned once, not for each number."""
+"""Statements that answer for any number of keys are planned once, not for each number, and read each month once."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
 
 import asyncpg
 import pytest
@@ -46,3 +50,21 @@ async def test_one_plan_serves_one_key_and_many(
     assert row is not None
     executed = _PLANNED_FOR_VALUES * len(arguments)
     assert (row["custom_plans"], row["generic_plans"]) == (_PLANNED_FOR_VALUES, executed - _PLANNED_FOR_VALUES)
+
+
+async def test_each_month_is_read_once_for_any_number_of_items(settings: Settings) -> None:
+    connection = await asyncpg.connect(settings.edge_database_url)
+    try:
+        plan = await connection.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) {lookup.SQL.records}", IIDS)
+    finally:
+        await connection.close()
+    scans = [
+        node for node in _nodes(json.loads(plan)[0]["Plan"]) if node.get("Relation Name") == "observations_2026_07"
+    ]
+    assert [node["Actual Loops"] for node in scans] == [1]
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from _nodes(below)

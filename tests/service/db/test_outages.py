@@ -29,7 +29,7 @@ from tests.support.outages import raising, read_only
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from tests.support.workers import RecordedMessages, indexing, run, services_of, worker
-from workers.dispatcher import Dispatcher
+from workers.dispatcher.dispatch import Dispatcher
 from workers.jobs.job_handler import JobContext
 
 ROLLED_BACK = ("40001", "40P01")

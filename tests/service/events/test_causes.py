@@ -20,7 +20,6 @@ from shared.index.iid import mint as mint_iid
 from shared.organizations.accounts import SQL as ORGANIZATIONS
 from shared.organizations.credentials import KEY_PREFIX, keyed_hash, mint, parse
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
 from tests.support.accounts import api_key, organization
 from tests.support.client import Edge
 from tests.support.database import execute
@@ -28,10 +27,9 @@ from tests.support.releases import cut
 from tests.support.reports import queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
-from tests.support.workers import run, services_of
+from tests.support.workers import delete_old, run, services_of
 from workers.analytics.reports.publish import ReportProgress
 from workers.analytics.reports.result import Answer
-from workers.dispatcher import delete_old
 from workers.provenance import item_acts
 from workers.provenance.standing import lock
 
@@ -214,7 +212,7 @@ def expire_all(settings: Settings) -> None:
     services = services_of(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         execute(settings, "UPDATE jobs SET expires_at = now() - interval '1 day' WHERE state = 'succeeded'")
-        delete_old(connection, services.objects, Log("tests"))
+        delete_old(connection, settings, services.objects)
 
 
 async def test_a_release_is_logged_once_for_each_dataset_and_everyone_sees_it(
@@ -282,9 +280,13 @@ async def test_a_quota_that_could_not_be_logged_in_an_outage_is_logged_after_it(
 
 
 def test_each_declared_type_of_event_has_a_cause_in_the_schema(settings: Settings) -> None:
-    """Every type stands in a function of the database or in the load's SQL, and nothing else is logged."""
+    """Every type stands in a function of the database or in SQL of loads, and nothing else is logged."""
     root = Path(__file__).parents[3]
-    sources = [root / "shared/db/schema.sql", root / "workers/events/watches.sql"]
+    sources = [
+        root / "shared/db/schema.sql",
+        root / "workers/events/watches.sql",
+        root / "workers/analytics/rollups/rollups.sql",
+    ]
     text = "\n".join(path.read_text() for path in sources)
     missing = [type for type in TYPES if f"'{type}'" not in text]
     assert not missing, "insert them into event_log by a trigger, in a migration; then run `make schema`"

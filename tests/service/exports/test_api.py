@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,13 @@ import pytest
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
-from tests.service.exports.orders import order, work
+from tests.service.exports.orders import done, order, work
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from tests.support.workers import settle_refunds
-from workers.dispatcher import delete_old
+from tests.support.workers import delete_old, settle_refunds
 
 
 def shop(settings: Settings, folder: Path) -> None:
@@ -206,10 +205,11 @@ async def test_another_organizations_export_is_not_there(
         answer = await edge.ask(method, f"/index/exports/{published_export['id']}{path}", key=other)
         assert (answer.status, slug(answer)) == (404, "export-not-found")
     assert slug(await edge.get("/index/exports/nonsense", key=key)) == "export-not-found"
-    for name in ("observations-00002.csv", "..%2f..%2fsecrets.json", "%2e%2e", "observations-00001.csv%00"):
-        assert (
-            slug(await edge.get(f"/index/exports/{published_export['id']}/files/{name}", key=key)) == "export-not-found"
-        )
+    files = f"/index/exports/{published_export['id']}/files"
+    for name in ("observations-00002.csv", "observations-00001.csv%00"):
+        assert slug(await edge.get(f"{files}/{name}", key=key)) == "export-not-found"
+    for name in ("..%2f..%2fsecrets.json", "%2e%2e"):
+        assert slug(await edge.get(f"{files}/{name}", key=key)) == "not-found"
     assert (await edge.get(f"/index/exports/{published_export['id']}", key=key)).status == 200
 
 
@@ -220,6 +220,111 @@ async def test_too_many_are_429_and_cost_nothing(edge: Edge, settings: Settings,
         answers.append(await order(edge, key))
         answers.pop(1)
     assert (answers[1].status, slug(answers[1]), answers[1].json["limit"]) == (429, "rate-limited", 1)
+
+
+NOTHING = {"dataset": "observations", "filter": {"from": "2020-01-01", "to": "2020-01-02"}, "format": "csv"}
+
+
+async def test_an_export_without_rows_is_refunded_and_one_of_what_is_gone_is_not(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    empty = await order(edge, key, NOTHING)
+    assert (empty.status, empty.json["cost_units"]) == (202, 100)
+    assert work(settings) == ["succeeded"]
+    shown = (await edge.get(f"/index/exports/{empty.json['id']}", key=key)).json
+    assert (shown["manifest"]["rows"], shown["cost_units"]) == (0, 0)
+    assert settle_refunds(settings) == 1
+    assert await edge.used(key) == 0
+    execute(settings, "INSERT INTO data_versions (version) VALUES (2)")
+    execute(settings, "UPDATE items SET status = 'withdrawn', data_version = 2 WHERE name LIKE 'Cr%'")
+    since = {"dataset": "observations", "since": 1, "format": "csv", "filter": NOTHING["filter"]}
+    gone = await order(edge, key, since)
+    assert work(settings) == ["succeeded"]
+    shown = (await edge.get(f"/index/exports/{gone.json['id']}", key=key)).json
+    files = [(file["name"], file["rows"]) for file in shown["manifest"]["files"]]
+    assert (shown["manifest"]["rows"], files) == (0, [("observations-gone-00002.csv", 1)])
+    assert (shown["cost_units"], settle_refunds(settings)) == (100, 0), "what is gone is an answer"
+
+
+def stored_bytes(settings: Settings) -> int:
+    """Add up the files themselves, which no row names."""
+    return sum(path.stat().st_size for path in settings.results_dir.glob("*/*/*.csv"))
+
+
+async def test_an_organization_stores_as_many_bytes_as_its_plan_allows_however_many_are_ordered_at_once(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    ordered = [(await order(edge, key)).json["id"] for _ in range(5)]
+    assert work(settings) == ["succeeded"] * 5
+    size = stored_bytes(settings) // 5
+    assert size > 0
+    quota = (await edge.get("/quota", key=key)).json["exports"]
+    assert quota == {"stored_bytes": {"limit": 1_000_000_000_000, "used": 5 * size}}
+    limit = 7 * size + size // 2
+    execute(settings, "UPDATE plans SET stored_export_bytes_max = $1 WHERE name = 'institutional'", limit)
+    more = [(await order(edge, key)).json["id"] for _ in range(4)]  # all are ordered before one is written
+    with ThreadPoolExecutor(4) as pool:
+        states = list(pool.map(lambda _: work(settings), range(4)))
+    assert sorted(state for made in states for state in made if state) == ["failed"] * 2 + ["succeeded"] * 2
+    assert stored_of(settings) == 7 * size <= limit
+    failed = [
+        one for one in [(await edge.get(f"/jobs/{job}", key=key)).json for job in more] if one["state"] == "failed"
+    ]
+    for one in failed:
+        assert f"your organization has {7 * size:,} of at most {limit:,} stored" in one["error"]["detail"]
+    assert settle_refunds(settings) == 2
+    execute(settings, "UPDATE plans SET stored_export_bytes_max = $1 WHERE name = 'institutional'", 7 * size)
+    answer = await order(edge, key)
+    while answer.status == 202:  # until the edge has heard of the plan
+        answer = await order(edge, key)
+    assert (answer.status, slug(answer), answer.json["policy"]) == (
+        429,
+        "rate-limited",
+        "institutional-stored-export-bytes",
+    )
+    assert "DELETE /v1/index/exports/ID" in answer.json["detail"] and int(answer.head["Retry-After"]) > 600_000
+    execute(settings, "DELETE FROM jobs WHERE state = 'queued'")
+    assert (await edge.ask("DELETE", f"/index/exports/{ordered[0]}", key=key)).status == 204
+    assert (await edge.get("/quota", key=key)).json["exports"]["stored_bytes"] == {"limit": 7 * size, "used": 6 * size}
+    assert (await order(edge, key)).status == 202
+
+
+def stored_of(settings: Settings) -> int:
+    """Return the bytes of the exports that are listed as stored, as their manifests say."""
+    manifests = "SELECT coalesce(sum((result->>'bytes')::bigint), 0)::bigint FROM jobs WHERE kind = 'export' AND state = 'succeeded'"
+    [(stored,)] = execute(settings, manifests)
+    return int(stored)
+
+
+async def test_a_row_whose_manifest_cannot_be_read_is_counted_as_nothing_and_keeps_no_one_from_ordering(
+    edge: Edge, settings: Settings, key: str, published_export: Any
+) -> None:
+    execute(settings, "UPDATE jobs SET stored_bytes = NULL WHERE kind = 'export'")  # of the release before
+    size = published_export["result"]["bytes"]
+    assert (await edge.get("/quota", key=key)).json["exports"]["stored_bytes"]["used"] == size
+    for unreadable in ('{"bytes": "many"}', '{"bytes": 1e4000}', '{"bytes": 1e300}', '{"bytes": 0.5}', "[]", "7"):
+        execute(settings, f"UPDATE jobs SET result = '{unreadable}' WHERE kind = 'export'")
+        quota = await edge.get("/quota", key=key)
+        assert (quota.status, quota.json["exports"]["stored_bytes"]["used"]) == (200, 0), unreadable
+    assert (await order(edge, key)).status == 202
+    assert work(settings) == ["succeeded"], "nor from having it written"
+
+
+async def test_one_result_that_cannot_be_read_keeps_no_list_from_being_shown(
+    edge: Edge, settings: Settings, key: str, published_export: Any
+) -> None:
+    await done(edge, settings, key)
+    execute(
+        settings,
+        "UPDATE jobs SET result = '{}' WHERE id = (SELECT job_id FROM job_orders WHERE id = $1)",
+        published_export["id"],
+    )
+    for path in ("/index/exports", "/jobs"):
+        listed = await edge.get(path, key=key)
+        assert listed.status == 200, path
+        results = {row["id"]: row["result"] for row in listed.json["data"]}
+        assert results.pop(published_export["id"]) is None
+        assert [result["rows"] for result in results.values()] == [5]
 
 
 async def test_ending_one_that_waits_cancels_it_and_refunds_it(edge: Edge, settings: Settings, key: str) -> None:
@@ -239,10 +344,10 @@ async def test_ending_one_that_is_done_deletes_its_files(
     store = DirectoryStore(settings.results_dir)
     [file] = published_export["manifest"]["files"]
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert delete_old(connection, store, Log("tests")) == 0
+        assert delete_old(connection, settings, store) == 0
         assert (await edge.ask("DELETE", f"/index/exports/{published_export['id']}", key=key)).status == 204
         assert slug(await edge.get(path_of(file["url"]), key=key)) == "result-expired"
-        assert delete_old(connection, store, Log("tests")) == 1
+        assert delete_old(connection, settings, store) == 1
     assert list(store.attempts()) == []
     assert await edge.used(key) == 100
 

@@ -24,7 +24,8 @@ from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import ROWS, load_rows
 from tests.support.workers import settle_refunds
-from workers.dispatcher import confirm_missing
+from workers.dispatcher.missing_results import MissingResults
+from workers.jobs.failed_rows import FailedRows
 
 
 @pytest.fixture
@@ -151,7 +152,8 @@ class Dispatcher:
             "UPDATE jobs SET missing_since = missing_since - make_interval(secs => $1)", (waited_seconds,)
         )
         store, log = DirectoryStore(self._settings.results_dir), Log("dispatcher", stream=self.written)
-        confirm_missing(self._connection, store, log, PATIENCE_SECONDS)
+        failed = FailedRows("missing-result", log)
+        MissingResults(store, log, PATIENCE_SECONDS, failed).confirm(self._connection)
         return [json.loads(line)["event"] for line in self.written.getvalue().splitlines()]
 
     def state(self) -> tuple[str, bool]:

@@ -18,16 +18,15 @@ from shared.db.connect import Connection, connect
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
 from tests.support.database import execute
 from tests.support.exports import WANTED, column, help_export, manifest_of, read, rows_by_sql
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from tests.support.workers import run, services_of
+from tests.support.workers import delete_old, run, services_of
 from workers.bulk import exports as part_worker
 from workers.bulk.exports import write_part
 from workers.bulk.part import Part
-from workers.dispatcher import Dispatcher, delete_old
+from workers.dispatcher.dispatch import Dispatcher
 from workers.jobs.context import Services, SplitRows
 
 # A worker of its own that makes parts until the third, says so, and hangs.
@@ -217,7 +216,7 @@ def test_after_a_load_between_two_workers_nothing_old_is_beside_the_new(
     assert rows_in(quick, manifest) == expected(quick)
     store = DirectoryStore(quick.results_dir)
     with connect(quick.worker_database_url, application="tests", autocommit=True) as connection:
-        delete_old(connection, store, Log("tests"))
+        delete_old(connection, quick, store)
     kept = {f"{part}/{attempt}" for part, attempt in store.attempts()}
     assert kept == {file.key.rpartition("/")[0] for file in manifest.files}
 

@@ -154,7 +154,7 @@ def test_csv_of_observations_is_what_psql_would_write(
     wanted = parameters("observations", "csv", compression)
     manifest, expected = exported("observations", "csv", compression), rows_by_sql(data, wanted)
     outlier = wanted["columns"].index("outlier")
-    assert {None, "currency", "neighbours"} <= {row[outlier] for row in expected}
+    assert {None, "one_off"} <= {row[outlier] for row in expected}
     found = []
     for file in manifest.files:
         path = tmp_path / file.name

@@ -20,8 +20,8 @@ from tests.support.exports import WANTED, column, manifest_of, ordered
 from tests.support.servers import Contents
 from tests.support.workers import RecordedMessages, services_of, sweep
 from workers.bulk.exports import Plan, write_plan
-from workers.dispatcher import SQL as DISPATCHER
-from workers.dispatcher import Dispatcher
+from workers.dispatcher.dispatch import SQL as DISPATCHER
+from workers.dispatcher.dispatch import Dispatcher
 from workers.jobs.leases import claim, succeed
 
 

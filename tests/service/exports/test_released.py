@@ -21,7 +21,7 @@ from tests.support.shop import load_rows
 from tests.support.workers import run
 from workers.bulk import exports as part_worker
 from workers.bulk.part import RELEASE, Part
-from workers.dispatcher import SQL as RELAY
+from workers.dispatcher.dispatch import SQL as RELAY
 from workers.jobs.context import Services
 
 

@@ -133,6 +133,16 @@ ROWS_PATHS = [
     *each("C8", ["/index/lookup/IID-A%2FB"], 400, "invalid-iid"),
     *each("C9", ["/index/lookup/%5c..", "/index/lookup/..%5c"], 400, "invalid-iid"),
     *each("C9", ["//health", "/index//lookup/IID-A", "/.%2e/health", "/%2e%2e/metrics"], 404, "not-found"),
+    # nginx resolves these before it decides what a request may do, and the edge would match them as they came.
+    *each(
+        "C9",
+        [
+            *("/index/lookup/..", "/index/lookup/.", "/index/lookup/%2E%2e", "/index/lookup/..%2fquota"),
+            *("/../releases/items", "/index/./brands", "/errors/%2e", "/docs/guides/..", "/index/../index/brands"),
+        ],
+        404,
+        "not-found",
+    ),
     *each(
         "C11",
         [

@@ -346,10 +346,19 @@ def own_figure(settings: Settings, indicator: str, basis: str, *spread: float | 
     execute(settings, insert, mint("shop", "1").key, indicator, basis, *(spread or (None, None, None)))
 
 
-def factor(settings: Settings, code: str, samples: int, log_mean: float | None, log_deviation: float | None) -> None:
-    """Add a factor of 2 kg CO2e a kilogram to a category."""
-    insert = "INSERT INTO impact_factors SELECT 'category', $1, 'co2e_kg', 2.0, $2, 'mean', id, $3, $4 FROM sources"
-    execute(settings, insert, code, samples, log_mean, log_deviation)
+def factor(
+    settings: Settings, code: str, samples: int, log_deviation: float, per_kg: float = 2.0, basis: str = "as_sold"
+) -> None:
+    """Add a factor of CO2e a kilogram to a category."""
+    insert = """INSERT INTO impact_factors (scope, code, indicator, per_kg, samples, log_samples, log_deviation, basis,
+        method, source_id) SELECT 'category', $1, 'co2e_kg', $2, $3, $3, $4, $5, 'mean', id FROM sources"""
+    execute(settings, insert, code, per_kg, samples, log_deviation, basis)
+
+
+def around(mean: float, sigma: float) -> list[float]:
+    """Return the bounds and the median of a log-normal with this mean."""
+    median = mean * math.exp(-(sigma**2) / 2)
+    return [median * math.exp(z * sigma) for z in (-1.959964, 0, 1.959964)]
 
 
 async def rows(edge: Edge, key: str, query: str = "") -> dict[str, dict[str, object]]:
@@ -371,60 +380,83 @@ async def test_a_source_s_own_spread_takes_precedence_over_the_pedigree_matrix(
         [found[name][bound] for bound in ("low", "central", "high", "interval_from")]
         for name in ("co2e_kg", "water_l", "waste_kg", "land_use_m2a")
     )
-    assert bounds == [1.5, 2.0, 4.0, "source"]
-    sigma = math.sqrt(math.log(1.25))
-    median = 2 / math.sqrt(1.25)
-    expected = [median * math.exp(z * sigma) for z in (-1.959964, 0, 1.959964)]
+    [_, median, _] = around(2.0, math.log(4.0 / 1.5) / (2 * 1.959964))
+    assert bounds == [1.5, pytest.approx(median, rel=1e-6), 4.0, "source"]
+    expected = around(2.0, math.sqrt(math.log(1.25)))
     assert deviation == [*(pytest.approx(one, rel=1e-6) for one in expected), "source"]
     # Published factors: measured 1.03, 1.03 and √1.05; modelled 1.54, 1.04, 1.1, 1.04, 1.18 and √1.05, as GSDs.
     narrow = math.hypot(math.log(1.03), math.log(1.03), math.log(1.05) / 2)
     wide = math.hypot(*map(math.log, (1.54, 1.04, 1.1, 1.04, 1.18)), math.log(1.05) / 2)
     for sigma, row in ((narrow, measured), (wide, modelled)):
-        assert row == [
-            pytest.approx(2 * math.exp(-1.959964 * sigma), rel=1e-6),
-            2.0,
-            pytest.approx(2 * math.exp(1.959964 * sigma), rel=1e-6),
-            "pedigree",
-        ]
+        assert row == [*(pytest.approx(one, rel=1e-6) for one in around(2.0, sigma)), "pedigree"]
     assert found["acidification_kg_so2e"]["low"] is None
+    assert (found["co2e_kg"]["as_of"], found["acidification_kg_so2e"]["as_of"]) == ("2026-01-01", None)
 
 
 async def test_a_category_average_is_as_wide_as_its_samples_and_says_how_many(
     edge: Edge, key: str, settings: Settings
 ) -> None:
-    factor(settings, "drinks.soy-milk", 9, math.log(1.8), 0.4)
+    factor(settings, "drinks.soy-milk", 9, 0.4)
     row = (await rows(edge, key))["co2e_kg"]
     assert (row["per_unit"], row["samples"], row["interval_from"]) == (2.0, 9, "samples")
     student = 2.306004  # 97.5 % of Student's distribution, 8 degrees of freedom
-    reach = student * 0.4 * math.sqrt(1 + 1 / 9)
-    expected = [1.8 * math.exp(-reach), 1.8, 1.8 * math.exp(reach)]
-    assert [row[name] for name in ("low", "central", "high")] == pytest.approx(expected, rel=2e-4)
+    sigma = student / 1.959964 * 0.4 * math.sqrt(1 + 1 / 9)
+    assert [row[name] for name in ("low", "central", "high")] == pytest.approx(around(2.0, sigma), rel=3e-4)
 
 
 async def test_a_category_borrows_the_spread_within_the_others_and_those_of_one_group_count_once(
     edge: Edge, key: str, settings: Settings
 ) -> None:
-    factor(settings, "drinks.soy-milk", 2, math.log(1.8), 0.4)
+    factor(settings, "drinks.soy-milk", 2, 0.4)
     for code in ("a", "b"):  # one food group that stands for two categories
-        factor(settings, code, 21, 0.7, 0.8)
+        factor(settings, code, 21, 0.8, per_kg=3.0)
     row = (await rows(edge, key))["co2e_kg"]
     student = 2.131450  # 97.5 % of Student's distribution, 1 + 14 degrees of freedom
-    reach = student * math.sqrt((0.4**2 + 14 * 0.8**2) / 15 * (1 + 1 / 2))
-    expected = [1.8 * math.exp(-reach), 1.8, 1.8 * math.exp(reach)]
-    assert [row[name] for name in ("low", "central", "high")] == pytest.approx(expected, rel=2e-4)
+    sigma = student / 1.959964 * math.sqrt((0.4**2 + 14 * 0.8**2) / 15 * (1 + 1 / 2))
+    assert [row[name] for name in ("low", "central", "high")] == pytest.approx(around(2.0, sigma), rel=3e-4)
     assert row["interval_from"] == "samples"
 
 
 async def test_a_category_with_too_few_samples_gives_way_to_the_nearest_above_it_with_enough(
     edge: Edge, key: str, settings: Settings
 ) -> None:
-    factor(settings, "drinks.soy-milk", 4, 0.5, 0.1)
+    factor(settings, "drinks.soy-milk", 4, 0.1)
     alone = (await rows(edge, key))["co2e_kg"]
     assert (alone["code"], alone["samples"]) == ("drinks.soy-milk", 4)
-    factor(settings, "drinks", 5, 0.6, 0.3)
+    factor(settings, "drinks", 5, 0.3, per_kg=3.0)
     assert ((await rows(edge, key))["co2e_kg"]["code"], (await rows(edge, key))["co2e_kg"]["samples"]) == ("drinks", 5)
     record = (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]
     assert record["samples"] == 5
+
+
+async def test_a_factor_applies_where_the_item_weighs_on_its_basis(edge: Edge, key: str, settings: Settings) -> None:
+    """A kilogram of powder is not a kilogram of the drink."""
+    factor(settings, "drinks", 9, 0.4, basis="as_consumed")
+    assert (await rows(edge, key))["co2e_kg"]["per_unit"] is None
+    assert (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"] is None
+    factor(settings, "drinks", 9, 0.4, per_kg=7.0)
+    assert (await rows(edge, key))["co2e_kg"]["per_unit"] == 7.0
+    change = "UPDATE items SET attributes = attributes || $1::jsonb, version = version + 1 WHERE iid = $2"
+    execute(settings, change, '{"weight_basis": "as_consumed"}', SOY)
+    row = (await rows(edge, key))["co2e_kg"]
+    assert (row["per_unit"], row["weight_basis"]) == (2.0, "as_consumed")
+
+
+async def test_the_weight_of_a_volume_is_its_litres_times_their_density(
+    edge: Edge, key: str, settings: Settings
+) -> None:
+    factor(settings, "drinks", 9, 0.4)
+    change = "UPDATE items SET attributes = $1::jsonb WHERE iid = $2"
+    for attributes, weight in (
+        ('{"volume_l": "1.5", "density_kg_per_l": "1.03"}', 1.545),
+        ('{"weight_kg": "1.4", "volume_l": "1.5", "density_kg_per_l": "1.03"}', 1.4),
+        ('{"volume_l": "1.5"}', None),
+        ('{"volume_l": "1.5", "density_kg_per_l": "heavy"}', None),
+    ):
+        execute(settings, change, attributes, SOY)
+        row = (await rows(edge, key))["co2e_kg"]
+        assert row["weight_kg"] == weight, attributes
+        assert row["per_unit"] == (None if weight is None else pytest.approx(2.0 * weight)), attributes
 
 
 async def test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_states(
@@ -435,7 +467,8 @@ async def test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_state
     assert listed["avoided"] is None  # offers displace nothing
     await asyncio.to_thread(load_rows, settings, tmp_path, SOLD, text=SALES, name="sales.csv")
     plain = (await rows(edge, key))["co2e_kg"]
-    assert (plain["cumulative_low"], plain["cumulative_central"], plain["cumulative_high"]) == (5.0, 10.0, 20.0)
+    assert (plain["cumulative_low"], plain["cumulative"], plain["cumulative_high"]) == (5.0, 10.0, 20.0)
+    assert plain["cumulative_low"] < plain["cumulative_central"] < plain["cumulative"]  # a median is below the mean
     assert plain["avoided"] is None
     for query, rate in (("displacement_rate=0", 0), ("displacement_rate=1", 1), ("displacement=resale", 0.646)):
         row = (await rows(edge, key, f"?{query}"))["co2e_kg"]

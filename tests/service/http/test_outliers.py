@@ -50,14 +50,16 @@ async def test_the_price_band_of_a_record_is_without_outliers_and_says_how_many(
     band = (await shared_edge.get(f"/index/lookup/{SOY}", key=shared_key)).json["price_band"]
     assert (band["low"], band["median"], band["high"]) == ("9.90", "10.00", "10.20")
     assert (band["observations"], band["set_aside"]) == (6, 2)
-    assert (band["from"], band["to"]) == ("2026-07-01", "2026-07-07"), "the last day has an outlier alone"
+    assert (band["from"], band["to"]) == ("2026-06-09", "2026-07-08")
 
 
-async def test_a_day_with_only_an_outlier_is_not_observed_for_the_prior_price(
+async def test_the_prior_price_is_of_every_observed_price_unless_outliers_are_left_out(
     shared_edge: Edge, shared_key: str
 ) -> None:
     path = f"/index/pricing/{SOY}/reference?channel=NORTH"
-    [excluded] = (await shared_edge.get(path, key=shared_key)).json["data"]
-    assert (excluded["as_of"], excluded["price"]) == ("2026-07-07", "10.00")
-    [included] = (await shared_edge.get(f"{path}&outliers=include", key=shared_key)).json["data"]
+    [included] = (await shared_edge.get(path, key=shared_key)).json["data"]
     assert (included["as_of"], included["price"]) == ("2026-07-08", "1.00")
+    [excluded] = (await shared_edge.get(f"{path}&outliers=exclude", key=shared_key)).json["data"]
+    assert (excluded["as_of"], excluded["price"]) == ("2026-07-07", "10.00")
+    [running] = (await shared_edge.get(f"/index/pricing/{SOY}", key=shared_key)).json["meta"]["reductions"]
+    assert (running["as_of"], running["price"]) == ("2026-07-08", "1.00"), "also beside a history without them"

@@ -82,7 +82,7 @@ async def test_a_list_price_beside_an_unchanged_price_is_no_reduction_that_holds
     shared_edge: Edge, shared_key: str
 ) -> None:
     east = (await rows(shared_edge, shared_key))["EAST"]
-    assert (east["reduction_began_on"], east["prior_price"], east["percent"]) == ("2026-02-15", "8.00", "0.00")
+    assert (east["reduction_began_on"], east["prior_price"], east["percent"]) == ("2026-02-15", "8.00", None)
     assert (east["applicable"], east["known"], east["reason"]) == (False, True, "not_below_prior_price")
 
 
@@ -101,6 +101,7 @@ async def test_the_day_asked_about_decides(shared_edge: Edge, shared_key: str) -
     assert (before["reason"], before["price"]) == ("no_reduction", "10.00")
     after = (await rows(shared_edge, shared_key, "?asked_on=2026-03-14&channel=NORTH"))["NORTH"]
     assert (after["reason"], after["known"], after["as_of"]) == ("missing_days", False, "2026-03-14")
+    assert after["price"] is None  # the price of the last observed day is not that of this one
 
 
 async def test_the_meta_of_a_pricing_history_names_each_reduction(shared_edge: Edge, shared_key: str) -> None:
@@ -137,4 +138,16 @@ async def test_no_key_no_item_and_no_reduction(shared_edge: Edge, shared_key: st
     assert (await shared_edge.get(PATH)).status == 403  # the anonymous token
     assert (await shared_edge.get(f"/index/pricing/{mint('shop', 'none').iid}/reference", key=shared_key)).status == 404
     single = await shared_edge.get(f"/index/pricing/{CUSTARD}/reference", key=shared_key)
-    assert [(row["channel"], row["reason"]) for row in single.json["data"]] == [("NORTH", "no_reduction")]
+    # One observation does not show that the price did not fall.
+    assert [(row["channel"], row["reason"], row["known"]) for row in single.json["data"]] == [
+        ("NORTH", "fewer_than_30_days", False)
+    ]
+
+
+async def test_days_of_a_progressive_rule_are_refused_without_it(shared_edge: Edge, shared_key: str) -> None:
+    for path in (PATH, "/index/insights/reductions"):
+        for query in ("progressive_days=14", "progressive_days=14&progressive=false"):
+            refused = await shared_edge.get(f"{path}?{query}", key=shared_key)
+            assert refused.status == 400, path
+            [error] = refused.json["errors"]
+            assert (error["parameter"], "progressive=true" in error["detail"]) == ("progressive_days", True), error

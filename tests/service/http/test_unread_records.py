@@ -216,8 +216,11 @@ async def test_a_query_that_fails_fails_for_all_that_wait_and_for_no_other(edge:
     stores = edge.resources
     records = RecordCache(stores.cache, stores.version, read, bytes_max=10**6, ttl_seconds=60)
     iids = [mint("broken", str(number)).iid for number in range(5)]
-    failed = await asyncio.gather(*(records.find(iid) for iid in iids), return_exceptions=True)
-    assert [type(one) for one in failed] == [StoreUnavailable] * 5
+    failed = await asyncio.gather(*(records.find(iid) for iid in [*iids, *iids]), return_exceptions=True)
+    assert [str(one) for one in failed] == ["the database store is not responding"] * 10
+    assert [type(one) for one in failed] == [StoreUnavailable] * 10
+    # Of one object, each who raises it would hold the frames of all others for as long as one of them is kept.
+    assert len({id(one) for one in failed}) == 10
     broken = False
     assert [(await records.find(iid)).state for iid in iids] == ["+"] * 5
 

@@ -25,7 +25,7 @@ from tests.service.ingest.conftest import Command
 from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, mapping
 from tests.support.workers import serve_due
-from workers.dispatcher import measure_feeds
+from workers.dispatcher.gauges import measure_feeds
 from workers.ingest import feeds, mapping_tables
 from workers.ingest.feeds import FeedRunner, register
 

@@ -19,7 +19,8 @@ from tests.service.ingest.conftest import Command
 from tests.support.database import execute
 from tests.support.servers import begins_with
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
-from workers.dispatcher import delete_old_loads
+from workers.dispatcher.gauges import measure_loads
+from workers.dispatcher.retention import statements
 from workers.ingest.accounting import sentences
 
 BAD = "9,X,B,G,K,1,{},N,1,\n"
@@ -222,7 +223,9 @@ def age(settings: Settings, days: int) -> None:
 def sweep(settings: Settings) -> None:
     """Delete what is old with the rights of a dispatcher."""
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        delete_old_loads(connection, settings, Log("tests"))
+        for statement in statements(settings):
+            statement.execute(connection, Log("tests"))
+        measure_loads(connection)
 
 
 def test_a_load_that_failed_is_listed_without_a_number(settings: Settings, tmp_path: Path, command: Command) -> None:

@@ -54,7 +54,9 @@ ANSWERS = {
     "categories": "SELECT code, path FROM categories",
     "category_tree": "SELECT code, parent, level, item_count, item_count_total FROM category_tree",
     "channels": "SELECT code FROM channels",
-    "factors": "SELECT f.scope, f.code, f.indicator, f.per_kg, f.samples, f.method, s.name FROM impact_factors f JOIN sources s ON s.id = f.source_id",
+    "factors": """
+        SELECT f.scope, f.code, f.indicator, f.per_kg, f.samples, f.method, f.basis, f.log_samples, f.log_deviation, s.name
+        FROM impact_factors f JOIN sources s ON s.id = f.source_id""",
     "cells": """
         SELECT c.scope::text, coalesce(b.slug, g.code, h.code, ''), c.month, c.currency, c.kind::text, c.n, c.items, c.units,
                c.days, c.prices, c.list_prices

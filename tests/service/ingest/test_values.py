@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import stdev
 from typing import Any
 
 import numpy as np
@@ -419,15 +419,15 @@ def test_another_spread_is_another_content_and_replaces_the_figure(settings: Set
     assert execute(settings, "SELECT low::text FROM impacts") == [("300.0",)]
 
 
-def test_a_factor_keeps_mean_and_deviation_of_its_samples_logarithms(settings: Settings, tmp_path: Path) -> None:
+def test_a_factor_keeps_the_spread_of_its_samples_that_are_above_0(settings: Settings, tmp_path: Path) -> None:
     values = [1.5, 2.5, 9.75]
-    rows = "group,gwp\n" + "".join(f"bread,{value}\n" for value in values) + "milk,1\ntea,0\ntea,2\n"
-    put(settings, tmp_path, FACTORS, rows)
-    found = {
-        row[0]: row[1:]
-        for row in execute(settings, "SELECT code, samples, log_mean, log_deviation FROM impact_factors")
-    }
-    logs = [math.log(value) for value in values]
-    assert found["bread"] == (3, pytest.approx(fmean(logs)), pytest.approx(stdev(logs)))
-    assert found["milk"] == (1, None, None)
-    assert found["tea"] == (2, None, None)
+    rows = "group,gwp\n" + "".join(f"bread,{value}\nrolls,{value}\n" for value in values)
+    put(settings, tmp_path, FACTORS, rows + "rolls,0\nmilk,1\ntea,0\ntea,2\nwater,0\n")
+    statement = "SELECT code, per_kg::float8, samples, log_samples, log_deviation FROM impact_factors"
+    found = {row[0]: row[1:] for row in execute(settings, statement)}
+    deviation = pytest.approx(stdev(map(math.log, values)))
+    assert found["bread"] == (pytest.approx(13.75 / 3), 3, 3, deviation)
+    assert found["rolls"] == (pytest.approx(13.75 / 4), 4, 3, deviation)
+    assert found["milk"] == (1, 1, 1, None)
+    assert found["tea"] == (1, 2, 1, None)
+    assert found["water"] == (0, 1, 0, None)

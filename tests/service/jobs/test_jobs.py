@@ -1,6 +1,8 @@
 """Jobs: their rows, limits, orders, and clocks that step under them."""
 
 import errno
+import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pyarrow.parquet
 import pytest
 from psycopg.types.json import Jsonb
 
@@ -27,8 +30,9 @@ from tests.support.database import execute
 from tests.support.exports import column
 from tests.support.shop import load_rows
 from tests.support.workers import RecordedMessages, indexing, order, run, services_of
-from workers.dispatcher import SQL as RELAY
-from workers.dispatcher import Dispatcher
+from workers.dispatcher.dispatch import SQL as RELAY
+from workers.dispatcher.dispatch import Dispatcher
+from workers.dispatcher.maintenance import Maintenance
 from workers.jobs.context import JobMessages, build_services
 from workers.jobs.job_handler import JobContext
 from workers.jobs.leases import SQL as LEASE
@@ -356,6 +360,53 @@ def test_a_store_that_is_full_costs_a_job_no_attempt(settings: Settings) -> None
     assert column(settings, job, "attempt") == 6
 
 
+FAULTS = {
+    "a path that is too long": lambda path: (path / ("x" * 300)).write_text("x"),
+    "a folder": lambda path: path.write_text("x"),
+    "a file that is not there": lambda path: (path / "x").read_text(),
+    "bytes that are no table": lambda path: pyarrow.parquet.read_table(path.with_name("damaged.parquet")),
+    "an argument that no file system takes": lambda path: os.lseek(os.open(path, os.O_RDONLY), -1, os.SEEK_SET),
+}
+OUTAGES = {
+    "a full disk": OSError(errno.ENOSPC, "No space left on device"),
+    "a quota of the file system": OSError(errno.EDQUOT, "Disk quota exceeded"),
+    "a mount that went": OSError(errno.ESTALE, "Stale file handle"),
+    "a disk that fails": OSError(errno.EIO, "Input/output error"),
+    "a host that is down": OSError(errno.EHOSTUNREACH, "No route to host"),
+    "a refused connection": ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"),
+    "a name that is not resolved": socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"),
+    "no answer": TimeoutError(),
+    "no folder for temporary files": FileNotFoundError(errno.ENOENT, "No usable temporary directory found"),
+    "a store that is away": StoreUnavailable("results"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_error_of_the_file_system_that_is_no_outage_counts_as_an_attempt(
+    settings: Settings, tmp_path: Path, fault: str
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1" + bytes(40) + (20).to_bytes(4, "little") + b"PAR1")
+    job = order(settings, attempts=2)
+
+    def wrong(context: JobContext) -> dict[str, Any]:
+        FAULTS[fault](folder)
+        return {}
+
+    assert [run(settings, job, indexing(wrong)) for _ in range(2)] == ["queued", "failed"]
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_what_an_outage_raises_costs_a_job_no_attempt(settings: Settings, outage: str) -> None:
+    job = order(settings, attempts=1)
+
+    def away(context: JobContext) -> dict[str, Any]:
+        raise OUTAGES[outage]
+
+    assert run(settings, job, indexing(away)) == "queued"
+
+
 def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -> None:
     job = order(settings, attempts=1)
     execute(settings, "UPDATE jobs SET created_at = now() - interval '61 minutes'")
@@ -369,7 +420,7 @@ def test_a_dispatcher_continues_while_the_object_store_is_unavailable(
     services = replace(services_of(settings, messages=messages), objects=UnavailableStore(settings.results_dir))
     dispatcher = Dispatcher(services)
     with services.connect("dispatcher", autocommit=True) as connection:
-        dispatcher._run_maintenance(connection, time.monotonic())
+        Maintenance(services).run_due(connection, time.monotonic())
         assert dispatcher.sweep(connection) == 1
     assert messages.jobs == [job]
 
@@ -384,12 +435,12 @@ class CountingStore(DirectoryStore):
 
 def test_the_whole_store_is_listed_every_ten_minutes_and_no_more_often(settings: Settings) -> None:
     store = CountingStore(settings.results_dir)
-    dispatcher = Dispatcher(replace(services_of(settings), objects=store))
+    maintenance = Maintenance(replace(services_of(settings), objects=store))
     now = time.monotonic()
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         listed = []
         for seconds in (0.0, 31.0, 599.0, 601.0):
-            dispatcher._run_maintenance(connection, now + seconds)
+            maintenance.run_due(connection, now + seconds)
             listed.append(store.lists)
     assert listed == [1, 1, 1, 2]
 

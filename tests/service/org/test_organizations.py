@@ -30,7 +30,7 @@ from tests.support.client import running_edge
 from tests.support.database import execute
 from tests.support.issuer import Issuer
 from tests.support.workers import sweep
-from workers.dispatcher import delete_old_usage
+from workers.dispatcher.retention import statements
 
 # Organizations: who may do what, one key at a time, and every act in the audit log.
 
@@ -108,7 +108,8 @@ def test_usage_statistics_end_with_their_time(settings: Settings) -> None:
     kept = replace(settings, usage_retention_days=400)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         for _ in range(2):
-            delete_old_usage(connection, kept, Log("tests"))
+            [deleting] = [one for one in statements(kept) if one.name == "delete-usage"]
+            deleting.execute(connection, Log("tests"))
     ages = "SELECT (now() AT TIME ZONE 'UTC')::date - day FROM usage ORDER BY day DESC"
     assert execute(settings, ages) == [(0,), (365,), (400,)]
 

@@ -25,7 +25,8 @@ from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents, begins_with
 from tests.support.shop import load_rows
 from workers.bulk import catalogue
-from workers.bulk.releases import expire
+from workers.bulk.releases import expire, refresh_catalogue
+from workers.jobs.failed_rows import FailedRows
 
 DUCKLAKE = "/catalog/ducklake/latest.ducklake"
 
@@ -95,7 +96,8 @@ async def test_the_catalogue_follows_what_is_kept(edge: Edge, settings: Settings
         connection.execute("UPDATE releases SET expires_at = now() - interval '1 day' WHERE data_version < 3")
         old = [row[0] for row in connection.execute("SELECT sha256 FROM release_catalogues ORDER BY id")]
         connection.execute("UPDATE release_catalogues SET created_at = now() - interval '2 hours'")
-        expire(connection, store, Log("tests"), settings.base_url)
+        expire(connection, store, Log("tests"), FailedRows("release-file", Log("tests")))
+        refresh_catalogue(connection, store, settings.base_url)
         kept = [row[0] for row in connection.execute("SELECT sha256 FROM release_catalogues ORDER BY id")]
     assert kept[:-1] == old[-1:]  # clients that have opened the last one can still read it
     assert [store.size(catalogue_key(sha256)) is not None for sha256 in old] == [False] * 3 + [True]

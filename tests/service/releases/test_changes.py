@@ -30,6 +30,7 @@ from workers.bulk.changes import Comparison, steps
 from workers.bulk.releases import expire
 from workers.bulk.writers.release_file import ReleaseWriter
 from workers.jobs.context import SplitRows
+from workers.jobs.failed_rows import FailedRows
 from workers.provenance import item_acts, standing
 from workers.provenance.undo import undo
 
@@ -48,6 +49,10 @@ ORDERS = {
     "merged": '"from"',
 }
 SIGNS = "CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
+
+
+# Of a custard, plausible; of what it is merged into, many times the price of the other observations.
+DEAR = "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-02,NORTH,125,\n"
 
 
 def rice(prices: dict[int, str]) -> str:
@@ -80,7 +85,7 @@ def released(settings: Settings, folder: Path) -> None:
     cut(settings, split_rows=few)
     without_column(settings, "brands", 1, "first_seen_on")
     for happens in (
-        lambda: load("1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,11.60,12\n5,Tea,Vita,Drinks,Tea,1,2026-07-02,EAST,3,\n", "2"),
+        lambda: load("1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,11.60,12\n5,Tea,Vita,Drinks,Tea,1,2026-07-02,EAST,3,\n" + DEAR, "2"),
         lambda: act(settings, item_acts.merge, SOY, CUSTARD),
         lambda: load("1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-05,AIRPORT,12.10,\n" + rice({1: "10.00", 2: "100.00"}), "4"),
         lambda: act(settings, item_acts.restore, SOY),
@@ -200,7 +205,7 @@ def test_yesterday_and_the_changes_are_today_byte_for_byte(
 
 
 REASONS = {  # of each release: what happened to which items, and why
-    2: {(SOY, "update", "source"), (TEA, "insert", "source")},
+    2: {(SOY, "update", "source"), (CUSTARD, "update", "source"), (TEA, "insert", "source")},
     3: {(SOY, "update", "merge"), (CUSTARD, "update", "merge")},
     4: {(SOY, "update", "source"), (CUSTARD, "update", "source"), (RICE, "insert", "source")},
     5: {(SOY, "update", "split"), (CUSTARD, "update", "split")},
@@ -270,7 +275,7 @@ async def test_changes_are_a_dataset_that_says_how_far_it_leads_back(edge: Edge,
     assert "since" not in (await edge.get("/index/datasets/items/releases/latest", key=key)).json
     execute(settings, "UPDATE releases SET expires_at = now() - interval '1 second' WHERE data_version < 4")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        expire(connection, open_object_store(settings), Log("tests"))
+        expire(connection, open_object_store(settings), Log("tests"), FailedRows("release-file", Log("tests")))
     load_rows(settings, settings.results_dir, "7,Salt,Gold,Food,Salt,1,2026-06-30,EAST,3,\n", name="12.csv")
     cut(settings)
     # What nobody can begin with any more is not kept on.

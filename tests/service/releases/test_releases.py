@@ -25,10 +25,11 @@ from tests.service.articles.support import gtins, row, shop
 from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import begins_with
-from tests.support.shop import load_rows
+from tests.support.shop import MAPPING, load_rows
 from tests.support.workers import run
 from workers.bulk.releases import expire, order, order_due
 from workers.bulk.sources.snapshot import Snapshot, SnapshotLost
+from workers.jobs.failed_rows import FailedRows
 from workers.jobs.job_handler import JobContext
 from workers.provenance import item_acts, standing
 
@@ -116,11 +117,13 @@ def test_a_file_is_shared_by_the_releases_in_which_it_is_the_same_and_goes_with_
     with store.writing(key_of("f" * 64)) as file:
         file.write(b"no manifest names this")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert expire(connection, store, log) == 0, "it may belong to a release that is being cut"
-        assert expire(connection, store, log, orphan_seconds=-1) == 1
+        assert expire(connection, store, log, FailedRows("release-file", log)) == 0, (
+            "it may belong to a release that is being cut"
+        )
+        assert expire(connection, store, log, FailedRows("release-file", log), orphan_seconds=-1) == 1
     execute(settings, "UPDATE releases SET expires_at = now() - interval '1 second'")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert expire(connection, store, log, orphan_seconds=-1) > 0
+        assert expire(connection, store, log, FailedRows("release-file", log), orphan_seconds=-1) > 0
         assert connection.execute("SELECT DISTINCT data_version FROM releases").fetchall() == [(2,)]
         named = {row[0] for row in connection.execute("SELECT sha256 FROM release_files")}
     assert {found.key for found in store.listed(PREFIX)} == {key_of(sha256) for sha256 in named}
@@ -146,7 +149,7 @@ def test_a_sweep_waits_for_a_cut(settings: Settings) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as cutting:
         cutting.execute("SELECT pg_advisory_lock(7166003)")
         with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-            assert expire(connection, store, log, orphan_seconds=-1) == 0
+            assert expire(connection, store, log, FailedRows("release-file", log), orphan_seconds=-1) == 0
     assert store.size(key_of("f" * 64))
 
 
@@ -287,11 +290,37 @@ def test_a_card_says_what_the_index_says(settings: Settings, tmp_path: Path) -> 
     ]
     assert (soy["brand"], soy["category"], soy["category_path"]) == ("Vita", "drinks.soy-milk", ["Drinks", "Soy milk"])
     assert json.loads(soy["prices"]) == [
-        {"currency": "HKD", "observations": 3, "low": "9.00", "high": "11.50", "last": "9.00", "last_day": "2026-07-02"}
+        {
+            "currency": "HKD",
+            "kind": "listing",
+            "observations": 3,
+            "low": "9.00",
+            "high": "11.50",
+            "last": "9.00",
+            "last_day": "2026-07-02",
+        }
     ]
     bare = cards["Nameless"]
     assert (bare["brand"], bare["category"], bare["category_path"]) == (None, None, [])
     assert bare["text"].startswith("Nameless\nPrice in HKD: 7.00")
+
+
+def test_a_card_keeps_sales_and_listings_apart(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, SOY.format(1, "NORTH", "10") + SOY.format(2, "NORTH", "12"), name="offers.csv")
+    sold = MAPPING + 'kind = "sale"\nidentity = "event"\n'
+    load_rows(
+        settings, tmp_path, SOY.format(3, "OUTLET", "4") + SOY.format(4, "OUTLET", "5"), text=sold, name="sold.csv"
+    )
+    cut(settings)
+    [card] = read(settings, "cards").to_pylist()
+    assert card["text"].splitlines()[-2:] == [
+        "Price in HKD: 12.00 on 2026-07-02, 10.00 to 12.00 in 2 observations",
+        "Sale price in HKD: 5.00 on 2026-07-04, 4.00 to 5.00 in 2 observations",
+    ]
+    assert [(one["kind"], one["low"], one["high"], one["last"]) for one in json.loads(card["prices"])] == [
+        ("listing", "10.00", "12.00", "12.00"),
+        ("sale", "4.00", "5.00", "5.00"),
+    ]
 
 
 def test_a_card_knows_nothing_of_later_days(settings: Settings, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import reporting, run
 from workers.bulk.releases import expire
+from workers.jobs.failed_rows import FailedRows
 
 
 @pytest.fixture
@@ -48,7 +49,10 @@ async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> No
         part = await edge.get(path, anonymous=False, head={"Range": "bytes=100-", "If-Range": etag})
         assert (part.status, whole.body[:100] + part.body) == (206, whole.body)
         with connect(bucket.worker_database_url, application="tests", autocommit=True) as connection:
-            assert expire(connection, store, Log("tests"), orphan_seconds=-1) == 0
+            assert (
+                expire(connection, store, Log("tests"), FailedRows("release-file", Log("tests")), orphan_seconds=-1)
+                == 0
+            )
         for found in list(store.listed(PREFIX)):
             store.remove(found.key)
         assert (await edge.get(path, anonymous=False)).status == 410

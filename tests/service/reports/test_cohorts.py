@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -18,6 +19,7 @@ from tests.service.reports.market import ON_THE_MARKET, known, market
 from tests.support.engine import single_threaded
 from tests.support.reports import quiet
 from tests.support.servers import Servers
+from tests.support.shop import load_rows
 from workers.analytics.reports.cohorts import make
 from workers.analytics.reports.result import Answer
 from workers.analytics.rollups import figures as group_figures
@@ -131,6 +133,17 @@ def plain(parameters: dict[str, Any]) -> str:
         f"quantile_cont({depth}, 0.5) "
         f"FROM {counted(parameters)} WHERE {condition(parameters)} GROUP BY {period}{groups}, currency"
     )
+
+
+def test_a_day_of_outliers_alone_has_no_row_and_is_counted(settings: Settings, tmp_path: Path) -> None:
+    """Rows have prices, so the sum of their outliers may be less than what the answer says of all."""
+    days = [(f"2026-03-{day:02d}", 10_000 if day == 9 else 10) for day in range(1, 21)]
+    load_rows(settings, tmp_path, "".join(f"1,Leaf,Leaf,Food,Tea,1,{day},NORTH,{price},\n" for day, price in days))
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        answer = make(connection, {"brand": ["leaf"], "granularity": "day"}, quiet)
+    rows = answer.table.to_pylist()
+    assert date(2026, 3, 9) not in {row["period"] for row in rows} and len(rows) == 19
+    assert (sum(row["set_aside"] for row in rows), answer.outliers.set_aside) == (0, 1)
 
 
 def compare_outliers(answer: Any, rows: list[tuple[Any, ...]], parameters: dict[str, Any]) -> int:

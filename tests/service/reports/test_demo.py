@@ -16,7 +16,8 @@ from tests.support.reports import quiet
 from tests.support.servers import Servers
 from workers.analytics.reports.publish import COMPUTATIONS
 
-README = Path(__file__).parents[3] / "README.md"
+PROJECT = Path(__file__).parents[3]
+README, TOUR = PROJECT / "README.md", PROJECT / "deploy" / "guides" / "tour.md"
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,33 @@ def test_every_report_of_the_demo_says_something(connection: Connection) -> None
         assert answer.days.first <= answer.days.last
         covered = answer.coverage
         assert covered["observed_days"] + covered["missing_days"] == covered["days"]
+
+
+def test_the_demo_has_as_many_items_as_the_documents_say(demo: Settings) -> None:
+    with connect(demo.database_url, application="tests") as owner:
+        counts = owner.execute(
+            "SELECT s.name, count(*) FROM item_sources t JOIN sources s ON s.id = t.source_id GROUP BY 1 ORDER BY 2 DESC"
+        ).fetchall()
+    assert counts == [("hk_pricewatch", 2_623), ("carbon_catalogue", 866), ("stats_nz_food_prices", 155)]
+    [readme, tour] = (" ".join(path.read_text().split()) for path in (README, TOUR))
+    assert "3,644 items of three sources" in readme and "3,644 items of three sources" in tour
+    assert all(f"{count:,} " in tour for _, count in counts)
+
+
+def test_a_month_without_a_price_is_no_price_and_an_average_is_no_product(demo: Settings) -> None:
+    with connect(demo.database_url, application="tests") as owner:
+        [(rows, months, outliers, least)] = owner.execute(
+            "SELECT count(*), count(DISTINCT day), count(outlier), min(price_minor) FROM observations o "
+            "JOIN sources s ON s.id = o.source_id WHERE s.name = 'stats_nz_food_prices'"
+        ).fetchall()
+        [summary] = owner.execute("SELECT summary FROM loads ORDER BY started_at DESC LIMIT 1").fetchall()
+        joined = owner.execute(
+            "SELECT i.name FROM items i JOIN item_sources t ON t.item_id = i.id JOIN sources s ON s.id = t.source_id "
+            "WHERE s.name = 'stats_nz_food_prices' AND i.status <> 'active'"
+        ).fetchall()
+    assert (rows, months, outliers, joined) == (27_121, 192, 0, [])
+    assert least > 0
+    assert (summary[0]["observations_absent"], summary[0]["rejected"]) == (82, 0)
 
 
 def test_as_many_pairs_of_the_demo_wait_for_review_as_the_readme_says(demo: Settings) -> None:

@@ -58,7 +58,7 @@ def test_a_categorys_figures_shares_and_ranks(
     rows = connection.execute(
         f"""
         SELECT {period}, lower(top), count(DISTINCT item_id), count(*), {MEDIAN},
-               rank() OVER (PARTITION BY {period} ORDER BY count(*) DESC), count(list_minor),
+               rank() OVER (PARTITION BY {period} ORDER BY count(DISTINCT item_id) DESC), count(list_minor),
                round((count({cut})::numeric / nullif(count(list_minor), 0)), 6)::float8, avg({cut}),
                percentile_cont(0.5) WITHIN GROUP (ORDER BY {cut})
         FROM {table} WHERE day BETWEEN '2026-04-01' AND '2026-06-30' AND currency = 'USD' AND top IS NOT NULL
@@ -86,7 +86,8 @@ def test_a_categorys_figures_shares_and_ranks(
         assert mine[7:] == (pytest.approx(theirs[7:], abs=1e-6) if theirs[7] else theirs[7:])
     for row in answer.table.to_pylist():
         assert sum(part["observations"] for part in row["channels"]) == row["observations"]
-        assert sum(part["share"] for part in row["channels"]) == pytest.approx(1, abs=1e-5)
+        for part in row["channels"]:  # an item is in several channels, so the shares add up to more than 1
+            assert part["share"] == pytest.approx(part["items"] / row["items"], abs=1e-6)
 
 
 @pytest.mark.parametrize("outliers", ["exclude", "include"])
@@ -106,7 +107,7 @@ def test_insights_count_the_outliers_of_each_row(connection: Connection, outlier
         assert {key: n for key, n in shown.items() if n} == expected
         assert answer.outliers is not None
         assert (answer.outliers.mode, answer.outliers.set_aside) == (outliers, sum(expected.values()))
-        assert sum(expected.values()) > 5
+        assert sum(expected.values()) > 2
 
 
 def test_a_categorys_change_is_against_the_period_before(connection: Connection) -> None:
@@ -130,17 +131,23 @@ def test_a_categorys_change_is_against_the_period_before(connection: Connection)
 def test_the_top_brands_of_a_category(connection: Connection) -> None:
     answer = insights.categories(connection, {**MONTHS, "code": "food", "granularity": None}, quiet)
     rows = connection.execute("""
-        SELECT brand, count(*) FROM raw WHERE (category = 'food' OR category LIKE 'food.%') AND currency = 'USD'
-        AND day BETWEEN '2026-04-01' AND '2026-06-30' AND brand IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 5""").fetchall()
+        SELECT brand, count(DISTINCT item_id), count(*) FROM raw
+        WHERE (category = 'food' OR category LIKE 'food.%') AND currency = 'USD'
+        AND day BETWEEN '2026-04-01' AND '2026-06-30' AND brand IS NOT NULL GROUP BY 1""").fetchall()
     [row] = answer.table.to_pylist()
-    assert [one["observations"] for one in row["top_brands"]] == [row[1] for row in rows]
+    counts = {brand: (items, n) for brand, items, n in rows}
+    listed = row["top_brands"]
+    assert [one["items"] for one in listed] == sorted((items for items, _ in counts.values()), reverse=True)[:5]
+    for one in listed:
+        assert (one["items"], one["observations"]) == counts[one["brand"]]
+        assert one["share"] == pytest.approx(one["items"] / row["items"], abs=1e-6)
 
 
 def test_a_brands_standing_shares_and_prices_against_its_categories(connection: Connection) -> None:
     answer = insights.brands(connection, {**MONTHS, "slug": "alco"}, quiet)
     ranks = connection.execute("""
         SELECT * FROM (SELECT date_trunc('month', day)::date AS period, brand, count(*) AS n, count(DISTINCT item_id) AS items,
-            rank() OVER (PARTITION BY date_trunc('month', day) ORDER BY count(*) DESC) AS rank, count(*) OVER (PARTITION BY date_trunc('month', day)) AS of
+            rank() OVER (PARTITION BY date_trunc('month', day) ORDER BY count(DISTINCT item_id) DESC) AS rank, count(*) OVER (PARTITION BY date_trunc('month', day)) AS of
             FROM raw WHERE currency = 'USD' AND brand IS NOT NULL GROUP BY date_trunc('month', day), brand) r
         WHERE brand = 'alco' ORDER BY period""").fetchall()
     rows = answer.table.to_pylist()
@@ -153,11 +160,11 @@ def test_a_brands_standing_shares_and_prices_against_its_categories(connection: 
         assert 0 <= row["percentile"] <= 100 and row["rank_before"] is not None
         part = next(one for one in row["categories"] if one["category"])
         peers = connection.execute(
-            """SELECT count(*) FROM raw WHERE category = $1 AND date_trunc('month', day) = $2 AND currency = 'USD'
-            AND brand <> 'alco' GROUP BY brand ORDER BY 1 DESC LIMIT 5""",
+            """SELECT count(DISTINCT item_id) FROM raw WHERE category = $1 AND date_trunc('month', day) = $2
+            AND currency = 'USD' AND brand <> 'alco' GROUP BY brand ORDER BY 1 DESC LIMIT 5""",
             (part["category"], row["period"]),
         ).fetchall()
-        assert [(peer["observations"],) for peer in row["peers"]] == peers != []
+        assert [(peer["items"],) for peer in row["peers"]] == peers != []
         assert all(peer["brand"] != "alco" for peer in row["peers"])
         [(whole,)] = connection.execute(
             f"SELECT {MEDIAN} FROM raw WHERE category = $1 AND date_trunc('month', day) = $2 AND currency = 'USD'".encode(),
@@ -206,7 +213,7 @@ def test_grouped_by_channel_each_has_the_rows_that_it_has_alone(
     for code in ("KIOSK", "NORTH", "ONLINE"):
         alone = make(connection, {**asked, "channel": [code]}, quiet)
         # Intervals are of samples that each question draws anew.
-        drawn = {"channel", "index_change_low", "index_change_high", "median_disagrees"}
+        drawn = {"channel", "index_change_low", "index_change_high"}
         ours = [{name: row[name] for name in row.keys() - drawn} for row in rows if row["channel"] == code]
         assert ours == [{name: row[name] for name in row.keys() - drawn} for row in alone.table.to_pylist()]
     together = make(connection, asked, quiet)

@@ -14,15 +14,14 @@ from shared.db.connect import connect
 from shared.errors import JobRefused, StoreUnavailable
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.database import execute
 from tests.support.reports import answer, queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from tests.support.workers import RecordedMessages, services_of, settle_refunds
-from workers.dispatcher import Dispatcher, delete_old
+from tests.support.workers import RecordedMessages, delete_old, services_of, settle_refunds
+from workers.dispatcher.dispatch import Dispatcher
 from workers.jobs.leases import claim
 
 COHORT = "/index/cohorts?brand=vita"
@@ -296,15 +295,15 @@ async def test_results_expire_and_objects_without_a_row_are_deleted(edge: Edge, 
     with store.writing("019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21/1/cohorts.json") as file:
         file.write(b"half of it")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert delete_old(connection, store, Log("tests")) == 1
+        assert delete_old(connection, settings, store) == 1
         assert (await edge.get(f"/jobs/{job['id']}/result", key=key)).status == 200
         execute(settings, "UPDATE jobs SET expires_at = now() WHERE state = 'succeeded'")
         assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["state"] == "expired"
         assert slug(await edge.get(f"/jobs/{job['id']}/result", key=key)) == "result-expired"
-        assert delete_old(connection, store, Log("tests")) == 1
+        assert delete_old(connection, settings, store) == 1
         assert list(store.attempts()) == []
         execute(settings, "UPDATE jobs SET finished_at = now() - interval '31 days'")
-        delete_old(connection, store, Log("tests"))
+        delete_old(connection, settings, store)
     assert slug(await edge.get(f"/jobs/{job['id']}", key=key)) == "job-not-found"
     assert (await edge.get(COHORT, key=key, head=ASYNC)).status == 202
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.db.connect import Connection, connect
-from shared.errors import CategoryNotFound
+from shared.errors import BrandNotFound, CategoryNotFound
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
@@ -21,16 +21,17 @@ pytestmark = ON_THE_MARKET
 FIRST = date(2026, 1, 1)
 
 # Every first announced day of a level, its 30 days, and whether an announced step is in them. Rows of one day: the lowest.
+# What was observed more than 31 days earlier says nothing.
 JUDGED = """
 WITH lowest AS (
     SELECT DISTINCT ON (o.item_id, o.channel_id, o.currency, o.day) o.item_id, h.code AS channel, o.channel_id, o.currency, o.day,
            o.price_minor AS price, coalesce(o.list_minor, 0) AS listed
-    FROM observations o JOIN channels h ON h.id = o.channel_id WHERE o.kind = 'l' AND o.outlier IS NULL
+    FROM observations o JOIN channels h ON h.id = o.channel_id WHERE o.kind = 'l'
     ORDER BY o.item_id, o.channel_id, o.currency, o.day, o.price_minor, o.list_minor NULLS LAST),
 begins AS (
-    SELECT * FROM (SELECT *, lag(price) OVER w AS before, lag(listed > price) OVER w AS announced FROM lowest
+    SELECT * FROM (SELECT *, lag(price) OVER w AS before, lag(listed > price) OVER w AS announced, day - lag(day) OVER w AS gap FROM lowest
                    WINDOW w AS (PARTITION BY item_id, channel_id, currency ORDER BY day)) r
-    WHERE listed > price AND (announced IS NOT TRUE OR price < before))
+    WHERE listed > price AND (announced IS NOT TRUE OR price < before OR gap > 31))
 SELECT b.channel, b.currency, count(*), count(*) FILTER (WHERE n.days < 30),
        count(*) FILTER (WHERE n.days = 30 AND b.price >= n.least)
 FROM begins b, LATERAL (SELECT count(*) AS days, min(l.price) AS least FROM lowest l
@@ -79,6 +80,38 @@ def test_a_further_step_is_a_reduction_of_its_own_and_needs_the_rule_of_the_mark
     load_rows(settings, tmp_path, days(1, "NORTH", (40, "10", ""), (5, "8", "10"), (5, "7", "10")))
     [row] = ask(settings)
     assert (row["items"], row["announced"], row["holding"], row["undecided"]) == (1, 2, 1, 1)
+
+
+def test_the_rule_of_the_market_decides_a_further_step(settings: Settings, tmp_path: Path) -> None:
+    """The price falls from 10 to 8 and to 7; the second step is compared with the price before the first, or with it."""
+    load_rows(settings, tmp_path, days(1, "NORTH", (40, "10", ""), (5, "8", "10"), (5, "7", "10")))
+    names = ("announced", "holding", "overstated", "undecided")
+    for rule, expected in (
+        ({}, [2, 1, 0, 1]),
+        ({"progressive": True}, [2, 2, 0, 0]),
+        ({"progressive": True, "progressive_days": 4}, [2, 1, 1, 0]),
+        ({"progressive": False}, [2, 1, 1, 0]),
+    ):
+        [row] = ask(settings, **rule)
+        assert [row[name] for name in names] == expected, rule
+
+
+def test_brands_narrow_it_as_they_do_everywhere(settings: Settings, tmp_path: Path) -> None:
+    rows = days(1, "NORTH", *CASES["holding"])
+    load_rows(settings, tmp_path, rows + rows.replace("1,Item 1,Vita", "2,Item 2,Maison"))
+    [both], [one] = ask(settings), ask(settings, brand=["maison"])
+    assert (both["announced"], one["announced"], one["holding"]) == (2, 1, 1)
+    with pytest.raises(BrandNotFound):
+        ask(settings, brand=["unknown"])
+
+
+def test_an_announcement_after_a_month_without_observation_counts_wherever_the_range_begins(
+    settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, days(1, "NORTH", (5, "8", "10"), (40, "", ""), (5, "8", "10")))
+    for first in ("2026-01-02", "2026-01-20", "2026-02-15"):
+        [row] = ask(settings, **{"from": first})
+        assert (row["announced"], row["undecided"]) == (1, 1), first
 
 
 def test_channels_categories_and_days_narrow_it(settings: Settings, tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from tests.support.client import Answer, Edge
 from tests.support.command import Run
 from tests.support.database import execute
 from tests.support.workers import RecordedMessages, services_of, sweep
-from workers.dispatcher import SQL as RETENTION
-from workers.dispatcher import Dispatcher
+from workers.dispatcher.dispatch import Dispatcher
+from workers.dispatcher.retention import SQL as RETENTION
 from workers.events.webhooks import deliver
 
 # In the test of all failures at once.
@@ -418,6 +418,20 @@ async def test_after_a_day_a_key_is_free_and_its_answer_is_deleted(edge: Edge, s
     assert (await call(edge, key, "POST", "/webhooks", HOOK, "next")).status == 201
     sweep(settings)
     assert execute(settings, "SELECT count(*) FROM idempotent_organization_requests") == [(1,)]
+
+
+async def test_an_endpoint_whose_event_cannot_be_read_keeps_no_other_from_its_events(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    other = api_key(settings)
+    with receiver() as bad, receiver() as good:
+        await hook(edge, key, bad.url)
+        await hook(edge, other, good.url)
+        happen(settings, key, 1, 1)
+        execute(settings, "UPDATE event_log SET at = 'infinity'")
+        happen(settings, other, 2, 2)
+        assert await send(settings) == 1
+        assert (len(bad.accepted), len(good.accepted)) == (0, 1)
 
 
 # Secrets of webhooks survive a rotation of the secret that seals them: no delivery fails in between.

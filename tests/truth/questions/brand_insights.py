@@ -1,10 +1,11 @@
 """Brand insights: a brand's standing, its categories, and its peers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from tests.truth.client import Client
@@ -24,16 +25,31 @@ Key = tuple[str, date]
 
 
 def listed(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
-    """Compare the insights of the brands with most observations."""
+    """Compare pages of the list of brands, in orders of their own, most of them filtered."""
     for _ in range(max(1, count // 10)):
         scope = random_insight(index, random)
-        kind = index.settled(scope).kind
-        sums: dict[str, int] = {}
-        for counts in index.counts(replace(scope, channels=(), kind=kind, group_by=("brand",))).values():
-            for brand, n in counts.items():
-                if brand is not None:
-                    sums[brand] = sums.get(brand, 0) + n
-        yield _question(client, index, scope, most(sums, {}, LISTED), "")
+        totals = index.totals(replace(scope, kind=index.settled(scope).kind), "brand")
+        sort, limit = (
+            random.choice([None, "-items", "observations", "-observations", "brand"]),
+            random.choice([3, LISTED]),
+        )
+        place = {None: 0, "-items": 0}.get(sort, 1)
+        counted = {brand: total[place] for brand, total in totals.items()}
+        ordered = sorted(totals) if sort == "brand" else most(counted, {}, len(counted))
+        if sort == "observations":
+            ordered = sorted(totals, key=lambda brand: (totals[brand][1], brand))
+        more = {"sort": sort, "limit": limit}
+        page = _question(client, index, scope, ordered[:limit], "", more)
+        meta = client.get(_PATH, {**everything(scope), **more}).body.get("meta", {})
+        yield page
+        yield Question(f"{page.text} meta", _paged(meta), {"total": len(totals), "last page": len(totals) <= limit})
+        if meta.get("next_cursor"):
+            more["cursor"] = meta["next_cursor"]
+            yield _question(client, index, scope, ordered[limit : 2 * limit], "", more)
+
+
+def _paged(meta: dict[str, Any]) -> dict[str, Any]:
+    return {"total": meta.get("total"), "last page": meta.get("next_cursor") is None}
 
 
 def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
@@ -44,8 +60,15 @@ def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Qu
         yield _question(client, index, random_insight(index, random, days), [brand], f"/{brand}")
 
 
-def _question(client: Client, index: Index, scope: Scope, brands: list[str], below: str) -> Question:
-    parameters = everything(scope)
+def _question(
+    client: Client,
+    index: Index,
+    scope: Scope,
+    brands: list[str],
+    below: str,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> Question:
+    parameters = {**everything(scope), **more}
     found = client.get(_PATH + below, parameters).body
     scope = replace(scope, kind=index.settled(replace(scope, brands=brands if below else ())).kind)
     rows = list(_Report(client, index, scope, brands).rows()) if brands else []
@@ -53,9 +76,9 @@ def _question(client: Client, index: Index, scope: Scope, brands: list[str], bel
     data = found.get("data")
     if data is None:
         return Question(f"{_PATH}{below} {parameters}", found, rows)
-    # Categories of equal observations have no announced order.
+    # Categories of equal items have no announced order.
     for row in (*data, *rows):
-        row["categories"].sort(key=lambda entry: (-entry["observations"], entry["category"] or ""))
+        row["categories"].sort(key=lambda entry: (-entry["items"], entry["category"] or ""))
     return Question(f"{_PATH}{below} {parameters}", data, rows)
 
 
@@ -67,13 +90,10 @@ class _Report:
         self._scope = scope
         self._numbers = brand_numbers(client)
         chosen = replace(scope, brands=brands, group_by=("brand",))
-        self._now, self._before = index.groups(chosen), index.groups(chosen.before())
+        self._now, self._before = index.groups(chosen), index.groups(chosen.compared())
         self._parts = index.groups(replace(chosen, group_by=("brand", "category")))
-        everywhere = replace(scope, channels=(), group_by=("brand",))
-        self._ranks = {
-            key: {brand: n for brand, n in counts.items() if brand is not None}
-            for key, counts in {**index.counts(everywhere.before()), **index.counts(everywhere)}.items()
-        }
+        alike = replace(scope, group_by=("brand",))
+        self._ranks, self._ranks_before = index.item_counts(alike), index.item_counts(alike.compared())
         self._categories = index.groups(replace(scope, group_by=("category",)))
         self._changes: dict[str, Callable[[str, date], dict[str, Any]]] = {}
         self._rivals: dict[str, dict[tuple[Any, ...], Group]] = {}
@@ -82,18 +102,19 @@ class _Report:
         """Yield a row for each brand, period and currency."""
         for (currency, period, brand), found in self._now.items():
             earlier = (currency, self._scope.period_before(period))
-            was = {**self._before, **self._now}.get((*earlier, brand))
+            was = self._before.get((*earlier, brand))
             counts = self._ranks[currency, period]
             parts = {key[3]: part for key, part in self._parts.items() if key[:3] == (currency, period, brand)}
             yield {
                 "kind": self._scope.kind,
                 **found.discounts(),
                 "period": period,
+                "partial_period": self._scope.cuts(period),
                 "brand": brand,
                 "name": names_of(self._index, brand),
                 "currency": currency,
                 "rank": rank(counts, brand),
-                "rank_before": rank(self._ranks.get(earlier, {}), brand),
+                "rank_before": rank(self._ranks_before.get(earlier, {}), brand),
                 "ranked": len(counts),
                 "percentile": percentile(counts, brand),
                 "items": found.items,
@@ -118,24 +139,24 @@ class _Report:
             "category": code,
             "items": part.items,
             "observations": part.n,
-            "share": share(part.n, whole.n),
+            "share": share(part.items, whole.items),
             "median": part.median,
             "category_median": middle,
             "against_category": Near(part.median / middle, places=6) if middle else None,
         }
 
     def _against(self, key: Key, parts: dict[str | None, Group]) -> Near | None:
-        """Weigh the ratios of the brand's medians to its categories' by the brand's observations."""
+        """Weigh the ratios of the brand's medians to its categories' by the brand's items."""
         weighted, n = Fraction(0), 0
         for code, part in parts.items():
             middle = self._categories[*key, code].median if code else None
             if middle:
-                weighted, n = weighted + part.median / middle * part.n, n + part.n
+                weighted, n = weighted + part.median / middle * part.items, n + part.items
         return Near(weighted / n, places=6) if n else None
 
     def _peers(self, key: Key, brand: str, parts: dict[str | None, Group]) -> OneOf | list[dict[str, Any]]:
-        """Return the brands with most observations in the brand's largest category; if two are largest, any of both."""
-        named = {code: part.n for code, part in parts.items() if code}
+        """Return the brands with most items in the brand's largest category; if two are largest, any of both."""
+        named = {code: part.items for code, part in parts.items() if code}
         largest = [code for code, n in named.items() if n == max(named.values())]
         answers = [self._peers_in(key, brand, code) for code in largest]
         return answers[0] if len(answers) == 1 else OneOf(answers) if answers else []
@@ -149,11 +170,12 @@ class _Report:
             for found, group in self._rivals[code].items()
             if found[:2] == key and found[2] not in (None, brand)
         }
-        chosen_ones = most({slug: group.n for slug, group in others.items()}, self._numbers, PEERS)
+        chosen_ones = most({slug: group.items for slug, group in others.items()}, self._numbers, PEERS)
         return [
             {
                 "brand": slug,
                 "name": names_of(self._index, slug),
+                "items": others[slug].items,
                 "observations": others[slug].n,
                 "median": others[slug].median,
             }

@@ -15,7 +15,7 @@ from tests.truth import files
 from tests.truth.client import Client, Reply
 from tests.truth.compare import Question
 from tests.truth.index import Index
-from tests.truth.questions.scopes import random_range
+from tests.truth.questions.scopes import random_days, random_range
 
 FORMATS = ("parquet", "csv", "ndjson", "arrow")
 _WAIT_SECONDS = 120.0
@@ -66,7 +66,7 @@ def sharing(client: Client, index: Index, random: Random, count: int) -> Iterato
 
 
 def _narrowed(index: Index, random: Random) -> tuple[dict[str, Any], str]:
-    first, last = random_range(random, index.known_days)
+    first, last = random_range(random, random_days(index, random))
     brand, channel = random.choice(index.known_brands), random.choice(index.known_channels)
     narrowed: dict[str, Any] = {"from": str(first), "to": str(last)}
     where = f"day BETWEEN DATE '{first}' AND DATE '{last}'"

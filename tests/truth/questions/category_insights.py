@@ -26,6 +26,7 @@ def listed(client: Client, index: Index, random: Random, count: int) -> Iterator
     tops = sorted({code.split(".")[0] for code in index.known_categories})
     for _ in range(max(1, count // 4)):
         yield _question(client, index, random, tops, "")
+        yield _ordered(client, index, random, tops)
 
 
 def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Question]:
@@ -33,6 +34,22 @@ def one(client: Client, index: Index, random: Random, count: int) -> Iterator[Qu
     for _ in range(count):
         code = random.choice(index.known_categories)
         yield _question(client, index, random, [code], f"/{code}")
+
+
+def _ordered(client: Client, index: Index, random: Random, tops: list[str]) -> Question:
+    """Compare the order and the total of a filtered list, of which a page shows three."""
+    scope = replace(random_insight(index, random), granularity=None)
+    kind, totals = index.settled(scope).kind, {}
+    for code in tops:
+        of_all = index.totals(replace(scope, kind=kind, categories=(code,)), "'all'")
+        if of_all:
+            totals[code] = of_all["all"][0]
+    parameters = {**everything(scope), "sort": "-items", "limit": 3}
+    found = client.get(_PATH, parameters).body
+    shown = list(dict.fromkeys(row["category"] for row in found.get("data", ())))
+    ours = {"order": shown, "total": found.get("meta", {}).get("total")}
+    theirs = {"order": most(totals, {}, 3), "total": len(totals)}
+    return Question(f"{_PATH} order {parameters}", ours, theirs)
 
 
 def _question(client: Client, index: Index, random: Random, codes: list[str], below: str) -> Question:
@@ -48,20 +65,22 @@ def _question(client: Client, index: Index, random: Random, codes: list[str], be
 
 def _rows(client: Client, index: Index, scope: Scope, code: str) -> Iterator[dict[str, Any]]:
     chosen = replace(scope, categories=(code,))
-    now, before = index.groups(chosen), index.groups(chosen.before())
+    now, before = index.groups(chosen), index.groups(chosen.compared())
     by_channel = index.groups(replace(chosen, group_by=("channel",)))
     by_brand = index.groups(replace(chosen, group_by=("brand",)))
-    ranks, changed = _ranks(index, scope, code.count(".")), price_changes(index, chosen)
+    ranks, ranks_before = (_ranks(index, span, code.count(".")) for span in (scope, scope.compared()))
+    changed = price_changes(index, chosen)
     numbers = brand_numbers(client)
     for (currency, period), found in now.items():
         earlier = (currency, scope.period_before(period))
-        was = {**before, **now}.get(earlier)
-        counts, counts_before = ranks.get((currency, period), {}), ranks.get(earlier, {})
+        was = before.get(earlier)
+        counts, counts_before = ranks.get((currency, period), {}), ranks_before.get(earlier, {})
         brands = {key[2]: group for key, group in by_brand.items() if key[:2] == (currency, period) and key[2]}
         yield {
             "kind": scope.kind,
             **found.discounts(),
             "period": period,
+            "partial_period": scope.cuts(period),
             "category": code,
             "path": path_of(index, code),
             "currency": currency,
@@ -82,25 +101,27 @@ def _rows(client: Client, index: Index, scope: Scope, code: str) -> Iterator[dic
             ],
             "top_brands": [
                 {"brand": slug, "name": names_of(index, slug), **_part(brands[slug], found)}
-                for slug in most({slug: group.n for slug, group in brands.items()}, numbers, TOP_BRANDS)
+                for slug in most({slug: group.items for slug, group in brands.items()}, numbers, TOP_BRANDS)
             ],
         }
 
 
 def _part(part: Group, whole: Group) -> dict[str, Any]:
-    return {"observations": part.n, "share": share(part.n, whole.n), "median": part.median}
+    return {
+        "items": part.items,
+        "observations": part.n,
+        "share": share(part.items, whole.items),
+        "median": part.median,
+    }
 
 
 def _ranks(index: Index, scope: Scope, dots: int) -> Counts:
-    """Count the observations, of all channels, of the categories that have as many dots."""
+    """Count the items of the categories that have as many dots."""
     counts: Counts = {}
-    everywhere = replace(scope, channels=(), group_by=("category",))
-    for span in (everywhere.before(), everywhere):
-        found: Counts = {}
-        for (currency, period, code), group in index.groups(span).items():
-            if code is not None and code.count(".") >= dots:
+    for moment, by_code in index.item_counts(replace(scope, group_by=("category",))).items():
+        for code, items in by_code.items():
+            if code.count(".") >= dots:
                 above = ".".join(code.split(".")[: dots + 1])
-                by_code = found.setdefault((currency, period), {})
-                by_code[above] = by_code.get(above, 0) + group.n
-        counts |= found
+                found = counts.setdefault(moment, {})
+                found[above] = found.get(above, 0) + items
     return counts

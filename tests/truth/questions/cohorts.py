@@ -47,6 +47,7 @@ def expected(index: Index, scope: Scope) -> list[dict[str, Any]]:
         rows.append(
             {
                 "period": period,
+                "partial_period": scope.cuts(period),
                 **dict(zip(scope.group_by, groups, strict=True)),
                 "currency": currency,
                 "kind": scope.kind,

@@ -9,7 +9,7 @@ from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.exact import percentile
 from tests.truth.footprint import summary
-from tests.truth.index import Index
+from tests.truth.index import Index, window_end
 
 BAND_DAYS = 30
 _QUERY_CHARACTERS_MAX = 200
@@ -199,7 +199,8 @@ def path_of(index: Index, code: str) -> list[frozenset[str]]:
 
 def _channels(index: Index, iid: str) -> list[dict[str, Any]]:
     return index.rows(
-        "SELECT channel, count(*) AS listings, max(day) AS last_seen_on FROM observations "
+        "SELECT channel, count(*) FILTER (kind = 'listing') AS listings, count(*) FILTER (kind = 'sale') AS sales, "
+        "max(day) AS last_seen_on FROM observations "
         "WHERE iid = ? GROUP BY channel ORDER BY channel",
         [iid],
     )
@@ -207,13 +208,14 @@ def _channels(index: Index, iid: str) -> list[dict[str, Any]]:
 
 def _band(index: Index, iid: str) -> dict[str, Any] | None:
     """Return the prices of the item's last days: listings where there are any, in the currency with most of them."""
-    last = index.column("SELECT max(day) FROM observations WHERE iid = ?", [iid])[0]
+    last = window_end(dict.fromkeys(index.column("SELECT day FROM observations WHERE iid = ?", [iid]), True))
     if last is None:
         return None
+    first = last - timedelta(days=BAND_DAYS - 1)
     best = index.rows(
-        "SELECT currency, kind, list(price ORDER BY price) AS prices, min(day) AS first, max(day) AS last FROM observations "
-        "WHERE iid = ? AND day > ? GROUP BY currency, kind ORDER BY kind, count(*) DESC, currency LIMIT 1",
-        [iid, last - timedelta(days=BAND_DAYS)],
+        "SELECT currency, kind, list(price ORDER BY price) AS prices FROM observations "
+        "WHERE iid = ? AND day BETWEEN ? AND ? GROUP BY currency, kind ORDER BY kind, count(*) DESC, currency LIMIT 1",
+        [iid, first, last],
     )[0]
     prices = best["prices"]
     return {
@@ -224,8 +226,8 @@ def _band(index: Index, iid: str) -> dict[str, Any] | None:
         "high": prices[-1],
         "observations": len(prices),
         "set_aside": 0,
-        "from": best["first"],
-        "to": best["last"],
+        "from": first,
+        "to": last,
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.truth.exact import Near, share
 from tests.truth.index import Index, Scope
-from tests.truth.questions.price_index import Cells, cells_of, jevons
+from tests.truth.questions.price_index import ITEMS_MAX, Cells, cells_of, digits, intervals, jevons
 
 UNKNOWN = {"index_change": None, "share_matched": None}
 
@@ -16,16 +16,23 @@ def price_changes(index: Index, scope: Scope) -> Callable[[str, date], dict[str,
     """Return what tells the two columns of a currency and period; of both kinds together nothing is compared."""
     if scope.kind == "both":
         return lambda currency, period: UNKNOWN
-    before, now = cells_of(index, scope.before()), cells_of(index, scope)
-    found = {currency: before.get(currency, {}) | now.get(currency, {}) for currency in before.keys() | now.keys()}
+    before, now = cells_of(index, scope.compared()), cells_of(index, scope)
 
     def columns(currency: str, period: date) -> dict[str, Any]:
-        cells: dict[date, Cells] = found.get(currency, {})
-        here, earlier = cells.get(period), cells.get(scope.period_before(period))
+        here: Cells | None = now.get(currency, {}).get(period)
+        earlier: Cells | None = before.get(currency, {}).get(scope.period_before(period))
         if here is None or earlier is None:
             return UNKNOWN
-        pairs = [(earlier[iid], here[iid]) for iid in sorted(here.keys() & earlier.keys())]
-        change = Near(Fraction(jevons(pairs)) - 1, places=6) if pairs else None
-        return {"index_change": change, "share_matched": share(len(pairs), len(here))}
+        both = sorted(here.keys() & earlier.keys())
+        matched, items = ({iid for iid, _ in cells_} for cells_ in (both, here))
+        part = {"share_matched": share(len(matched), len(items))}
+        if not both:
+            return {"index_change": None, **part}
+        change = jevons([(earlier[key], here[key]) for key in both])
+        if len({iid for iid, _ in (*here, *earlier)}) > ITEMS_MAX:
+            return {"index_change": Near(Fraction(change) - 1, places=1), **part}  # an interval of groups is not judged
+        low, high = intervals([earlier, here], [1.0, change], jevons, "jevons")[1]
+        places = digits(low and low / 100, high and high / 100)
+        return {"index_change": Near(Fraction(change) - 1, places=places), **part}
 
     return columns

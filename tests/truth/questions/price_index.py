@@ -1,12 +1,16 @@
 """Price indices, chained: each period's prices of the same items against the period before, from the source files."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 from typing import Any, NamedTuple
+
+from scipy import stats
 
 from tests.truth.client import Client
 from tests.truth.compare import Question
@@ -16,14 +20,16 @@ from tests.truth.questions.scopes import parameters_of, random_scope
 
 
 class Cell(NamedTuple):
-    """An item in a period: its price, and the units sold."""
+    """An item of a channel in a period: its price, and the units sold."""
 
     price: float
     units: int
 
 
-Cells = dict[str, Cell]
+Cells = dict[tuple[str, str], Cell]
+"""By item and channel; the channel is empty where items are compared over all channels."""
 Pair = list[tuple[Cell, Cell]]
+ITEMS_MAX, MATCHED_LEAST = 200, 3
 
 
 def _value(pairs: Pair, price: int, units: int) -> float:
@@ -58,57 +64,123 @@ def price_index(client: Client, index: Index, random: Random, count: int) -> Ite
     for _ in range(count):
         scope = replace(random_scope(index, random, named=True), group_by=(), kind=random.choice(["listing", "sale"]))
         method = random.choice([*_UNWEIGHTED, *(_WEIGHTED if scope.kind == "sale" else ())])
-        parameters = {**parameters_of(scope), "group_by": [], "method": method, "outliers": "include"}
+        match = random.choice(["channel", "channel", "item"])
+        parameters = {**parameters_of(scope), "group_by": [], "method": method, "outliers": "include", "match": match}
         found = client.get("/index/prices/index", parameters).body
-        rows = list(_rows(index, scope, method))
+        rows = list(_rows(index, scope, method, match, found.get("data", [])))
         if not rows and method in _WEIGHTED:
             yield Question(f"price index {parameters}", found.get("status", found), 400)
         else:
             yield Question(f"price index {parameters}", found.get("data", found), rows)
 
 
-def _rows(index: Index, scope: Scope, method: str) -> Iterator[dict[str, Any]]:
+def _rows(index: Index, scope: Scope, method: str, match: str, shown: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the expected rows. Of many items the interval is one of groups: it is taken from the answer, for digits."""
     formula = (_UNWEIGHTED | _WEIGHTED)[method]
     medians = index.groups(scope)
-    for currency, periods in sorted(cells_of(index, scope).items()):
-        level: float | None = 100.0
-        before: Cells | None = None
-        earlier: date | None = None
-        first = medians[currency, min(periods)].median
-        for period, cells in sorted(periods.items()):
-            matched = sorted(cells.keys() & before.keys()) if before is not None else []
-            if before is not None:
-                step = formula([(before[iid], cells[iid]) for iid in matched]) if matched else None
-                level = None if step is None or level is None else level * step
+    answered = {(row["currency"], row["period"]): (row["low"], row["high"]) for row in shown}
+    for currency, periods in sorted(cells_of(index, scope, match).items()):
+        labels = sorted(periods)
+        cells = [periods[period] for period in labels]
+        levels = _levels(cells, formula)
+        many = len({iid for here in cells for iid, _ in here}) > ITEMS_MAX
+        bounds = [(None, None)] * len(cells) if many else intervals(cells, levels, formula, method)
+        first = medians[currency, labels[0]].median
+        for place, (period, here) in enumerate(zip(labels, cells, strict=True)):
+            before = cells[place - 1] if place else None
+            low, high = answered.get((currency, str(period)), (None, None)) if many else bounds[place]
+            level, places = levels[place], digits(low, high)
+            items, other = {iid for iid, _ in here}, {iid for iid, _ in before or ()}
+            both = here.keys() & before.keys() if before is not None else set()
+            matched = {iid for iid, _ in both}
             median = medians[currency, period].median
-            yield {
+            row = {
                 "period": period,
                 "currency": currency,
                 "kind": scope.kind,
-                "index": None if level is None else Near(Fraction(level), places=6),
-                "items": len(cells),
+                "index": None if level is None else Near(Fraction(100 * level), places=places),
+                "items": len(items),
                 "matched_items": None if before is None else len(matched),
-                "share_matched": None if before is None else share(len(matched), len(cells)),
-                "new_items": None if before is None else len(cells) - len(matched),
-                "vanished_items": None if before is None else len(before) - len(matched),
-                "compared_with": earlier,
+                "matched_prices": None if before is None else len(both),
+                "share_matched": None if before is None else share(len(matched), len(items)),
+                "new_items": None if before is None else len(items - matched),
+                "vanished_items": None if before is None else len(other - matched),
+                "compared_with": labels[place - 1] if place else None,
                 "median": median,
                 "median_index": Near(100 * median / first, places=6) if first else None,
             }
-            before, earlier = cells, period
+            if not many:
+                row |= {
+                    name: None if bound is None else Near(Fraction(bound), places=places)
+                    for name, bound in (("low", low), ("high", high))
+                }
+            yield row
 
 
-def cells_of(index: Index, scope: Scope) -> dict[str, dict[date, Cells]]:
-    """Return each item's price above zero and units, by currency and period."""
+def _levels(cells: list[Cells], formula: Callable[[Pair], float], without: str | None = None) -> list[float | None]:
+    """Return the chained index of each period, the first at 1, of all items but one."""
+    levels: list[float | None] = [1.0]
+    for before, here in pairwise(cells):
+        matched = sorted(key for key in here.keys() & before.keys() if key[0] != without)
+        step = formula([(before[key], here[key]) for key in matched]) if matched else None
+        levels.append(None if step is None or levels[-1] is None else levels[-1] * step)
+    return levels
+
+
+def intervals(
+    cells: list[Cells], levels: list[float | None], formula: Callable[[Pair], float], method: str
+) -> list[tuple[float | None, float | None]]:
+    """Return each period's 95 % interval, by leaving out each item in turn."""
+    items = {iid for here in cells for iid, _ in here}
+    others = [_levels(cells, formula, iid) for iid in sorted(items)]
+    found: list[tuple[float | None, float | None]] = [(None, None)]
+    matched, equal = len(items), math.inf
+    for place in range(1, len(cells)):
+        before, here = cells[place - 1], cells[place]
+        totals = [math.fsum(weight(cell, method) for cell in side.values()) for side in (before, here)]
+        weights: dict[str, float] = defaultdict(float)
+        for iid, channel in here.keys() & before.keys():
+            sides = (before[iid, channel], here[iid, channel])
+            weights[iid] += sum(weight(cell, method) / total for cell, total in zip(sides, totals, strict=True))
+        matched = min(matched, len(weights))
+        if weights:
+            equal = min(equal, math.fsum(weights.values()) ** 2 / math.fsum(w * w for w in weights.values()))
+        level, left = levels[place], [other[place] for other in others]
+        known = [one for one in left if one is not None]
+        if matched < MATCHED_LEAST or level is None or len(known) < len(left):
+            found.append((None, None))
+            continue
+        error = math.sqrt((equal - 1) / equal * math.fsum(math.log(one / level) ** 2 for one in known))
+        half = error * float(stats.t.ppf(0.975, max(equal - 1, 1)))
+        spread = error > 1e-9
+        found.append((100 * level * math.exp(-half), 100 * level * math.exp(half)) if spread else (None, None))
+    return found
+
+
+def weight(cell: Cell, method: str) -> float:
+    """Return how much a price counts in an index."""
+    if method in _WEIGHTED:
+        return cell.price * cell.units
+    return cell.price if method == "dutot" else 1.0
+
+
+def digits(low: float | None, high: float | None) -> int:
+    """Return how many decimals are shown: two digits of the interval's width, six where it is unknown."""
+    return 6 if low is None or high is None else min(max(1 - math.floor(math.log10(high - low)), 0), 6)
+
+
+def cells_of(index: Index, scope: Scope, match: str = "channel") -> dict[str, dict[date, Cells]]:
+    """Return each price above zero with its units, by currency and period."""
     condition, values = scope.condition()
     unit_value = "sum(price::DOUBLE * units) / sum(units)"
     price = unit_value if scope.kind == "sale" else "exp(avg(ln(price::DOUBLE)))"
+    channel = "channel" if match == "channel" else "''"
     found = index.db.execute(
-        f"SELECT currency, {scope.period()}, iid, {price}, sum(units) FROM observations WHERE {condition} AND price > 0 "
+        f"SELECT currency, {scope.period()}, iid, {channel}, {price}, sum(units) FROM observations WHERE {condition} AND price > 0 "
         "GROUP BY ALL",
         values,
     ).fetchall()
     cells: dict[str, dict[date, Cells]] = {}
-    for currency, period, iid, amount, units in found:
-        cells.setdefault(currency, {}).setdefault(period, {})[iid] = Cell(amount, int(units))
+    for currency, period, iid, code, amount, units in found:
+        cells.setdefault(currency, {}).setdefault(period, {})[iid, code] = Cell(amount, int(units))
     return cells

@@ -8,7 +8,8 @@ from typing import Any
 from tests.truth.client import Client
 from tests.truth.compare import Question
 from tests.truth.exact import percentile
-from tests.truth.index import Index
+from tests.truth.index import Index, window_end
+from tests.truth.outliers import Observed, outliers
 
 WINDOWS = (7, 30, 90, 365)
 DEFAULT_DAYS = 90
@@ -24,14 +25,18 @@ def pricing(client: Client, index: Index, random: Random, count: int) -> Iterato
         if "data" not in found:
             yield Question(text, found, "an answer")
             continue
-        meta = {name: found["meta"][name] for name in ("from", "to", "coverage", "statistics")}
+        meta = {name: found["meta"][name] for name in ("from", "to", "coverage", "statistics", "outliers")}
         yield Question(text, {"data": found["data"], "meta": meta}, expected(index, iid, parameters))
 
 
 def expected(index: Index, iid: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the expected rows and their meta."""
     condition, values = _condition(iid, parameters)
-    last = parameters.get("to") or index.column(f"SELECT max(day) FROM observations WHERE {condition}", values)[0]
+    observed = dict.fromkeys(index.column(f"SELECT day FROM observations WHERE {condition}", values), True)
+    settled = window_end(observed)
+    assert settled is not None
+    asked_later = parameters.get("from", settled) > settled
+    last = parameters.get("to") or (max(observed) if asked_later else settled)
     first = parameters.get("from") or last - timedelta(days=DEFAULT_DAYS - 1)
     within = [*values, first, last]
     rows = index.rows(
@@ -53,8 +58,29 @@ def expected(index: Index, iid: str, parameters: dict[str, Any]) -> dict[str, An
         "to": last,
         "coverage": coverage,
         "statistics": list(_statistics(index, condition, values, first, last)),
+        "outliers": {"mode": "include", "set_aside": _set_aside(index, iid, parameters, first, last)},
     }
     return {"data": [_row(row) for row in rows], "meta": meta}
+
+
+def _set_aside(index: Index, iid: str, parameters: dict[str, Any], first: date, last: date) -> int:
+    """Count the outliers among the rows that are shown; all rows of their month decide on them."""
+    found = index.rows(
+        "SELECT day, channel, kind, currency, (price * 10 ** minor(currency))::BIGINT AS price, "
+        "coalesce((list_price * 10 ** minor(currency))::BIGINT, 0) AS list_price FROM observations WHERE iid = ?",
+        [iid],
+    )
+    months: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in found:
+        months.setdefault((row["day"].replace(day=1), row["kind"], row["currency"]), []).append(row)
+    count = 0
+    for (_, kind, currency), rows in months.items():
+        if (parameters.get("kind") or kind, parameters.get("currency") or currency) == (kind, currency):
+            flags = outliers([Observed(row["channel"], row["day"], row["price"], row["list_price"]) for row in rows])
+            for row, flag in zip(rows, flags, strict=True):
+                shown = not parameters.get("channel") or row["channel"] in parameters["channel"]
+                count += flag and shown and first <= row["day"] <= last
+    return count
 
 
 def _narrowed(index: Index, random: Random, iid: str) -> dict[str, Any]:

@@ -19,7 +19,8 @@ WITH lowest AS (
     FROM observations WHERE {condition}
     QUALIFY 1 = row_number() OVER (PARTITION BY iid, channel, currency, day ORDER BY price, list_price NULLS LAST)),
 compared AS (
-    SELECT *, lag(price) OVER series AS price_before, coalesce(lag(announced) OVER series, false) AS announced_before
+    SELECT *, lag(price) OVER series AS price_before,
+           coalesce(lag(announced) OVER series AND day - lag(day) OVER series <= 31, false) AS announced_before
     FROM lowest WINDOW series AS (PARTITION BY iid, channel, currency ORDER BY day)),
 levels AS (
     SELECT *, max(CASE WHEN announced AND (NOT announced_before OR price <> price_before) THEN day END) OVER (
@@ -28,7 +29,7 @@ levels AS (
 begun AS (
     SELECT * FROM levels WHERE announced AND (NOT announced_before OR price < price_before) AND day BETWEEN ? AND ?),
 judged AS (
-    SELECT *, CASE WHEN before.days < 30 OR (announced_before AND earlier >= day - 30) THEN 'undecided'
+    SELECT *, CASE WHEN before.days < 30 OR ({undecided} AND announced_before AND earlier >= day - 30) THEN 'undecided'
                    WHEN price >= before.least THEN 'not_below'
                    WHEN list_price <= before.least THEN 'holding' ELSE 'overstated' END AS verdict
     FROM begun, LATERAL (
@@ -49,7 +50,11 @@ def reductions(client: Client, index: Index, random: Random, count: int) -> Iter
     for _ in range(count):
         categories = random.sample(index.known_categories, random.choice((0, 0, 1, 2)))
         scope = replace(random_insight(index, random, days), categories=sorted(categories), kind="listing")
-        parameters = {**everything(scope), "kind": None}
+        if random.random() < 0.3:
+            scope = replace(scope, brands=sorted(random.sample(index.known_brands, min(5, len(index.known_brands)))))
+        # Whether steps count as one reduction: not stated, or stated that they do not.
+        progressive = random.choice([None, "false"])
+        parameters = {**everything(scope), "kind": None, "progressive": progressive}
         if random.random() < 0.2:
             scope = index.default_window(scope)
             parameters |= {"from": None, "to": None}
@@ -57,16 +62,20 @@ def reductions(client: Client, index: Index, random: Random, count: int) -> Iter
         meta = found.get("meta", {})
         ours = {"data": found.get("data", found), "from": meta.get("from"), "to": meta.get("to")}
         yield Question(
-            f"reductions {parameters}", ours, {"data": expected(index, scope), "from": scope.first, "to": scope.last}
+            f"reductions {parameters}",
+            ours,
+            {"data": expected(index, scope, progressive), "from": scope.first, "to": scope.last},
         )
 
 
-def expected(index: Index, scope: Scope) -> list[dict[str, Any]]:
+def expected(index: Index, scope: Scope, progressive: str | None) -> list[dict[str, Any]]:
     """Return the expected rows; the first reductions of a range are judged by the days before it."""
     condition, values = replace(scope, first=scope.first - timedelta(days=31)).condition()
-    query = _ANNOUNCED.format(condition=condition, period=scope.period())
+    undecided = "true" if progressive is None else "false"
+    query = _ANNOUNCED.format(condition=condition, period=scope.period(), undecided=undecided)
     rows = index.rows(query, [*values, scope.first, scope.last])
     for row in rows:
+        row["partial_period"] = scope.cuts(row["period"])
         decided = row["announced"] - row["undecided"]
         row["share_holding"] = share(row["holding"], decided) if decided else None
     return rows

@@ -39,7 +39,7 @@ def random_kind(random: Random) -> str | None:
 
 def random_insight(index: Index, random: Random, days: Sequence[date] = ()) -> Scope:
     """Return a random scope of insights, which know no brands, categories or groups; around one of `days`."""
-    first, last = random_range(random, days or index.known_days)
+    first, last = random_range(random, days or random_days(index, random))
     channels = sorted(random.sample(index.known_channels, min(2, len(index.known_channels))))
     return Scope(
         first,
@@ -56,9 +56,17 @@ def everything(scope: Scope) -> dict[str, Any]:
     return {**parameters_of(scope), "outliers": "include"}
 
 
+def random_days(index: Index, random: Random) -> list[date]:
+    """Return the days with observations of a random currency.
+
+    Of all days those of a source with years of months would be chosen nearly always, and no other source be asked for.
+    """
+    return index.seen_days(Scope(date.min, date.max, currency=random.choice(index.known_currencies)))
+
+
 def random_range(random: Random, days: Sequence[date]) -> tuple[date, date]:
     """Return a random range around one of the days: a day, weeks or months long."""
-    middle, length = random.choice(days), random.choice([1, 3, 7, 10, 31, 90, 200])
+    middle, length = random.choice(days), random.choice([1, 3, 7, 10, 31, 90, 200, 1_000])
     first = middle - timedelta(days=random.randrange(length))
     return first, first + timedelta(days=length - 1)
 

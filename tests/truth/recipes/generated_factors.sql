@@ -7,5 +7,5 @@ INSERT INTO sources VALUES ('generated_factors', 'CC0-1.0');
 INSERT INTO refused SELECT 'generated_factors', 'generated_factors.csv', number + 1 FROM file WHERE NOT usable;
 
 INSERT INTO factor_rows
-SELECT 'generated_factors', 'category', code, indicator, value::DECIMAL(38, 24), 'mean of nothing real'
+SELECT 'generated_factors', 'category', code, indicator, value::DECIMAL(38, 24), 'mean of nothing real', 'as_sold'
 FROM file CROSS JOIN LATERAL (VALUES ('co2e_kg', co2), ('water_l', water)) f(indicator, value) WHERE usable;

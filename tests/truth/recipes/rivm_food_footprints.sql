@@ -26,11 +26,14 @@ CREATE OR REPLACE TEMP TABLE crosswalk AS SELECT * FROM (VALUES
     ('Graanproducten en bindmiddelen', 'noodles-cooking-needs-processed-food-cold.non-instant-italian-pasta'),
     ('Graanproducten en bindmiddelen', 'noodles-cooking-needs-processed-food-cold.non-instant-oriental-noodles'),
     ('Graanproducten en bindmiddelen', 'bakery-cereals-spreads.breakfast-cereals'),
-    ('Kaas', 'dairy-soy-products-eggs.cheese-yoghurt-products'),
+    ('Melk en melkproducten', 'dairy-soy-products-eggs.cheese-yoghurt-products.yoghurt'),
+    ('Melk en melkproducten', 'dairy-soy-products-eggs.cheese-yoghurt-products.yoghurt-drinks-lactic-drinks'),
+    ('Melk en melkproducten', 'dairy-soy-products-eggs.cheese-yoghurt-products.yoghurt-flavour-drinks'),
+    ('Kaas', 'dairy-soy-products-eggs.cheese-yoghurt-products.cheese-slices-shredded-cheese-hard-cheese'),
+    ('Kaas', 'dairy-soy-products-eggs.cheese-yoghurt-products.cheese-spreads-cheese-snacks'),
     ('Vetten en oliën', 'rice-oil-canned-food-fruits-vegetables-meat.edible-oil-cooking-oil'),
     ('Vetten en oliën', 'dairy-soy-products-eggs.butter-margarine'),
     ('Vleesvervangers en zuivelvervangers', 'dairy-soy-products-eggs.bean-curd-products'),
-    ('Vleesvervangers en zuivelvervangers', 'dairy-soy-products-eggs.soy-drinks-instant-soy-milk'),
     ('Alcoholische dranken', 'beer-wines-spirits'),
     ('Hartige sauzen', 'noodles-cooking-needs-processed-food-cold.condiments-sauces-cooking-needs'),
     ('Hartige snacks en zoutjes', 'candies-biscuits-snacks.snacks'),
@@ -42,7 +45,7 @@ SELECT 'rivm_food_footprints', 'rivm_food_footprints.csv', line FROM file ANTI J
 
 INSERT INTO factor_rows
 SELECT 'rivm_food_footprints', 'category', code, indicator, value,
-       'mean of the food group, cradle to consumption, per kilogram (RIVM 2021)'
+       'mean of the food group, cradle to consumption, per kilogram (RIVM 2021)', 'as_consumed'
 FROM file JOIN crosswalk USING (food_group)
 CROSS JOIN LATERAL (VALUES ('co2e_kg', co2e_kg), ('water_l', water_l), ('land_use_m2a', land_use_m2a),
                            ('acidification_kg_so2e', acidification_kg_so2e)) f(indicator, value) WHERE value IS NOT NULL;

@@ -359,8 +359,12 @@ def test_members_of_a_list_with_ids_of_their_own_are_items_of_their_own(tmp_path
         (("7,Mug,9.90,2026-10-01", "7,Mug,6.00,2026-10-01"), True),
         (("7,Mug,9.90,2026-10-01", "7,Mug,9.90,2026-10-01"), False),
         (("7,Mug,9.90,2026-10-01", "7,Mug,6.00,2026-10-02"), False),
+        (("7,Mug,9.90,2026-10-01 09:15", "7,Mug,6.00,2026-10-01 17:40"), True),
+        (("7,Mug,9.90,2026-10-01T09:15:00Z", "7,Mug,6.00,2026-10-01T17:40:02Z"), True),
+        (("7,Mug,9.90,2026-10-01 09:15", "7,Mug,9.90,2026-10-01 17:40"), False),
+        (("7,Mug,9.90,2026-10-01 09:15", "7,Mug,6.00,2026-10-02 09:15"), False),
     ],
-    ids=["two price lists", "twice", "two days"],
+    ids=["two price lists", "twice", "two days", "two times", "two times of UTC", "one price", "two days and times"],
 )
 def test_prices_of_one_item_that_would_replace_one_another_are_said(
     tmp_path: Path, rows: tuple[str, ...], said: bool
@@ -1241,13 +1245,21 @@ def test_weights_in_the_one_unit_that_stands_beside_them_are_in_kilograms(
     found = tried(path, tmp_path)
     assert [item["attributes"] for item in found.found.items] == [{"weight_kg": kilograms}] * 3
     assert found.doubts("weight") == ""
-    path.write_text(path.read_text() + "9,Tea,1,stone,2.50,EUR,2,kg\n")
+    path.write_text(path.read_text() + "9,Tea,1,bushel,2.50,EUR,2,kg\n")
     later = Previewer(found.mapping, shown=9).of_items([path], Transformer(found.mapping, {}))
     assert later.items[-1]["attributes"] == {}
 
 
-def test_weights_whose_column_of_units_has_others_than_kilograms_are_a_question(tmp_path: Path) -> None:
+def test_weights_are_read_in_the_units_that_a_column_beside_them_has(tmp_path: Path) -> None:
     rows = "1,Tea,0.3,lb,2.50,EUR\n2,Rice,2,kg,3.50,EUR\n3,Salt,1.1,lb,0.50,EUR\n"
+    found = tried(put(tmp_path, f"product_id,name,weight,weight_unit,price,currency\n{rows}"), tmp_path)
+    weights = [Decimal(item["attributes"]["weight_kg"]) for item in found.found.items]
+    assert weights == [Decimal("0.136077711"), 2, Decimal("0.498951607")]
+    assert found.doubts("weight") == ""
+
+
+def test_weights_whose_column_of_units_has_unknown_ones_are_a_question(tmp_path: Path) -> None:
+    rows = "1,Tea,0.3,bu,2.50,EUR\n2,Rice,2,kg,3.50,EUR\n3,Salt,1.1,bu,0.50,EUR\n"
     found = tried(put(tmp_path, f"product_id,name,weight,weight_unit,price,currency\n{rows}"), tmp_path)
     assert [item["attributes"]["weight"] for item in found.found.items] == ["0.3", "2", "1.1"]
     assert "kg or g" in found.doubts("weight")

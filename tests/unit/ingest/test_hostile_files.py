@@ -16,7 +16,7 @@ import pytest
 from shared.errors import LoadRefused
 from tests.unit.ingest.guessing import FILES
 from workers.ingest.read_json import DIGITS_MAX, json_rows
-from workers.ingest.read_sheet import sheet_rows
+from workers.ingest.read_sheet import UNPLACED, sheet_rows
 
 MAPPING = """source = "shop"
 title = "A shop"
@@ -216,3 +216,13 @@ def test_an_element_of_very_many_attributes_is_refused_at_once(tmp_path: Path) -
     (tmp_path / "a.xml").write_text(f"<r><i {attributes}/></r>")
     guessed, read = outcomes(tmp_path / "a.xml", records="r/i")
     assert "has more than 2,000 parts" in guessed and "has more than 2,000 parts" in read
+
+
+def test_a_cell_that_the_end_of_a_piece_cuts_is_not_taken_for_one_without_a_place() -> None:
+    cell = b'<c r="A1" t="inlineStr"><is><t>tea</t></is></c>'
+    sheet = cell * 40
+    for cut in range(len(sheet) - len(cell), len(sheet)):
+        assert not any(form.search(piece) for form in UNPLACED for piece in (sheet[:cut], sheet[cut - 1_000 :]))
+    # A cell without a place is found, as is one that is longer than what two pieces have in common.
+    for without in (b'<c t="n"><v>1</v></c>', b"<x:c/>", b"<c>", b"<c" + b" " * 1_024):
+        assert any(form.search(sheet + without) for form in UNPLACED)

@@ -1,6 +1,7 @@
 """A mapping: its mistakes, where its fields come from, and which days it reads."""
 
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pytest
 from shared.errors import LoadRefused
 from shared.index.identifiers import slug
 from shared.text import in_ascii
+from shared.units.names import contents
 from workers.ingest import clean
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import is_format, parsed, shown
@@ -111,7 +113,7 @@ def test_an_amount_is_exact_rounded_as_asked_or_nothing() -> None:
         assert read.given.to_pylist() == [in_ascii(text)], field
 
 
-def test_a_weight_that_ends_a_name() -> None:
+def test_a_weight_is_read_as_unit_prices_read_it() -> None:
     for text, weight in (
         ("Bun 210g", "0.21"),
         ("Rice 1.5 KG", "1.5"),
@@ -130,8 +132,12 @@ def test_a_weight_that_ends_a_name() -> None:
         ("Oats 1 kg + 200 g", None),
         ("Oats 1kg+2x200g", None),
         ("Chicken 800-1000g", None),
-        ("Butter 1/2 kg", None),
-        ("Powder 2,500 g", None),
+        ("Butter 1/2 kg", "0.5"),
+        ("Powder 2,500 g", "2.5"),
+        ("Coffee 36g x 10", "0.36"),
+        ("Oatmeal 175g (35g x 5)", "0.175"),
+        ("Butter 195 GM (unsalted)", "0.195"),
+        ("Third 1/3 kg", "0.333333333333333333333333333333"),
         ("Powder 0,500 kg", "0.5"),
         ("Farine 1\u00a0500 g", "1.5"),
         ("Mehl 1'500 g", "1.5"),
@@ -143,14 +149,18 @@ def test_a_weight_that_ends_a_name() -> None:
         ("Ham-200g", "0.2"),
     ):
         assert quantity(text, "kg") == weight, text
+        priced = [content.amount for content in contents(text or "", {}) if content.per == "kg"]
+        assert priced == ([pytest.approx(Fraction(weight), rel=1e-20)] if weight else []), text
 
 
-def test_a_volume_that_ends_a_name() -> None:
+def test_a_volume_is_read_as_unit_prices_read_it() -> None:
     for text, volume in (
         ("Water 3 × 250 ml", "0.75"),
         ("Milk 1L", "1"),
         ("Wine 75cl.", "0.75"),
         ("Beer 24's x 330ML", "7.92"),
+        ("Milk 250mL x 6", "1.5"),
+        ("Milk 1 LT", "1"),
         ("Bun 210g", None),
     ):
         assert quantity(text, "l") == volume, text

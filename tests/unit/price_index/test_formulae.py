@@ -393,7 +393,7 @@ def test_quantity_index_is_the_price_index_of_the_exchanged_panel() -> None:
 
 
 def test_coverage_counts_matched_new_and_vanished_items() -> None:
-    found = coverage(GAPS.present(), [0, 0, 1, 2, 3])[3]
+    found = coverage(GAPS.present(), [0, 0, 1, 2, 3], np.arange(GAPS.items))[3]
     assert (found.items, found.matched, found.new, found.vanished, found.share_matched) == (2, 2, 0, 1, 1.0)
 
 

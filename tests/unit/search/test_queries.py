@@ -21,7 +21,7 @@ from edge.http.context import CONTEXT, Context
 from edge.http.lists import CursorSigner
 from edge.http.parameters import PARSER, QUERY
 from edge.http.problems import Problem
-from edge.http.routing import RULE
+from edge.http.routing import register
 from edge.search import answers as schemas
 from edge.search import engine as engine_module
 from edge.search.answers import Search, SearchAnswers, search_parameters
@@ -145,7 +145,7 @@ def search(tmp_path: Path) -> Search:
 async def ask(search: Search, **parameters: Any) -> dict[str, Any]:
     asked = {"limit": 20, "brand": None, "category": None, "product_type": None, "cursor": None, **parameters}
     app = web.Application()
-    app[RULE] = {}
+    register(app, ())
     request = make_mocked_request("GET", "/v1/index/search", app=app)
     request[CONTEXT] = Context("request", "charge", "192.0.2.1")
     request[QUERY] = asked
@@ -314,6 +314,24 @@ async def test_loads_between_pages_neither_repeat_nor_skip_an_item(tmp_path: Pat
     moved = await read_all(engine, "classic", load)
     assert moved == still
     assert engine.data_version == 4
+    engine.close()
+
+
+async def test_a_cursor_lives_until_the_fifth_load_however_often_an_index_is_merged(tmp_path: Path) -> None:
+    whole = list(documents(400))
+    build(whole, tmp_path, 1)
+    engine = SearchEngine(tmp_path, Log("edge", stream=io.StringIO()), check_seconds=0.0)
+    first = await engine.find(SearchQuery(q="classic", limit=7))
+    for version in range(2, 6):
+        for _ in range(2):  # the load, and the merge of its segments
+            build(whole, tmp_path, version)
+            assert (await engine.find(SearchQuery(q="classic", limit=7))).data_version == version
+        second = await engine.find(SearchQuery(q="classic", limit=7, after=first.next))
+        assert second.data_version == 1
+    build(whole, tmp_path, 6)
+    assert (await engine.find(SearchQuery(q="classic", limit=7))).data_version == 6
+    with pytest.raises(CursorExpired):
+        await engine.find(SearchQuery(q="classic", limit=7, after=first.next))
     engine.close()
 
 

@@ -77,12 +77,27 @@ class Range(NamedTuple):
         first: Array = months.astype("M8[M]").astype("M8[D]").astype("i8")
         return first
 
+    def within_one_period(self, month: date) -> bool:
+        """Return whether the whole of a month is in the range, and all of its days in one period."""
+        ends = month_after(month) - timedelta(days=1)
+        return self.granularity in (None, *_MONTHS) and self.first <= month and ends <= self.last
+
+    def holds_part_of(self, period: int) -> bool:
+        """Return whether the range begins or ends inside the period with this first day."""
+        ends = last_day_of(day_of(period), self.granularity, date.max) if self.granularity else self.last
+        return period < number(self.first) or ends > self.last
+
     def before(self) -> "Range":
-        """Return the one period before the first: a whole one, or as many days as the range has."""
+        """Return the whole periods, not all of the range, with which its rows are compared: the one before the first.
+
+        Where the range begins inside its first period and goes beyond it, the whole of that one too, for the second.
+        """
         first = day_of(self.periods_of(np.array([number(self.first)]))[0])
         last = first - timedelta(days=1)
         starts = {"month": last.replace(day=1), "week": last - timedelta(days=last.weekday()), "day": last}
-        return Range(starts.get(self.granularity or "", first - timedelta(days=self.days)), last, self.granularity)
+        start = starts.get(self.granularity or "", first - timedelta(days=self.days))
+        ends = last_day_of(first, self.granularity, self.last)
+        return Range(start, ends if first < self.first and ends < self.last else last, self.granularity)
 
 
 def last_day_of(first: date, granularity: str | None, last: date) -> date:

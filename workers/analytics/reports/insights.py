@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shared.analytics.results import FOUR_DECIMALS, SIX_DECIMALS, Rows
@@ -13,22 +14,20 @@ from workers.analytics.reports.filters import Category, Filter, Tree, brand_ids,
 from workers.analytics.reports.price_change import (
     PRICE_CHANGE,
     PRICE_CHANGE_METHOD,
+    PRICE_CHANGE_ROUNDING,
     PRICE_CHANGE_UNITS,
-    ROUNDED_PRICE_CHANGE,
     Figure,
     PriceChanges,
-    Ranks,
     change,
-    counts,
     figures,
     period_before,
-    seed_of,
 )
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import (
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
     DISCOUNTS,
+    LIMIT,
     LIMIT_MAX,
     MONEY,
     ROUNDED_DISCOUNTS,
@@ -43,25 +42,40 @@ from workers.analytics.reports.result import (
     with_channel,
 )
 from workers.analytics.reports.result import METHOD as OUTLIERS
+from workers.analytics.reports.standings import Counted, ItemCounts, Moment, Rank, Ranks, Subject, TotalOf, total_of
 from workers.analytics.reports.window import range_of
 
 _FILTERED_BY = ("channel", "currency", "kind", "outliers")
+STANDING_METHOD = (
+    "the period before is the whole one of the same kind right before, or as many days as the range has; ranks and "
+    "shares count the distinct items that the filters find, in each channel apart where rows are grouped by channel"
+)
 
 
 class _Insights:
-    """Insights of a snapshot; outliers and days with data are counted over all rows. `scope`: whose ranks they show."""
+    """Insights of a snapshot; outliers and days with data are counted over all rows.
 
-    def __init__(self, reader: Reader, chosen: Filter, seed: int, scope: str) -> None:
+    `subject`: whose ranks they show; `by_channel`: whether each row is of one channel, and so is its rank.
+    """
+
+    def __init__(
+        self, reader: Reader, chosen: Filter, subject: Subject, *, by_channel: bool, total_of: TotalOf
+    ) -> None:
         self._reader = reader
         self._before = reader.of(reader.days.before())
         self._chosen = chosen
-        self._seed = seed
+        self._grouped = by_channel
         self._codes = channel_codes(reader.connection)
         self._outliers: dict[Key, int] = {}
         self.seen: set[int] = set()
         self.aside = SetAside(reader, chosen)
-        self._counts = counts(reader, scope, None, chosen)
-        self._all_counts = {**counts(self._before, scope, None, chosen), **self._counts}
+        self._counted = ItemCounts(reader, subject, chosen, by_channel=by_channel, total_of=total_of)
+        # A first period that the range cuts ranks as it is, but as a whole where the second is compared with it.
+        self._counted_before = self._counted.now | self._counted.before
+
+    def _moment(self, key: Key, chosen: Filter) -> Moment:
+        channel = chosen.channels[0] if self._grouped and chosen.channels else 0
+        return channel, key.currency, key.period
 
     def _gather(self, chosen: Filter) -> tuple[dict[Key, Figure], dict[Key, Figure], PriceChanges]:
         """Return the figures of each period, those with the period before the first too, and the changes of prices."""
@@ -69,7 +83,7 @@ class _Insights:
         self.seen |= gathered.days
         self._outliers = self.aside.of(chosen)
         now = figures(gathered)
-        return now, {**now, **figures(self._before.gather(chosen))}, PriceChanges(self._reader, chosen, self._seed)
+        return now, {**now, **figures(self._before.gather(chosen))}, PriceChanges(self._reader, chosen)
 
     def _earlier(self, key: Key) -> Key:
         return key._replace(period=period_before(self._reader.days, key.period))
@@ -87,7 +101,7 @@ class _Insights:
             "median_change": median_change,
             "kind": self._chosen.kind,
             **now.discounts,
-            **prices.columns(key, median_change),
+            **prices.columns(key),
         }
 
 
@@ -106,7 +120,15 @@ _CATEGORY = pa.struct(
         ("against_category", pa.float64()),
     ]
 )
-_PEER = pa.struct([("brand", pa.string()), ("name", pa.string()), ("observations", pa.int64()), ("median", MONEY)])
+_PEER = pa.struct(
+    [
+        ("brand", pa.string()),
+        ("name", pa.string()),
+        ("items", pa.int64()),
+        ("observations", pa.int64()),
+        ("median", MONEY),
+    ]
+)
 BRAND_SCHEMA = pa.schema(
     [
         ("period", pa.date32()),
@@ -137,14 +159,15 @@ BRAND_UNITS = {
     "median": "currency",
     "median_change": "ratio",
     "ranked": "brands",
-    "percentile": "percent of brands with fewer observations",
+    "percentile": "percent of brands with fewer items",
     "against_categories": "ratio",
     "categories.items": "items",
     "categories.observations": "observations",
-    "categories.share": "share of observations",
+    "categories.share": "share of items",
     "categories.median": "currency",
     "categories.category_median": "currency",
     "categories.against_category": "ratio",
+    "peers.items": "items",
     "peers.observations": "observations",
     "peers.median": "currency",
     **PRICE_CHANGE_UNITS,
@@ -157,18 +180,17 @@ BRAND_ROUNDING = {
             "against_categories",
             "categories.share",
             "categories.against_category",
-            *ROUNDED_PRICE_CHANGE,
             *ROUNDED_DISCOUNTS,
         ),
         SIX_DECIMALS,
     ),
+    **PRICE_CHANGE_ROUNDING,
     "percentile": FOUR_DECIMALS,
 }
 BRAND_METHOD = (
-    "medians are exact (percentile_cont over every observed price); rank and percentile count observations of all "
-    "channels; against_categories is the mean of median over category median, weighted by the brand's observations; "
-    f"peers have most observations in the brand's largest category; {OUTLIERS}; {PRICE_CHANGE_METHOD}; "
-    f"{DISCOUNT_METHOD}"
+    f"medians are exact (percentile_cont over every observed price); {STANDING_METHOD}; against_categories is the mean "
+    "of median over category median, weighted by the brand's items; peers have most items in the brand's largest "
+    f"category; {OUTLIERS}; {PRICE_CHANGE_METHOD}; {DISCOUNT_METHOD}"
 )
 
 
@@ -187,8 +209,9 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
         days = range_of(connection, tree, whole, parameters)
         reader = Reader(connection, tree, days, report_progress)
         chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
-        report = _Brands(reader, chosen, seed_of(connection, parameters))
-        page = None if one else report.page(parameters)
+        listing = None if one else with_defaults(parameters, sort="-items", limit=LIMIT)
+        report = _Brands(reader, chosen, by_channel=grouped, total_of=total_of(listing))
+        page = report.page(listing) if listing else None
         ids = one or (page.ids if page else ())
         rows = report.by_channel(ids) if grouped else report.rows(ids, chosen)
     return Answer(
@@ -205,18 +228,18 @@ def brands(connection: Connection, parameters: dict[str, Any], report_progress: 
 
 
 class _Brands(_Insights):
-    def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
-        super().__init__(reader, chosen, seed, "b")
-        self._ranks = {key: Ranks({b: n for b, n in by.items() if b}) for key, by in self._all_counts.items()}
+    def __init__(self, reader: Reader, chosen: Filter, *, by_channel: bool, total_of: TotalOf) -> None:
+        super().__init__(reader, chosen, "brand", by_channel=by_channel, total_of=total_of)
+        self._ranks, self._ranks_before = (
+            {moment: Ranks(items) for moment, items in counted.items()}
+            for counted in (self._counted.now, self._counted_before)
+        )
 
     def page(self, parameters: dict[str, Any]) -> Page:
-        """Return the brands that a list is about: those with observations in the range, sorted, from a position on."""
-        sums: dict[int, int] = {}
-        for by_brand in self._counts.values():
-            for brand, n in by_brand.items():
-                sums[brand] = sums.get(brand, 0) + n
-        names = brand_names(self._reader.connection, [brand for brand in sums if brand])
-        return page_of({b: Listed(sums[b], names[b][0]) for b in names}, parameters)
+        """Return the brands that a list is about: those with items in the range, sorted, from a position on."""
+        totals = self._counted.totals()
+        names = brand_names(self._reader.connection, list(totals))
+        return page_of({brand: Listed(n, names[brand][0]) for brand, n in totals.items()}, parameters)
 
     def by_channel(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
         """Return a row for each channel, brand, period and currency."""
@@ -240,7 +263,7 @@ class _Brands(_Insights):
         rows = []
         for key, figure in now.items():
             earlier = self._earlier(key)
-            row = self._row(key, figure, known.get(earlier), prices) | self._standing(key, earlier, names)
+            row = self._row(key, figure, known.get(earlier), prices) | self._standing(key, earlier, chosen, names)
             self._add_categories(row, figure, key, of_brand[key[:3]], of_category)
             row["peers"] = [_peer(names[peer.first_group], rivals[main[key[:3]]][peer]) for peer in peers[key]]
             rows.append(row)
@@ -253,11 +276,12 @@ class _Brands(_Insights):
     def _peers(self, rivals: dict[int, dict[Key, Figure]], key: Key, category: int) -> list[Key]:
         known = rivals.get(category, {})
         others = [rival for rival in known if rival[:2] == key[:2] and rival.first_group not in (0, key.first_group)]
-        return sorted(others, key=lambda one: (-known[one].n, one.first_group))[:PEERS]
+        return sorted(others, key=lambda one: (-known[one].items, one.first_group))[:PEERS]
 
-    def _standing(self, key: Key, earlier: Key, names: dict[int, tuple[str, str]]) -> dict[str, Any]:
-        standing = self._ranks[key[:2]].of(key.first_group)
-        stood = self._ranks[earlier[:2]].of(key.first_group) if earlier[:2] in self._ranks else None
+    def _standing(self, key: Key, earlier: Key, chosen: Filter, names: dict[int, tuple[str, str]]) -> dict[str, Any]:
+        standing = self._ranks[self._moment(key, chosen)].of(key.first_group)
+        before = self._ranks_before.get(self._moment(earlier, chosen))
+        stood = before.of(key.first_group) if before else None
         assert standing is not None
         slug, name = names[key.first_group]
         return {
@@ -272,25 +296,25 @@ class _Brands(_Insights):
     def _add_categories(
         self, row: dict[str, Any], now: Figure, key: Key, parts: list[tuple[int, Figure]], known: dict[Key, Figure]
     ) -> None:
-        row["categories"], weighted, n = [], 0.0, 0
-        for category, part in sorted(parts, key=lambda one: (-one[1].n, one[0])):
+        row["categories"], weighted, items = [], 0.0, 0
+        for category, part in sorted(parts, key=lambda one: (-one[1].items, one[0])):
             whole = known.get(Key(key.currency, key.period, category, 0))
             against = float(part.median / whole.median) if whole and whole.median else None
             if against is not None:
-                weighted, n = weighted + against * part.n, n + part.n
+                weighted, items = weighted + against * part.items, items + part.items
             code = self._reader.tree.by_id[category].code if category else None
             row["categories"].append(
                 {
                     "category": code,
                     "items": part.items,
                     "observations": part.n,
-                    "share": round(part.n / now.n, 6),
+                    "share": round(part.items / now.items, 6),
                     "median": part.median,
                     "category_median": whole.median if whole else None,
                     "against_category": round(against, 6) if against is not None else None,
                 }
             )
-        row["against_categories"] = round(weighted / n, 6) if n else None
+        row["against_categories"] = round(weighted / items, 6) if items else None
 
 
 def _in(chosen: Filter, categories: list[int]) -> Filter:
@@ -298,11 +322,17 @@ def _in(chosen: Filter, categories: list[int]) -> Filter:
 
 
 def _main(parts: list[tuple[int, Figure]]) -> int:
-    return min(((-part.n, category) for category, part in parts if category), default=(0, 0))[1]
+    return min(((-part.items, category) for category, part in parts if category), default=(0, 0))[1]
 
 
 def _peer(name: tuple[str, str], figure: Figure) -> dict[str, Any]:
-    return {"brand": name[0], "name": name[1], "observations": figure.n, "median": figure.median}
+    return {
+        "brand": name[0],
+        "name": name[1],
+        "items": figure.items,
+        "observations": figure.n,
+        "median": figure.median,
+    }
 
 
 # Category insights: how a category does, period by period, against the one before and against its equals.
@@ -312,6 +342,7 @@ TOP_BRANDS = 5
 _CHANNEL = pa.struct(
     [
         ("channel", pa.string()),
+        ("items", pa.int64()),
         ("observations", pa.int64()),
         ("share", pa.float64()),
         ("median", MONEY),
@@ -321,6 +352,7 @@ _BRAND = pa.struct(
     [
         ("brand", pa.string()),
         ("name", pa.string()),
+        ("items", pa.int64()),
         ("observations", pa.int64()),
         ("share", pa.float64()),
         ("median", MONEY),
@@ -356,22 +388,24 @@ CATEGORY_UNITS = {
     "median_change": "ratio",
     "observations_before": "observations",
     "ranked": "categories",
+    "channels.items": "items",
     "channels.observations": "observations",
-    "channels.share": "share of observations",
+    "channels.share": "share of items",
     "channels.median": "currency",
+    "top_brands.items": "items",
     "top_brands.observations": "observations",
-    "top_brands.share": "share of observations",
+    "top_brands.share": "share of items",
     "top_brands.median": "currency",
     **PRICE_CHANGE_UNITS,
     **DISCOUNT_UNITS,
 }
-CATEGORY_ROUNDING = dict.fromkeys(
-    ("median_change", "channels.share", "top_brands.share", *ROUNDED_PRICE_CHANGE, *ROUNDED_DISCOUNTS), SIX_DECIMALS
-)
+CATEGORY_ROUNDING = {
+    **dict.fromkeys(("median_change", "channels.share", "top_brands.share", *ROUNDED_DISCOUNTS), SIX_DECIMALS),
+    **PRICE_CHANGE_ROUNDING,
+}
 CATEGORY_METHOD = (
-    "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
-    "right before, or as many days as the range has; rank counts observations of all channels among categories "
-    f"of equal depth; {OUTLIERS}; {PRICE_CHANGE_METHOD}; {DISCOUNT_METHOD}"
+    f"medians are exact (percentile_cont over every observed price); {STANDING_METHOD}; categories rank among those of "
+    f"equal depth; {OUTLIERS}; {PRICE_CHANGE_METHOD}; {DISCOUNT_METHOD}"
 )
 
 
@@ -390,8 +424,9 @@ def categories(connection: Connection, parameters: dict[str, Any], report_progre
         # The parts of a category report the category, so that progress never runs backwards.
         reader = Reader(connection, tree, days, lambda *_: report_progress("reading", done, total))
         chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
-        report = _Categories(reader, chosen, seed_of(connection, parameters))
-        page = None if code else _page(reader, chosen, parent, parameters)
+        listing = None if code else with_defaults(parameters, sort="category", limit=LIMIT_MAX)
+        report = _Categories(reader, chosen, by_channel=grouped, total_of=total_of(listing))
+        page = report.page(parent, listing) if listing else None
         requested = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
         rows: list[dict[str, Any]] = []
         total = len(requested)
@@ -414,37 +449,30 @@ def categories(connection: Connection, parameters: dict[str, Any], report_progre
     )
 
 
-def _page(reader: Reader, chosen: Filter, parent: Category | None, parameters: dict[str, Any]) -> Page:
-    """Return the categories that a list is about: those of one level with observations in the range."""
-    tree = reader.tree
-    above = parent.path if parent else ()
-    level = [
-        category.id
-        for category in tree.by_id.values()
-        if len(category.path) == len(above) + 1 and (parent is None or category.id in parent.below)
-    ]
-    sums = dict.fromkeys(level, 0)
-    for by_category in counts(reader, "t", level, chosen).values():
-        for number, n in by_category.items():
-            sums[number] += n
-    listed = {number: Listed(n, tree.by_id[number].code) for number, n in sums.items() if n}
-    return page_of(listed, with_defaults(parameters, sort="category", limit=LIMIT_MAX))
-
-
 def _of(chosen: Filter, category: Category) -> Filter:
     return replace(chosen, categories=category.below, tops=(category.id,))
 
 
 class _Categories(_Insights):
-    def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
-        super().__init__(reader, chosen, seed, "t")
-        depth = {category.id: len(category.path) for category in reader.tree.by_id.values()}
-        self._ranks = {
-            level: {
-                key: Ranks({c: n for c, n in by.items() if depth[c] == level}) for key, by in self._all_counts.items()
-            }
-            for level in set(depth.values())
+    def __init__(self, reader: Reader, chosen: Filter, *, by_channel: bool, total_of: TotalOf) -> None:
+        super().__init__(reader, chosen, "category", by_channel=by_channel, total_of=total_of)
+        categories = reader.tree.by_id.values()
+        self._depth = np.zeros(max(reader.tree.by_id, default=0) + 1, "i8")
+        self._depth[[category.id for category in categories]] = [len(category.path) for category in categories]
+        self._ranks: dict[tuple[int, Moment], Ranks] = {}
+        self._ranks_before: dict[tuple[int, Moment], Ranks] = {}
+
+    def page(self, parent: Category | None, parameters: dict[str, Any]) -> Page:
+        """Return the categories that a list is about: those of one level with items in the range, sorted."""
+        totals, depth = self._counted.totals(), len(parent.path) if parent else 0
+        listed = {
+            category.id: Listed(totals[category.id], category.code)
+            for category in self._reader.tree.by_id.values()
+            if category.id in totals
+            and len(category.path) == depth + 1
+            and (parent is None or category.id in parent.below)
         }
+        return page_of(listed, parameters)
 
     def by_channel(self, category: Category) -> Iterator[dict[str, Any]]:
         """Yield a row for each channel, period and currency."""
@@ -464,7 +492,7 @@ class _Categories(_Insights):
         for key, figure in now.items():
             earlier = self._earlier(key)
             was = known.get(earlier)
-            row = self._row(key, figure, was, prices) | self._standing(category, key, was, earlier)
+            row = self._row(key, figure, was, prices) | self._standing(category, chosen, key, was, earlier)
             row["channels"] = sorted(
                 (
                     {"channel": self._codes[part.first_group], **_part(of, figure)}
@@ -484,10 +512,11 @@ class _Categories(_Insights):
             listed.append(row)
         return listed
 
-    def _standing(self, category: Category, key: Key, was: Figure | None, earlier: Key) -> dict[str, Any]:
-        ranks = self._ranks[len(category.path)]
-        standing = ranks[key[:2]].of(category.id) if key[:2] in ranks else None
-        stood = ranks[earlier[:2]].of(category.id) if earlier[:2] in ranks else None
+    def _standing(
+        self, category: Category, chosen: Filter, key: Key, was: Figure | None, earlier: Key
+    ) -> dict[str, Any]:
+        standing = self._rank(self._ranks, self._counted.now, category, self._moment(key, chosen))
+        stood = self._rank(self._ranks_before, self._counted_before, category, self._moment(earlier, chosen))
         return {
             "category": category.code,
             "path": list(category.path),
@@ -498,12 +527,34 @@ class _Categories(_Insights):
             "ranked": standing.of if standing else None,
         }
 
+    def _rank(
+        self,
+        known: dict[tuple[int, Moment], Ranks],
+        counted: dict[Moment, Counted],
+        category: Category,
+        moment: Moment,
+    ) -> Rank | None:
+        """Return the place of a category among those of equal depth, which are ordered once for all of them."""
+        if moment not in counted:
+            return None
+        level = len(category.path), moment
+        if level not in known:
+            items = counted[moment]
+            are_equals = self._depth.take(items.owner) == len(category.path)
+            known[level] = Ranks(Counted(items.owner[are_equals], items.n[are_equals]))
+        return known[level].of(category.id)
+
 
 def _most(by_brand: dict[Key, Figure], key: Key) -> list[Key]:
-    """Return the brands with most observations of a period; items without a brand count for none."""
+    """Return the brands with most items of a period; items without a brand count for none."""
     own = [brand for brand in by_brand if brand[:2] == key[:2] and brand.first_group]
-    return sorted(own, key=lambda one: (-by_brand[one].n, one.first_group))[:TOP_BRANDS]
+    return sorted(own, key=lambda one: (-by_brand[one].items, one.first_group))[:TOP_BRANDS]
 
 
 def _part(part: Figure, whole: Figure) -> dict[str, Any]:
-    return {"observations": part.n, "share": round(part.n / whole.n, 6), "median": part.median}
+    return {
+        "items": part.items,
+        "observations": part.n,
+        "share": round(part.items / whole.items, 6),
+        "median": part.median,
+    }

@@ -14,10 +14,10 @@ from shared.errors import InvalidParameter
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, OTHER_METHOD, UNITS_NEEDED
 from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
-from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
+from shared.price_index.rows import IndexRow, comparisons, index_rows, logarithms
 from workers.analytics.reports.aggregator import day_of
 from workers.analytics.reports.filters import Tree, filter_of, with_defaults
-from workers.analytics.reports.price_change import REPLICATES, disagrees, price_tables, seed_of
+from workers.analytics.reports.price_change import BY_INTERVAL, decimals, price_tables
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import MONEY, Answer, SetAside
@@ -37,28 +37,31 @@ SCHEMA = pa.schema(
         ("items", pa.int64()),
         ("set_aside", pa.int64()),
         ("matched_items", pa.int64()),
+        ("matched_prices", pa.int64()),
         ("share_matched", pa.float64()),
         ("new_items", pa.int64()),
         ("vanished_items", pa.int64()),
         ("compared_with", pa.date32()),
         ("median", MONEY),
         ("median_index", pa.float64()),
-        ("median_disagrees", pa.bool_()),
     ]
 )
 UNITS = {
     **dict.fromkeys(("index", "low", "high", "median_index"), "first period = 100"),
     **dict.fromkeys(("items", "matched_items", "new_items", "vanished_items"), "items"),
+    "matched_prices": "prices",
     "share_matched": "share of items",
     "median": "currency",
     "set_aside": "observations",
 }
-ROUNDING = dict.fromkeys(("index", "low", "high", "share_matched", "median_index"), SIX_DECIMALS)
+ROUNDING = {
+    **dict.fromkeys(("index", "low", "high"), BY_INTERVAL),
+    **dict.fromkeys(("share_matched", "median_index"), SIX_DECIMALS),
+}
 _METHOD = (
-    "an item's price in a period is the unit value of its sales, or the geometric mean of its listings; "
-    f"{{name}} over items that both periods have{{window}}; low and high: 95 % of {REPLICATES} bootstrap samples of "
-    "items; the median is of every observed price; it disagrees where median_index is outside low and high; "
-    f"{OUTLIERS}"
+    "an item's price in {place} in a period is the unit value of its sales, or the geometric mean of its listings; "
+    "{name} over the prices that both periods have{window}; low and high: 95 % by a jackknife over items, null below "
+    f"three matched items; the median is of every observed price; {OUTLIERS}"
 )
 
 
@@ -93,19 +96,19 @@ def make(
         days = range_of(connection, tree, chosen, with_defaults(parameters, granularity="month"))
         reader = Reader(connection, tree, days, report_progress)
         chosen = reader.with_default_kind(chosen)
-        tables = price_tables(reader, chosen)
+        by_channel = parameters.get("match") != "item"
+        tables = price_tables(reader, chosen, by_channel=by_channel)
         if not tables and needs_quantities(question) and not days.awaits_data:
             raise InvalidParameter("method", f"{UNITS_NEEDED}, and nothing of this was sold; {OTHER_METHOD}")
         gathered = reader.gather(chosen)
         aside = SetAside(reader, chosen)
         counts = aside.of(chosen)
-        seed = seed_of(connection, parameters)
     report_progress("computing", 0, len(tables))
     medians = {(key.currency, day_of(key.period)): median for key, median in gathered.medians().items()}
     others = _Beside(medians, {(key.currency, day_of(key.period)): n for key, n in counts.items()})
     rows = []
     for done, ((currency, _), table) in enumerate(tables.items()):
-        index = _computed(table, question, seed, comparisons_max, logarithms_max)
+        index = _computed(table, question, comparisons_max, logarithms_max)
         rows += _rows(index, chosen.kind, currency, others)
         report_progress("computing", done + 1, len(tables))
     rows.sort(key=lambda row: (row["currency"], row["period"]))
@@ -114,20 +117,22 @@ def make(
         days,
         gathered.days,
         UNITS,
-        _METHOD.format(name=question.method.name, window=_window_told(question)),
+        _METHOD.format(
+            place="a channel" if by_channel else "all channels together",
+            name=question.method.name,
+            window=_window_told(question),
+        ),
         ROUNDING,
         kind=chosen.kind,
         outliers=aside.summary(),
     )
 
 
-def _computed(
-    table: PriceTable, question: Question, seed: int, comparisons_max: int, logarithms_max: int
-) -> list[IndexRow]:
-    many = comparisons(table.panel, question, REPLICATES) > comparisons_max
-    if many or logarithms(table.panel, question, REPLICATES) > logarithms_max:
+def _computed(table: PriceTable, question: Question, comparisons_max: int, logarithms_max: int) -> list[IndexRow]:
+    many = comparisons(table.panel, question) > comparisons_max
+    if many or logarithms(table.panel, question) > logarithms_max:
         raise InvalidParameter("granularity", "these are too many periods for so many items; take longer or fewer ones")
-    return index_rows(table.periods, table.panel, question, FIRST, Resampling(REPLICATES, seed))
+    return index_rows(table.periods, table.panel, question, FIRST, interval=True, cluster=table.item)
 
 
 def _rows(index: list[IndexRow], kind: str, currency: str, beside: _Beside) -> list[dict[str, Any]]:
@@ -137,31 +142,32 @@ def _rows(index: list[IndexRow], kind: str, currency: str, beside: _Beside) -> l
         period = date.fromisoformat(row.period)
         median = beside.medians[currency, period]
         relative = FIRST * float(median) / float(first) if first else None
+        digits = decimals(row.low, row.high)
         rows.append(
             {
                 "period": period,
                 "currency": currency,
                 "kind": kind,
-                "index": _rounded(row.index),
-                "low": _rounded(row.low),
-                "high": _rounded(row.high),
+                "index": _rounded(row.index, digits),
+                "low": _rounded(row.low, digits),
+                "high": _rounded(row.high, digits),
                 "items": row.items,
                 "set_aside": beside.set_aside.get((currency, period), 0),
                 "matched_items": row.matched_items,
+                "matched_prices": row.matched_prices,
                 "share_matched": _rounded(row.share_matched),
                 "new_items": row.new,
                 "vanished_items": row.vanished,
                 "compared_with": date.fromisoformat(row.compared_with) if row.compared_with else None,
                 "median": median,
                 "median_index": _rounded(relative),
-                "median_disagrees": disagrees(relative, row.low, row.high),
             }
         )
     return rows
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
+def _rounded(value: float | None, digits: int = 6) -> float | None:
+    return None if value is None else round(value, digits)
 
 
 def _window_told(question: Question) -> str:

@@ -44,7 +44,7 @@ from shared.telemetry.log import Log
 from workers.analytics.reports import cohorts, insights, price_index, reductions, sustainability_rollup
 from workers.analytics.reports.aggregator import EPOCH, last_day_of
 from workers.analytics.reports.query import ReportProgress
-from workers.analytics.reports.result import Answer
+from workers.analytics.reports.result import Answer, with_partial_periods
 from workers.analytics.rollups.layout import LAYOUT
 from workers.jobs.context import Job
 from workers.jobs.job_handler import JobContext, Outcome, StoredResultHandler
@@ -236,7 +236,8 @@ class ReportHandler(StoredResultHandler):
             if not readable:
                 raise RollupsOutdated
             parameters = context.job.parameters
-            return version, convert(connection, self._compute(connection, parameters, context.progress), parameters)
+            answer = with_partial_periods(self._compute(connection, parameters, context.progress))
+            return version, convert(connection, answer, parameters)
         finally:
             if not connection.closed:
                 connection.rollback()

@@ -89,16 +89,14 @@ class Reader:
         return iter(self.connection.cursor(binary=True).execute(query, values))
 
     def with_default_kind(self, chosen: Filter) -> Filter:
-        """Return the filter with its kinds settled: those asked for, else listings where it finds any, else sales."""
+        """Return the filter with its kinds settled: those asked for, else sales if it finds no listings but sales."""
         if chosen.kinds:
             return chosen
         listings, sales = (replace(chosen, kinds=OBSERVATION_KINDS[name]) for name in ("listing", "sale"))
         months = self._months_by_kind(chosen)
-        if not months["s"]:
+        if not months["s"] or self._has_observations(listings, months["l"]):
             return listings
-        if not months["l"]:
-            return sales
-        return listings if self._has_observations(listings, months["l"]) else sales
+        return sales if self._has_observations(sales, months["s"]) else listings
 
     def has_sales(self, chosen: Filter) -> bool:
         """Return whether any sale matches a filter."""
@@ -109,8 +107,8 @@ class Reader:
     def any_in_index(self, chosen: Filter) -> bool:
         """Return whether the whole index has an observation of a filter's kinds and currency in the range's months."""
         months = list(self.days.months())
-        values = ("a", months[0], months[-1], None, chosen.currency, list(chosen.strata))
-        return self.connection.execute(SQL.heads, values).fetchone() is not None
+        values = (months[0], months[-1], chosen.currency, list(chosen.strata))
+        return self.connection.execute(SQL.any_in_index, values).fetchone() is not None
 
     def gather(self, chosen: Filter) -> GroupedSeries:
         """Collect the segments of a filter: whole months from rollups or figures where they answer, else entries."""

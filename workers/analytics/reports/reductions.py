@@ -13,7 +13,7 @@ import pyarrow as pa
 from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import SIX_DECIMALS, Rows
 from shared.db.connect import Connection
-from shared.prior_price import WINDOW_DAYS, Moment, Reason, Reference, reference
+from shared.prior_price import HISTORY_DAYS, WINDOW_DAYS, Moment, Options, Reason, Reference, reference
 from workers.analytics.reports.aggregator import Range, day_of, number
 from workers.analytics.reports.filters import Filter, Tree, filter_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
@@ -44,7 +44,8 @@ METHOD = (
     "a reduction is announced on the day on which a listing falls below its list price, or falls further; it is "
     "compared with the lowest price of the 30 days before (Directive 98/6/EC Art. 6a): holding: the list price is not "
     "above it; overstated: the price is below it and the list price above; not_below: the price is not below it; "
-    f"undecided: a day was not observed, or an earlier step is within the 30 days; {OUTLIERS}"
+    "undecided: a day was not observed, or an earlier step is within the 30 days and `progressive` is not stated; "
+    f"{OUTLIERS}"
 )
 
 
@@ -72,26 +73,33 @@ class _Announced(NamedTuple):
 def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
     """Judge announced reductions.
 
-    Raises CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
+    Raises BrandNotFound, CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
     """
     with snapshot(connection):
         tree = Tree.read(connection)
-        chosen = replace(filter_of(connection, tree, parameters), kinds=OBSERVATION_KINDS["listing"])
+        every_price = {"outliers": "include", **parameters}
+        chosen = replace(filter_of(connection, tree, every_price), kinds=OBSERVATION_KINDS["listing"])
         days = range_of(connection, tree, chosen, parameters)
         reader = Reader(connection, tree, days, report_progress)
-        prices = _read(reader, chosen)
+        options = Options(parameters.get("progressive"), parameters.get("progressive_days"))
+        prices = _read(reader, chosen, _lookback_days(options))
         aside = SetAside(reader, chosen)
         aside.of(chosen)
         codes = channel_codes(connection)
-    rows = _rows(_announced(prices, days, report_progress), codes)
+    rows = _rows(_announced(prices, days, options, report_progress), codes)
     seen = {int(day) for day in np.unique(prices.day) if number(days.first) <= day}
     return Answer(Rows.of(rows, SCHEMA), days, seen, UNITS, METHOD, ROUNDING, kind="listing", outliers=aside.summary())
 
 
-def _read(reader: Reader, chosen: Filter) -> _Prices:
+def _lookback_days(options: Options) -> int:
+    """Return how many days before a reduction judge it: with a progressive rule those since its first step too."""
+    return HISTORY_DAYS if options.progressive else WINDOW_DAYS + 1
+
+
+def _read(reader: Reader, chosen: Filter, lookback_days: int) -> _Prices:
     """Read the listings of the range, and of the days before it that its first reductions are judged by."""
     days = reader.days
-    wider = reader.of(Range(days.first - timedelta(days=WINDOW_DAYS + 1), days.last, days.granularity))
+    wider = reader.of(Range(days.first - timedelta(days=lookback_days), days.last, days.granularity))
     months = list(wider.days.months())
     parts: list[tuple[Array, ...]] = []
     for done, month in enumerate(months):
@@ -110,7 +118,7 @@ def _read(reader: Reader, chosen: Filter) -> _Prices:
     return _Prices(*(column.take(last_of_day) for column in prices))
 
 
-def _announced(prices: _Prices, days: Range, report_progress: ReportProgress) -> Iterator[_Announced]:
+def _announced(prices: _Prices, days: Range, options: Options, report_progress: ReportProgress) -> Iterator[_Announced]:
     """Yield the announced reductions that began in the range."""
     if not len(prices.item):
         return
@@ -122,8 +130,8 @@ def _announced(prices: _Prices, days: Range, report_progress: ReportProgress) ->
     for done, (row, start, period) in enumerate(zip(begins.tolist(), first.tolist(), periods.tolist(), strict=True)):
         report_progress("judging", done, len(begins))
         # A row a day: these hold the window and the day before it, where an earlier step may have begun.
-        known_from = max(start, row - WINDOW_DAYS - 1)
-        prior = reference([_moment(prices, position) for position in range(known_from, row + 1)])
+        known_from = max(start, row - _lookback_days(options))
+        prior = reference([_moment(prices, position) for position in range(known_from, row + 1)], options=options)
         yield _Announced(
             period,
             int(prices.channel[row]),
@@ -134,10 +142,15 @@ def _announced(prices: _Prices, days: Range, report_progress: ReportProgress) ->
 
 
 def _begins(prices: _Prices, series: Array) -> Array:
-    """Return the rows on which a listing is below its list price and was not before, or was dearer."""
+    """Return the rows on which a listing is below its list price and was not before, or was dearer.
+
+    What was observed earlier than the window and the day before it says nothing: else the first day of a range, from
+    which on prices are read, would decide.
+    """
     announced = prices.list_price > prices.price
     begins = announced.copy()
-    begins[1:] &= ~announced[:-1] | (prices.price[1:] < prices.price[:-1])
+    unknown = np.diff(prices.day) > WINDOW_DAYS + 1
+    begins[1:] &= ~announced[:-1] | (prices.price[1:] < prices.price[:-1]) | unknown
     begins[series] = announced[series]
     rows: Array = np.flatnonzero(begins)
     return rows

@@ -20,15 +20,26 @@ SELECT month, days FROM month_cells
 WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND ($3::text IS NULL OR currency = $3)
   AND (cardinality($4::text[]) = 0 OR kind = ANY ($4::text[]::"char"[]));
 
--- name: heads
--- The counts of rollups, without their packed prices.
-SELECT id, month, currency, n, days FROM month_cells
-WHERE scope = $1::text::"char" AND month BETWEEN $2 AND $3 AND ($4::integer[] IS NULL OR id = ANY($4))
-  AND ($5::text IS NULL OR currency = $5)
-  AND (cardinality($6::text[]) = 0 OR kind = ANY ($6::text[]::"char"[]));
+-- name: any_in_index
+-- Whether the whole index has anything in a range of months: one row, whatever else is in it.
+SELECT 1 FROM month_cells
+WHERE scope = 'a' AND id = 0 AND month BETWEEN $1 AND $2 AND ($3::text IS NULL OR currency = $3) AND kind = ANY ($4::text[]::"char"[])
+LIMIT 1;
+
+-- name: item_counts
+-- How many items and observations the brands or categories of some months have, on which days and in which channels.
+SELECT id, month, currency, kind, n, items, days, CASE WHEN $5::boolean THEN channels END FROM month_cells
+WHERE scope = $1::text::"char" AND id <> 0 AND month = ANY($2::date[]) AND ($3::text IS NULL OR currency = $3)
+  AND kind = ANY ($4::text[]::"char"[]);
+
+-- name: items_and_entries
+-- Which items some brands or categories of a month have, and of some of them their single observations.
+SELECT id, currency, kind, item_ids, CASE WHEN id = ANY($6::integer[]) THEN entries END FROM month_cells
+WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+  AND kind = ANY ($5::text[]::"char"[]);
 
 -- name: kinds
--- In which months there are listings, in which there are sales. Apart from `heads`, whose optional ids no index serves.
+-- In which months there are listings, in which there are sales.
 SELECT month, kind, days FROM month_cells
 WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND month BETWEEN $3 AND $4
   AND ($5::text IS NULL OR currency = $5);
@@ -67,6 +78,13 @@ SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis, p.low::float8, p.hig
 FROM impacts p JOIN items i ON i.id = p.item_id
 WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
 
+-- name: own_stages
+-- What stages of the life cycle contribute to such figures.
+SELECT t.indicator, t.stage, t.item_id, t.per_unit::float8 FROM impact_stages t JOIN items i ON i.id = t.item_id
+WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2))
+  AND EXISTS (SELECT FROM impacts p WHERE p.item_id = t.item_id AND p.indicator = t.indicator)
+ORDER BY t.indicator, t.stage COLLATE "C";
+
 -- name: unpriced_items
 -- Items with figures of their own and no price: they are in the assortment too, from the day they were first seen on.
 SELECT i.id, coalesce(i.brand_id, 0), coalesce(i.category_id, 0), i.first_seen_on FROM items i
@@ -78,17 +96,18 @@ ORDER BY i.id;
 
 -- name: factors
 -- Factors per kilogram, for items without a figure of their own.
-SELECT scope, code, indicator, per_kg::float8, samples, log_mean, log_deviation FROM impact_factors
-ORDER BY scope, code, indicator;
+SELECT scope, basis, code, indicator, per_kg::float8, samples, log_samples, log_deviation FROM impact_factors
+ORDER BY scope, basis, code, indicator;
 
 -- name: iids
 -- Names the items that a sum owes most to.
 SELECT id, iid FROM items WHERE id = ANY($1::bigint[]);
 
 -- name: weighed_items
--- Items that a factor reaches, if they have a weight: the others need not be read at all.
-SELECT id, product_type, coalesce(category_id, 0), attributes ->> 'weight_kg' FROM items
-WHERE status = 'active' AND attributes ? 'weight_kg' AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
+-- Items that a factor reaches, if they have a weight, or a volume and a density: the others need not be read at all.
+SELECT id, product_type, coalesce(category_id, 0), coalesce(attributes ->> 'weight_basis', 'as_sold'),
+       attributes ->> 'weight_kg', attributes ->> 'volume_l', attributes ->> 'density_kg_per_l' FROM items
+WHERE status = 'active' AND (attributes ? 'weight_kg' OR attributes ?& '{volume_l,density_kg_per_l}') AND (product_type = ANY($3::text[]) OR category_id = ANY($4::integer[]))
   AND ($1::integer[] IS NULL OR brand_id = ANY($1)) AND ($2::integer[] IS NULL OR category_id = ANY($2));
 
 -- name: item_prices

@@ -27,9 +27,9 @@ LIMIT_MAX = 500
 
 
 class Listed(NamedTuple):
-    """One of the brands or categories that a list may name, by what it is sorted by."""
+    """One of the brands or categories that a list may name: how many it has of what is counted, and its name."""
 
-    observations: int
+    n: int
     name: str
 
 
@@ -46,8 +46,7 @@ def page_of(listed: Mapping[int, Listed], parameters: Mapping[str, Any]) -> Page
 
     Equals are in the order of their names, so a position is exact even when other observations came in between.
     """
-    sort = parameters.get("sort") or "-observations"
-    after, limit = parameters.get("after"), parameters.get("limit") or LIMIT
+    sort, limit, after = parameters["sort"], parameters["limit"], parameters.get("after")
     keys = {number: _key(one, sort) for number, one in listed.items()}
     left = [number for number, key in keys.items() if after is None or _follows(key, after, sort)]
     ordered = sorted(left, key=lambda number: listed[number].name)
@@ -57,7 +56,7 @@ def page_of(listed: Mapping[int, Listed], parameters: Mapping[str, Any]) -> Page
 
 
 def _key(one: Listed, sort: str) -> tuple[Any, ...]:
-    return (one.observations, one.name) if sort.endswith("observations") else (one.name,)
+    return (one.n, one.name) if sort.removeprefix("-") in ("items", "observations") else (one.name,)
 
 
 def _follows(key: tuple[Any, ...], after: Sequence[Any], sort: str) -> bool:
@@ -111,6 +110,19 @@ class Answer:
     def table(self) -> pa.Table:
         """The rows as Arrow's table."""
         return self.rows.table()
+
+
+def with_partial_periods(answer: Answer) -> Answer:
+    """Return an answer whose rows say whether the range holds only a part of their period."""
+    schema, columns = answer.rows
+    place = schema.get_field_index("period")
+    parts = {period: answer.days.holds_part_of(number(period)) for period in set(columns[place])}
+    partial = [parts[period] for period in columns[place]]
+    rows = Rows(
+        schema.insert(place + 1, pa.field("partial_period", pa.bool_())),
+        [*columns[: place + 1], partial, *columns[place + 1 :]],
+    )
+    return replace(answer, rows=rows)
 
 
 # The parts that rows of all reports share: names instead of ids, shares, coverage, their order.
@@ -244,10 +256,7 @@ def with_channel(schema: pa.Schema) -> pa.Schema:
 # How many outliers a statistic leaves out, or counts where the caller wants them included.
 
 
-METHOD = (
-    "observations that their neighbours contradict are outliers: `outliers` says whether they count, "
-    "`set_aside` how many there are"
-)
+METHOD = "prices that nothing confirms are outliers: `outliers` says whether they count, `set_aside` how many there are"
 
 
 class SetAside:

@@ -1,9 +1,11 @@
 """Sustainability rollup: the footprint of the units sold, or of the articles in the assortment."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,16 @@ from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from shared.errors import JobRefused
-from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_factor, of_item, requested_displacement
+from shared.uncertainty.stated import (
+    Interval,
+    Pooled,
+    Stated,
+    StatedSpread,
+    enough,
+    of_factor,
+    of_item,
+    requested_displacement,
+)
 from shared.uncertainty.sums import Group, interval_of_many
 from workers.analytics.reports.aggregator import Key, Segments, day_of, number
 from workers.analytics.reports.filters import SQL, Filter, Tree, filter_of
@@ -114,17 +125,18 @@ OWN = -1
 class Footprints(NamedTuple):
     """Items in the order of their ids; a column for each indicator, NaN where nothing is known.
 
-    `medians` and `sigmas` are of the figures' distributions; `factors` number the factor that a figure rests on, or are
-    OWN; `common` holds the sigma of the error that all figures of a factor share.
+    `figures` are the means of distributions with these `sigmas`; `factors` number the factor that a figure rests on, or
+    are OWN; `common` holds the sigma of the error that all figures of a factor share. `stated` has the bounds that a
+    source itself states of an item's figure, by item and indicator.
     """
 
     item: Array
     figures: Array
     evidence: Array
-    medians: Array
     sigmas: Array
     factors: Array
     common: Array
+    stated: Mapping[tuple[int, str], Stated]
 
     def positions(self, item: Array) -> Array:
         """Return where items are; those of which nothing is known are at the end, in a row of NaN."""
@@ -145,7 +157,6 @@ class _Cell(NamedTuple):
     """A figure of an item for one indicator."""
 
     figure: float = np.nan
-    median: float = np.nan
     sigma: float = 0.0
     factor: int = OWN
 
@@ -163,51 +174,59 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     cells = _by_weight(connection, tree, factors, (brands, categories))
     average = EVIDENCE.index("category_average")
     evidence = {item: average for item, known in cells.items() if any(cell.factor != OWN for cell in known)}
+    stated: dict[tuple[int, str], Stated] = {}
     for item, indicator, per_unit, basis, *spread in connection.execute(SQL.own_figures, (brands, categories)):
-        stated = of_item(per_unit, basis, StatedSpread(*spread))
-        own = _Cell(per_unit, stated.median, stated.sigma)
+        figure = of_item(per_unit, basis, StatedSpread(*spread))
+        if figure.low is not None:
+            stated[item, indicator] = figure
+        own = _Cell(per_unit, figure.sigma)
         cells.setdefault(item, [_UNKNOWN] * len(CODES))[CODES.index(indicator)] = own
         evidence[item] = max(evidence.get(item, 0), EVIDENCE.index(basis))
     ids = np.array(sorted(cells), "i8")
     table = [cells[item] for item in ids.tolist()] + [[_UNKNOWN] * len(CODES)]
     columns = [np.array([[cell[n] for cell in row] for row in table]) for n in range(len(_UNKNOWN))]
-    figures, medians, sigmas, numbers = columns
+    figures, sigmas, numbers = columns
     known = np.array([evidence.get(item, 0) for item in ids.tolist()] + [0])
     common = np.array([factor.stated.common_sigma for *_, factor in factors], "f8")
-    return Footprints(ids, figures, known, medians, sigmas, numbers, common)
+    return Footprints(ids, figures, known, sigmas, numbers, common, stated)
 
 
-def _factors(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str, str, _Factor]]:
+def _factors(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str, str, str, _Factor]]:
     # One food group may stand for several categories: its samples count once.
-    spreads = {(scope, name, *moments) for scope, _, name, _, *moments in rows}
+    spreads = {(scope, name, per_kg, *spread) for scope, _, _, name, per_kg, _, *spread in rows}
     pooled: dict[tuple[str, str], Pooled] = defaultdict(Pooled)
-    for scope, name, samples, _, log_deviation in spreads:
-        pooled[scope, name] = Pooled.of_all((pooled[scope, name], Pooled.of(samples, log_deviation)))
+    for scope, name, _, *spread in spreads:
+        pooled[scope, name] = Pooled.of_all((pooled[scope, name], Pooled.of(*spread)))
     factors = []
-    for place, (scope, code, name, per_kg, samples, log_mean, log_deviation) in enumerate(rows):
-        stated = of_factor(per_kg, samples, log_mean, log_deviation, pooled[scope, name])
-        factors.append((scope, code, name, _Factor(place, per_kg, samples, stated)))
+    for place, (scope, basis, code, name, per_kg, samples, *spread) in enumerate(rows):
+        stated = of_factor(per_kg, samples, Pooled.of(*spread), pooled[scope, name])
+        factors.append((scope, basis, code, name, _Factor(place, per_kg, samples, stated)))
     return factors
 
 
 def _by_weight(
     connection: Connection,
     tree: Tree,
-    factors: list[tuple[str, str, str, _Factor]],
+    factors: list[tuple[str, str, str, str, _Factor]],
     chosen: tuple[list[int] | None, list[int] | None],
 ) -> _Cells:
-    of_type: dict[str, _Factors] = {}
-    of_category: dict[str, _Factors] = {}
-    for scope, code, indicator, factor in factors:
-        (of_type if scope == "product_type" else of_category).setdefault(code, {})[indicator] = factor
-    nearest = {category.id: _nearest(category.code, of_category) for category in tree.by_id.values()}
-    reached = [number for number, factors in nearest.items() if factors]
+    of_type: dict[tuple[str, str], _Factors] = {}
+    of_category: dict[str, dict[str, _Factors]] = {}
+    for scope, basis, code, indicator, factor in factors:
+        codes = of_category.setdefault(basis, {}) if scope == "category" else None
+        (of_type.setdefault((basis, code), {}) if codes is None else codes.setdefault(code, {}))[indicator] = factor
+    nearest = {
+        (basis, category.id): found
+        for basis, codes in of_category.items()
+        for category in tree.by_id.values()
+        if (found := _nearest(category.code, codes))
+    }
     cells: _Cells = {}
-    values = (*chosen, list(of_type), reached)
-    for item, product_type, category, weight in connection.execute(SQL.weighed_items, values):
-        kilograms = weight_of(weight)
+    values = (*chosen, sorted({code for _, code in of_type}), sorted({number for _, number in nearest}))
+    for item, product_type, category, basis, *size in connection.execute(SQL.weighed_items, values):
+        kilograms = weight_of(*size)
         if kilograms is not None:
-            figures = {**nearest.get(category, {}), **of_type.get(product_type, {})}
+            figures = {**nearest.get((basis, category), {}), **of_type.get((basis, product_type), {})}
             cells[item] = [_cell(figures.get(name), float(kilograms)) for name in CODES]
     return cells
 
@@ -215,8 +234,7 @@ def _by_weight(
 def _cell(factor: _Factor | None, kilograms: float) -> _Cell:
     if factor is None:
         return _UNKNOWN
-    stated = factor.stated
-    return _Cell(factor.per_kg * kilograms, stated.median * kilograms, stated.sigma, factor.number)
+    return _Cell(factor.per_kg * kilograms, factor.stated.sigma, factor.number)
 
 
 def _nearest(code: str, factors: Mapping[str, _Factors]) -> _Factors:
@@ -239,7 +257,7 @@ CONTRIBUTORS = 3
 
 
 class Bounds(NamedTuple):
-    """Low, median and high of each segment's sum; None where no item has a figure."""
+    """Low, median and high of each segment's sum; None where no item has a figure. The sum is inside."""
 
     low: list[float | None]
     central: list[float | None]
@@ -255,6 +273,10 @@ class Contributor(NamedTuple):
     share: float
 
 
+Staged = Mapping[tuple[str, str], tuple[Array, Array]]
+"""For an indicator and a stage the items with a figure of it, and these figures."""
+
+
 class Amounts(NamedTuple):
     """The entries that a rollup adds up: segment, item, the item's position in the footprints, and units of each."""
 
@@ -264,22 +286,93 @@ class Amounts(NamedTuple):
     units: Array
 
 
-def bounds_of_sums(amounts: Amounts, footprints: Footprints, indicator: int, segments: int) -> Bounds:
-    """Return the middle 95 % of each segment's sum of an indicator.
+def totals_of_sums(amounts: Amounts, footprints: Footprints, indicator: int, segments: int) -> list[float | None]:
+    """Return each segment's sum of an indicator: of the figures, which are means; None where no item has one."""
+    figures = footprints.figures[amounts.position, indicator]
+    known = ~np.isnan(figures)
+    total = np.bincount(amounts.segment[known], weights=(figures * amounts.units)[known], minlength=segments)
+    there = np.bincount(amounts.segment[known], minlength=segments) > 0
+    return [_nine_digits(value) if is_there else None for value, is_there in zip(total.tolist(), there, strict=True)]
+
+
+def bounds_of_sums(amounts: Amounts, footprints: Footprints, indicator: int, totals: Sequence[float | None]) -> Bounds:
+    """Return the middle 95 % of each segment's sum of an indicator, whose mean is among the `totals`.
 
     Units of one item share its error wholly, items of one factor that factor's; all else is independent.
     """
-    columns: list[list[float | None]] = [[None] * segments for _ in Bounds._fields]
-    medians = footprints.medians[amounts.position, indicator] * amounts.units
+    columns: list[list[float | None]] = [[None] * len(totals) for _ in Bounds._fields]
+    figures = footprints.figures[amounts.position, indicator]
     sigmas = footprints.sigmas[amounts.position, indicator]
     numbers = footprints.factors[amounts.position, indicator].astype("i8")
-    for segment, entries in _by_segment(amounts.segment, ~np.isnan(medians)):
-        own = numbers[entries] == OWN
-        shared = _by_factor(medians[entries][~own], sigmas[entries][~own], numbers[entries][~own], footprints.common)
-        interval = interval_of_many(medians[entries][own], sigmas[entries][own], shared)
-        for column, bound in zip(columns, interval, strict=True):
-            column[segment] = float(f"{bound:.9g}")
+    for segment, entries in _by_segment(amounts.segment, ~np.isnan(figures)):
+        total = totals[segment]
+        assert total is not None
+        alone = footprints.stated.get((int(amounts.item[entries[0]]), CODES[indicator])) if len(entries) == 1 else None
+        if alone is not None:
+            interval = alone.times(float(amounts.units[entries[0]])).interval
+        else:
+            means = figures[entries] * amounts.units[entries]
+            interval = _interval(means, sigmas[entries], numbers[entries], footprints.common)
+        for column, bound in zip(columns, Interval(*map(_nine_digits, interval)).around(total), strict=True):
+            column[segment] = bound
     return Bounds(*columns)
+
+
+def _interval(means: Array, sigmas: Array, numbers: Array, common: Array) -> Interval:
+    """Return the interval of a sum of log-normals of these means."""
+    own = numbers == OWN
+    medians = means * np.exp(-np.square(sigmas) / 2)  # as median_of has it
+    groups = []
+    for factor in np.unique(numbers[~own]).tolist():
+        mine, shared = numbers == factor, float(common[factor])
+        # The shared error has a median of 1: the mean of the whole is then that of its figures.
+        groups.append(Group(medians[mine] * math.exp(-(shared**2) / 2), sigmas[mine], shared))
+    return interval_of_many(medians[own], sigmas[own], groups)
+
+
+def _nine_digits(value: float) -> float:
+    return float(f"{value:.9g}")
+
+
+def read_stages(connection: Connection, chosen: Filter) -> Staged:
+    """Read what stages of the life cycle contribute to items' own figures."""
+    brands = list(chosen.brands) if chosen.brands is not None else None
+    categories = list(chosen.categories) if chosen.categories is not None else None
+    listed: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+    for indicator, stage, item, per_unit in connection.execute(SQL.own_stages, (brands, categories)):
+        listed[indicator, stage].append((item, per_unit))
+    return {
+        key: (np.array([item for item, _ in rows], "i8"), np.array([per_unit for _, per_unit in rows]))
+        for key, rows in listed.items()
+    }
+
+
+def stages_of_sums(
+    amounts: Amounts,
+    footprints: Footprints,
+    staged: Staged,
+    totals: Mapping[str, Sequence[float | None]],
+    segments: int,
+) -> list[list[dict[str, Any]]]:
+    """Return each segment's sums by stage, and what no stage accounts for as the stage None: together the total."""
+    rows: list[list[dict[str, Any]]] = [[] for _ in range(segments)]
+    rest: dict[tuple[int, str], Decimal] = {}
+    for (indicator, stage), (item, per_unit) in staged.items():
+        of_item = np.full(len(footprints.item) + 1, np.nan)
+        of_item[footprints.positions(item)] = per_unit
+        figures = of_item[amounts.position]
+        known = ~np.isnan(figures)
+        sums = np.bincount(amounts.segment[known], weights=(figures * amounts.units)[known], minlength=segments)
+        for segment in np.unique(amounts.segment[known]).tolist():
+            total, part = totals[indicator][segment], _nine_digits(float(sums[segment]))
+            rows[segment].append({"indicator": indicator, "stage": stage, "sum": part})
+            rest[segment, indicator] = rest.get((segment, indicator), Decimal(repr(total))) - Decimal(repr(part))
+    for (segment, indicator), left in rest.items():
+        if left:
+            rows[segment].append({"indicator": indicator, "stage": None, "sum": float(left)})
+    for row in rows:
+        row.sort(key=lambda one: (CODES.index(one["indicator"]), one["stage"] is None))
+    return rows
 
 
 def each_contributor(amounts: Amounts, footprints: Footprints) -> Iterator[Contributor]:
@@ -303,14 +396,6 @@ def _by_segment(segment: Array, known: Array) -> Iterator[tuple[int, Any]]:
         yield from zip(numbers.tolist(), np.split(entries, starts[1:]), strict=True)
 
 
-def _by_factor(medians: Array, sigmas: Array, numbers: Array, common: Array) -> list[Group]:
-    groups = []
-    for factor in np.unique(numbers).tolist():
-        mine = numbers == factor
-        groups.append(Group(medians[mine], sigmas[mine], float(common[factor])))
-    return groups
-
-
 _EVIDENCE = {f"{name}_items": name for name in ("measured", "modelled", "category_average")}
 _BOUNDS = tuple(f"{name}_{bound}" for name in CODES for bound in Bounds._fields)
 UNITS = {
@@ -323,20 +408,23 @@ UNITS = {
     **dict.fromkeys(_EVIDENCE, "items"),
     "contributors.share": "share of the sum",
     "avoided": "unit of the indicator",
+    "stages.sum": "unit of the indicator",
 }
 METHOD = (
-    "basis sales: units sold times the figure per unit; basis assortment: the figure per unit of each distinct item, "
-    "observed or with figures of its own and no price; a figure is the item's own, else its product type's per "
-    "kilogram times its weight, else that of the nearest category; items without any figure count in units and items, "
-    "not in the sums, and a sum is null where no item of the group has a figure; an item is counted under the best "
-    "that its figures rest on; low to high are the middle 95 % of a sum and central its median, above the sum of "
-    "medians: figures are log-normal, those of one factor share its error, all others err independently; contributors "
-    "have the largest shares of a sum; widths that no source states are those within categories, or assumed: measured "
-    "×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the bounds of what all units sold cause, also "
+    "basis sales: units sold times the figure per unit; basis assortment: the figure per unit of each distinct "
+    "item, observed or with figures of its own and no price; a figure is the item's own, else its product type's "
+    "per kilogram times its weight, else that of the nearest category, of factors of the same basis as its weight; "
+    "items without any figure count in units and items, not in the sums, and a sum is null where no item of the "
+    "group has a figure; an item is counted under the best that its figures rest on; a figure is the mean of a log-"
+    "normal, and a sum the sum of means, always within low to high, the middle 95 %; central is the median, below "
+    "the sum where the distribution is skewed; figures of one factor share its error, all others err independently; "
+    "contributors have the largest shares of a sum; stages are those that sources list for items' own figures, and "
+    "null the rest of the sum; widths that no source states are those within categories, or assumed: measured ×/÷ "
+    "1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the bounds of what all units sold cause, also "
     "those sold new"
 )
 ROUNDING = {
-    **dict.fromkeys((*CODES, *_BOUNDS), NINE_DIGITS),
+    **dict.fromkeys((*CODES, *_BOUNDS, "stages.sum"), NINE_DIGITS),
     **{f"avoided.{bound}": NINE_DIGITS for bound in Bounds._fields},
     **dict.fromkeys(("items_covered", "items_measured", "contributors.share"), SIX_DECIMALS),
 }
@@ -357,6 +445,7 @@ _FIGURES = [
         "avoided",
         pa.list_(pa.struct([("indicator", pa.string()), *((bound, pa.float64()) for bound in Bounds._fields)])),
     ),
+    ("stages", pa.list_(pa.struct([("indicator", pa.string()), ("stage", pa.string()), ("sum", pa.float64())]))),
 ]
 
 
@@ -374,7 +463,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         reader = Reader(connection, tree, days, report_progress)
         basis = parameters.get("basis") or ("sales" if reader.has_sales(chosen) else "assortment")
         report_progress("figures", 0, None)
-        footprints = read(connection, tree, chosen)
+        footprints, staged = read(connection, tree, chosen), read_stages(connection, chosen)
         counted = replace(chosen, kinds=OBSERVATION_KINDS["sale" if basis == "sales" else "both"])
         quantities = Quantities(reader, counted, once=basis == "assortment")
         months = list(days.months())
@@ -386,7 +475,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         report_progress("reading", len(months), len(months))
         keys = quantities.keys
         report_progress("intervals", 0, None)
-        sums = _sums(connection, quantities, footprints, basis)
+        sums = _sums(connection, quantities, footprints, staged, basis)
         names = Names.read(connection, tree, chosen, keys)
     rate = displacement.rate if displacement and basis == "sales" else None
     return Answer(
@@ -401,12 +490,14 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     )
 
 
-def _sums(connection: Connection, quantities: Quantities, footprints: Footprints, basis: str) -> list[dict[str, Any]]:
+def _sums(
+    connection: Connection, quantities: Quantities, footprints: Footprints, staged: Staged, basis: str
+) -> list[dict[str, Any]]:
     """Return each segment's figures."""
     segment, item, units = quantities.totals()
     count = len(quantities.keys)
     position = footprints.positions(item)
-    figures, evidence = footprints.figures[position], footprints.evidence[position]
+    evidence = footprints.evidence[position]
     amounts = Amounts(segment, item, position, units)
     items = np.bincount(segment, minlength=count)
     by_evidence = {name: np.bincount(segment[evidence == EVIDENCE.index(name)], minlength=count) for name in EVIDENCE}
@@ -417,10 +508,11 @@ def _sums(connection: Connection, quantities: Quantities, footprints: Footprints
         "units": sold if basis == "sales" else [None] * count,
     }
     for n, name in enumerate(CODES):
-        columns[name] = _total(segment, figures[:, n], units, count)
-        bounds = bounds_of_sums(amounts, footprints, n, count)
+        columns[name] = totals_of_sums(amounts, footprints, n, count)
+        bounds = bounds_of_sums(amounts, footprints, n, columns[name])
         columns |= {f"{name}_{bound}": values for bound, values in bounds._asdict().items()}
     columns["contributors"] = _contributors(connection, amounts, footprints, count)
+    columns["stages"] = stages_of_sums(amounts, footprints, staged, columns, count)
     columns["items_covered"] = _shares(items - by_evidence["none"], items)
     columns["items_measured"] = _shares(by_evidence["measured"], items)
     columns |= {name: by_evidence[evidence].tolist() for name, evidence in _EVIDENCE.items()}
@@ -449,17 +541,7 @@ def _avoided(row: dict[str, Any], rate: float | None) -> list[dict[str, Any]] | 
 
 
 def _scaled(row: dict[str, Any], name: str, rate: float) -> dict[str, float]:
-    return {bound: float(f"{rate * row[f'{name}_{bound}']:.9g}") for bound in Bounds._fields}
-
-
-def _total(segment: Array, figures: Array, units: Array, count: int) -> list[float | None]:
-    known = ~np.isnan(figures)
-    total = np.bincount(segment[known], weights=(figures * units)[known], minlength=count)
-    there = np.bincount(segment[known], minlength=count) > 0
-    return [
-        float(f"{value:.9g}") if is_there else None
-        for value, is_there in zip(total.tolist(), there.tolist(), strict=True)
-    ]
+    return {bound: _nine_digits(rate * row[f"{name}_{bound}"]) for bound in Bounds._fields}
 
 
 def _shares(part: Array, items: Array) -> list[float]:

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping
 from datetime import date, timedelta
-from statistics import median
+from itertools import pairwise
+from statistics import median, median_low
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ ENOUGH_SHARE = 0.2
 """Of the median day's observations: with fewer, a day does not end the default window."""
 # Days with observations that suffice to tell which of them are stray, where finding more means reading whole months.
 _DAYS_JUDGED = 30
+ISOLATED_DAYS = 30
+"""A day without another one in so many days before it is mostly misdated; `window_end` says so of one item's days."""
 
 
 def range_of(connection: Connection, tree: Tree, chosen: Filter, parameters: dict[str, Any]) -> Range:
@@ -34,9 +37,12 @@ def range_of(connection: Connection, tree: Tree, chosen: Filter, parameters: dic
 
 
 def _window_end(connection: Connection, tree: Tree, chosen: Filter) -> tuple[date, str]:
-    """Return the last day of the default window: of what is asked for, else of the whole index, else today."""
-    everything = Filter(currency=chosen.currency, kinds=chosen.kinds)
-    for ended_by, one in (("data", chosen), ("index", everything)):
+    """Return the last day of the default window: of what is asked for, else of the whole index, else today.
+
+    Of the whole index those days count first that have the currency and the kind asked for.
+    """
+    alike = Filter(currency=chosen.currency, kinds=chosen.kinds)
+    for ended_by, one in (("data", chosen), ("index", alike), ("index", Filter())):
         counts = _observations_by_day(connection, tree, one)
         if counts:
             return last_day_with_enough(counts), ended_by
@@ -74,9 +80,23 @@ def _add(counts: Counter[date], month: date, days: Array, n: Array) -> None:
 
 
 def last_day_with_enough(counts: Mapping[date, int]) -> date:
-    """Return the last day with at least a fifth of the median day's observations: a few stray rows end no window."""
+    """Return the last day with at least a fifth of the median day's observations: a few stray rows end no window.
+
+    Where data are so thin that one row is enough, a day that no other one is near is stray, unless most days are so.
+    """
     enough = ENOUGH_SHARE * median(counts.values())
-    return max(day for day, n in counts.items() if n >= enough)
+    days = sorted(counts)
+    large = [place for place, day in enumerate(days) if counts[day] >= enough]
+    near = (place for place in reversed(large) if place and (days[place] - days[place - 1]).days <= ISOLATED_DAYS)
+    last = next(near, None)
+    # Mostly the last one is near the one before it, and no other needs to be looked at.
+    if last != large[-1] and (last is None or _are_mostly_isolated(days)):
+        last = large[-1]
+    return days[last]
+
+
+def _are_mostly_isolated(days: list[date]) -> bool:
+    return median_low((later - earlier).days for earlier, later in pairwise(days)) > ISOLATED_DAYS
 
 
 def _day(parameters: dict[str, Any], name: str) -> date | None:

@@ -43,6 +43,7 @@ _BITS_MAX = 63
 _NARROW_BITS = 32
 _TABLE_MAX = 0xFFFF
 _CELLS_A_ROW = 8  # bounds the memory of a table by that of the rows
+_SEEN_A_ROW = 64  # the same of a table of bytes
 
 
 def pack(*columns: Array) -> bytes:
@@ -226,6 +227,16 @@ def numbered(values: Array) -> tuple[Array, Array]:
     seen = np.zeros(int(values.max()) + 1, "i8")  # values are mostly small: a table costs a tenth of sorting
     seen[values] = 1
     return np.flatnonzero(seen), (np.cumsum(seen) - 1).take(values)
+
+
+def distinct(values: Array) -> Array:
+    """Return the distinct values in order; values must not be negative."""
+    if not len(values) or values.max() > max(_TABLE_MAX, _SEEN_A_ROW * len(values)):
+        ascending_values = values.take(order_by(values))
+        return ascending_values.take(starts_of(ascending_values)) if len(values) else values
+    seen = np.zeros(int(values.max()) + 1, bool)
+    seen[values] = True
+    return np.flatnonzero(seen)
 
 
 def ranges(starts: Array, lengths: Array) -> Array:

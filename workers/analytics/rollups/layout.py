@@ -9,7 +9,7 @@ SQL = load_queries(__file__, "rollups.sql")
 ReportProgress = Callable[[int, int], None]
 """Hears how many of the months are done, and how many there are."""
 
-LAYOUT = 5
+LAYOUT = 6
 """Raise it whenever the columns of a rollup or the meaning of what is packed in them change."""
 
 

@@ -1,4 +1,4 @@
-"""Prices that their neighbours contradict: found, explained by a usual error, and marked in the table."""
+"""Prices that nothing confirms: found, explained by a usual error, and marked in the table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from psycopg import sql
+from psycopg.types.json import Jsonb
 
-from shared.analytics.outliers import NONE, PER_US_DOLLAR
+from shared.analytics.outliers import CAUSES, NONE, PER_US_DOLLAR, OutlierCause
 from shared.db.connect import Connection
 from shared.db.copy_binary import EPOCH
 from shared.db.queries import load_queries
@@ -23,25 +24,40 @@ if TYPE_CHECKING:
     from workers.analytics.rollups.aggregates import Items
 
 
-# Which usual error explains a deviation: a shifted decimal point, another currency, the price of a pack.
+# Which usual error explains a deviation: a shifted decimal point, another currency, exchanged digits, the price of a
+# pack.
 
 
-TOLERANCE = 0.05
+TOLERANCE = 0.03
 """How far a deviation may be from the one that an error makes, as a difference of natural logarithms."""
+EXACT = 0.01
+"""Within this of a shifted decimal point, no other error is considered."""
 PACKS = (2, 3, 4, 5, 6, 8, 12, 16, 20, 24, 30, 36, 48)
 SHIFTS = (10, 100, 1000)
 
 
-def causes(deviation: Array, by_channels: Array, currency: str) -> Array:
-    """Return the letter of each deviation's likely cause: that of the nearest error, else what it was compared with."""
-    letters = np.where(by_channels, b"o", b"n").astype("S1")
-    nearest = np.full(len(deviation), TOLERANCE)
-    for letter, errors in ((b"d", SHIFTS), (b"c", _rates(currency)), (b"u", PACKS)):
-        for error in errors:
-            away = np.abs(np.abs(deviation) - abs(np.log(error)))
+def causes(price: Array, others: Array, currency: str) -> Array:
+    """Return the letter of each outlier's likely cause.
+
+    `others` has for each what it may be compared with, one column each: the prices before and after it, and its level.
+    """
+    letters = np.full(len(price), OutlierCause.ONE_OFF.value.encode(), "S1")
+    nearest = np.full(len(price), TOLERANCE)
+    deviations = np.abs(np.log(np.maximum(price, _MINOR_LEAST))[:, None] - np.log(np.maximum(others, _MINOR_LEAST)))
+    for cause, factors in (
+        (OutlierCause.UNIT_SLIP, SHIFTS),
+        (OutlierCause.CURRENCY, _rates(currency)),
+        (OutlierCause.WRONG_PACK, PACKS),
+    ):
+        for factor in factors:
+            away = np.abs(deviations - abs(np.log(factor))).min(axis=1)
             closer = away < nearest
-            letters[closer] = letter
+            letters[closer] = cause.value.encode()
             nearest = np.minimum(nearest, away)
+    shifted = (letters == OutlierCause.UNIT_SLIP.value.encode()) & (nearest < EXACT)
+    for place in np.flatnonzero(~shifted).tolist():
+        if any(_swapped(int(price[place]), int(other)) for other in others[place]):
+            letters[place] = OutlierCause.DIGIT_SWAP.value.encode()
     return letters
 
 
@@ -51,32 +67,50 @@ def _rates(currency: str) -> list[float]:
     return [rate / own for code, rate in PER_US_DOLLAR.items() if code != currency] if own else []
 
 
-# Prices that their neighbours contradict. Pure, and the same for the same observations in any order. The neighbours
-# of an observation are the other observations of its item in the same month, currency and kind: those of its own
-# channel, and those of the item's other channels. Deviations are differences of natural logarithms of prices.
+def _swapped(price: int, other: int) -> bool:
+    """Return whether exchanging two adjacent digits of one price makes the other."""
+    here, there = str(price), str(other)
+    if len(here) != len(there):
+        return False
+    differs = [place for place in range(len(here)) if here[place] != there[place]]
+    return (
+        len(differs) == 2
+        and differs[1] == differs[0] + 1
+        and here[differs[0]] == there[differs[1]]
+        and here[differs[1]] == there[differs[0]]
+    )
 
 
-Z_MAX = 6.0
-"""An observation whose robust z-score is greater contradicts its channel's median."""
-LEAST_SCALE = 0.11
-"""The least standard deviation that is assumed: times Z_MAX, nearly a factor of two."""
-CHANNEL_LEAST = 3
-"""Observations that a channel needs for a median of its own; with fewer, the item's other observations are compared."""
+# Prices that nothing confirms. Pure, and the same for the same observations in any order. The evidence on an
+# observation is the other observations of its item in the same month, currency and kind. Deviations are differences of
+# natural logarithms of prices.
+#
+# A fall is what an offer looks like, and so is the rise at its end: without a list price an offer of a single day
+# differs from an error only in size. A fall, or a rise that may be the end of an offer, is therefore contradicted only
+# if it is larger than offers are. A smaller rise is contradicted if the prices before and after it are both far lower.
+
+
+OFFER_MAX = 1.95
+"""A greater deviation is neither an offer nor its end: a fall of over 85 %, a rise to over seven times."""
+RISE_MIN = 0.66
+"""The least rise that the prices before and after it contradict: to nearly twice the level."""
 OTHERS_LEAST = 3
-FEW_MAX = 1.0
-"""The greatest deviation from the item's other observations, where a channel has too few (a factor of 2.7)."""
-CHANNELS_MAX = 1.4
-"""The greatest deviation from the median of two or more other channels (a factor of 4)."""
-NEAR = 5 / 64
-NEAR_SHARE_MAX, FAR_SHARE_MAX = 0.1, 0.3
-"""A price that more than this share of the item's observations come near to is no error of a few; the second share is
-for deviations beyond CHANNELS_MAX, which no usual promotion has."""
+"""Other prices of the channel that make a level; with fewer, the item's other prices are compared."""
+RETURN_DAYS = 3
+"""Days between the prices before and after such a rise: shops raise a price between two offers for longer."""
+RISE_OTHERS_LEAST, LEVEL_SHARE = 6, 0.25
+"""Other prices of the channel at its level that are needed to contradict a smaller rise: so many, and this share."""
+NEAR = 0.1
+"""Prices as near as this are at one level."""
 SUPPORT_MAX = 0.35
-"""A price as near as this to the median of the other channels is supported by them."""
+"""A price as near as this to the level of another channel is supported by it."""
+RETURNS_LEAST, RETURNS_SHARE = 2, 0.05
+"""Other prices of the channel at a price's level that confirm it: so many, and this share of the channel's."""
+STATED_MAX = np.log(10) - EXACT
+"""A list price confirms a reduction from it up to this: of less than nine tenths."""
 _MINOR_LEAST = 0.5  # a price of 0 has no logarithm; it counts as half the smallest unit
 _ROOM = 64.0  # more than the logarithms of all prices span: groups do not overlap on one axis
 _STEP = 2.0**-20  # of logarithms: sums of such multiples are exact, so that no order of rows decides
-_NORMAL = 1.4826  # the median absolute deviation of a normal distribution is its standard deviation divided by this
 
 
 class Outliers(NamedTuple):
@@ -87,30 +121,135 @@ class Outliers(NamedTuple):
 
 
 class _Groups(NamedTuple):
-    """Rows in order of group and value; `of_row` is each row's group."""
+    """Rows in order of group; `of_row` is each row's group."""
 
     start: Array
     n: Array
     of_row: Array
 
 
-def find(item: Array, channel: Array, day: Array, price: Array, currency: str) -> Outliers:
-    """Return the outliers of one month, currency and kind; prices are in minor units."""
-    suspicious = _spread_items(item, price)
-    if not len(suspicious):
-        return Outliers(suspicious, np.empty(0, "S1"))
-    item, channel, day, price = (column.take(suspicious) for column in (item, channel, day, price))
-    value = np.rint(np.log(np.maximum(price, _MINOR_LEAST)) / _STEP) * _STEP
-    order = np.lexsort((price, channel, item))
-    item, channel, day, value = (column.take(order) for column in (item, channel, day, value))
-    deviation, contradicted, by_channels = _contradicted(item, channel, value)
-    rows = np.flatnonzero(contradicted)
-    confirmed = _corroborated(rows, item, channel, day, value, deviation.take(rows), by_channels.take(rows))
-    kept = rows[~confirmed]
-    positions = suspicious.take(order.take(kept))
-    cause = causes(deviation.take(kept), by_channels.take(kept), currency)
+class _Market(NamedTuple):
+    """The observations of some items in the order of item, channel, day and price.
+
+    `value` and `listed` are prices and list prices as logarithms, `listed` NaN where none is stated. `groups` are the
+    channels of each item, `ascending` the rows in the order of these and of the price.
+    """
+
+    item: Array
+    channel: Array
+    day: Array
+    price: Array
+    value: Array
+    listed: Array
+    groups: _Groups
+    ascending: Array
+
+
+def find(item: Array, channel: Array, day: Array, price: Array, list_price: Array, currency: str) -> Outliers:
+    """Return the outliers of one month, currency and kind; prices are in minor units, list prices 0 where unknown."""
+    wide = _spread_items(item, price)
+    item, channel, day, price, list_price = (column.take(wide) for column in (item, channel, day, price, list_price))
+    order = order_by(item, channel, day, price, nearly=True)
+    item, channel, day, price, list_price = (column.take(order) for column in (item, channel, day, price, list_price))
+    value, groups = _logarithms(price), _groups(item, channel)
+    listed = np.where(list_price > 0, _logarithms(list_price), np.nan)
+    ascending = order_by(groups.of_row, price)
+    # Items by number: their ids times _ROOM would leave no bits for the prices.
+    market = _Market(_groups(item).of_row, channel, day, price, value, listed, groups, ascending)
+    rows, deviation = _contradicted(market)
+    if len(rows):
+        kept = ~_confirmed(rows, market)
+        rows, deviation = rows[kept], deviation[kept]
+    level = np.rint(np.exp(value.take(rows) - deviation))
+    others = np.stack([*(price.take(_neighbour(rows, market, step)[0]) for step in (-1, 1)), level], axis=1)
+    positions = wide.take(order.take(rows))
     sorting = np.argsort(positions)
-    return Outliers(positions.take(sorting), cause.take(sorting))
+    return Outliers(positions.take(sorting), causes(price.take(rows), others, currency).take(sorting))
+
+
+def _logarithms(price: Array) -> Array:
+    logs: Array = np.rint(np.log(np.maximum(price, _MINOR_LEAST)) / _STEP) * _STEP
+    return logs
+
+
+def _contradicted(market: _Market) -> tuple[Array, Array]:
+    """Return the rows that the other prices contradict, and their deviations from the level of those."""
+    groups, value = market.groups, market.value
+    level, others = _of_others(groups.of_row, value, market.ascending)
+    few, remaining = np.flatnonzero(others < OTHERS_LEAST), others.copy()
+    if len(few):
+        mixed = np.zeros(int(market.item[-1]) + 1, bool)
+        mixed[market.item.take(few)] = True
+        rows = np.flatnonzero(mixed.take(market.item))
+        item = market.item.take(rows)
+        of_item, in_item = _of_others(item, value.take(rows), order_by(item, market.price.take(rows)))
+        place = np.searchsorted(rows, few)
+        level[few], remaining[few] = of_item.take(place), in_item.take(place)
+    deviation = value - level
+    known = remaining >= OTHERS_LEAST
+    rows = np.flatnonzero(known & (np.abs(deviation) > OFFER_MAX))
+    candidates = np.flatnonzero(known & (np.abs(deviation) > RISE_MIN) & (np.abs(deviation) <= OFFER_MAX))
+    rows = np.union1d(rows, candidates[_alone(candidates, deviation, others, market)])
+    return rows, deviation.take(rows)
+
+
+def _alone(rows: Array, deviation: Array, others: Array, market: _Market) -> Array:
+    """Return which of some rows both the price before and the price after contradict: by more than an offer's depth, or
+    by a smaller rise that lasted for a day or two in a channel that has a level."""
+    value, groups = market.value, market.groups
+    (before, begun), (after, ended) = (_neighbour(rows, market, step) for step in (-1, 1))
+    own, low, high = value.take(rows), value.take(before), value.take(after)
+    rise, fall = own - np.maximum(low, high), np.minimum(low, high) - own
+    brief = market.day.take(after) - market.day.take(before) <= RETURN_DAYS
+    at_level = _near(rows, value, groups.of_row, around=own - deviation.take(rows))
+    least = np.maximum(RISE_OTHERS_LEAST, LEVEL_SHARE * others.take(rows))
+    brief &= (np.minimum(rise, deviation.take(rows)) > RISE_MIN) & (at_level >= least)
+    alone: Array = begun & ended & (brief | (np.maximum(rise, fall) > OFFER_MAX))
+    return alone
+
+
+def _confirmed(rows: Array, market: _Market) -> Array:
+    """Return which of some rows' prices something confirms."""
+    item, value, listed, groups = market.item, market.value, market.listed, market.groups
+    own, reduction = value.take(rows), listed.take(rows) - value.take(rows)
+    confirmed: Array = (reduction > 0) & (reduction < STATED_MAX)
+    stated = np.flatnonzero(~np.isnan(listed))
+    if len(stated):
+        confirmed |= _near_to(own, item.take(rows), listed.take(stated), item.take(stated)) > 0
+    for step in (-1, 1):
+        beside, there = _neighbour(rows, market, step)
+        confirmed |= there & (np.abs(own - value.take(beside)) <= NEAR)
+    in_channel = _near(rows, value, groups.of_row)
+    least = np.maximum(RETURNS_LEAST, RETURNS_SHARE * groups.n.take(groups.of_row).take(rows))
+    confirmed |= in_channel - 1 >= least
+    confirmed |= _near(rows, value, item, market.day) > _near(rows, value, groups.of_row, market.day)
+    confirmed |= _supported(rows, market)
+    return confirmed
+
+
+def _supported(rows: Array, market: _Market) -> Array:
+    """Return which prices are near the level of another channel of their item."""
+    groups, value = market.groups, market.value
+    known = np.flatnonzero(groups.n >= OTHERS_LEAST)
+    medians, of_item = _medians(market).take(known), market.item.take(groups.start).take(known)
+    near = _near_to(value.take(rows), market.item.take(rows), medians, of_item, SUPPORT_MAX)
+    place = np.full(len(groups.n), -1)
+    place[known] = np.arange(len(known))
+    own = place.take(groups.of_row.take(rows))
+    itself = np.zeros(len(rows), bool)
+    if len(known):
+        itself = (own >= 0) & (np.abs(medians.take(np.maximum(own, 0)) - value.take(rows)) <= SUPPORT_MAX)
+    supported: Array = near > itself
+    return supported
+
+
+def _neighbour(rows: Array, market: _Market, step: int) -> tuple[Array, Array]:
+    """Return the place of the price before (-1) or after (1) each row in its channel, its own if there is none, and
+    whether there is one."""
+    of_row = market.groups.of_row
+    beside = np.clip(rows + step, 0, max(len(of_row) - 1, 0))
+    there = (beside != rows) & (of_row.take(beside) == of_row.take(rows))
+    return np.where(there, beside, rows), there
 
 
 def _spread_items(item: Array, price: Array) -> Array:
@@ -126,66 +265,29 @@ def _spread_items(item: Array, price: Array) -> Array:
         np.minimum.at(lows, position, low)
         np.maximum.at(highs, position, high)
         low, high = lows.take(position), highs.take(position)
-    wide = high > np.maximum(low, _MINOR_LEAST) * np.exp(min(Z_MAX * LEAST_SCALE, FEW_MAX, CHANNELS_MAX))
+    wide = high > np.maximum(low, _MINOR_LEAST) * np.exp(RISE_MIN)
     rows: Array = np.flatnonzero(np.repeat(wide, lengths))
     return rows
 
 
-def _contradicted(item: Array, channel: Array, value: Array) -> tuple[Array, Array, Array]:
-    """Return each row's deviation, whether it is too large, and whether only the other channels say so.
+def _near(rows: Array, value: Array, *keys: Array, around: Array | None = None) -> Array:
+    """Return for some rows how many of all rows have the same keys and a value near theirs, themselves included.
 
-    The rows are in order of item, channel and value.
+    `around`: count those near these values instead.
     """
-    channels = _groups(item, channel)
-    median = _median(value, channels)
-    n = channels.n.take(channels.of_row)
-    own = value - median.take(channels.of_row)
-    by_distance = np.lexsort((np.abs(own), channels.of_row))
-    scale = np.maximum(_NORMAL * _median(np.abs(own).take(by_distance), channels), LEAST_SCALE)
-    other_median, others = _of_others(item.take(channels.start), median)
-    other_median, others = other_median.take(channels.of_row), others.take(channels.of_row)
-    from_others = value - other_median
-    supported = (others > 0) & (np.abs(from_others) < SUPPORT_MAX)
-    by_own = (n >= CHANNEL_LEAST) & (np.abs(own) > Z_MAX * scale.take(channels.of_row)) & ~supported
-    by_channels = (n >= CHANNEL_LEAST) & (others >= 2) & (np.abs(from_others) > CHANNELS_MAX)
-    middle, remaining = _of_others(item, value)
-    loose = value - middle
-    few = (n < CHANNEL_LEAST) & (remaining >= OTHERS_LEAST) & (np.abs(loose) > FEW_MAX)
-    deviation = np.where(few, loose, np.where(by_own, own, from_others))
-    return deviation, by_own | by_channels | few, by_channels & ~by_own
-
-
-def _corroborated(
-    rows: Array, item: Array, channel: Array, day: Array, value: Array, deviation: Array, by_channels: Array
-) -> Array:
-    """Return which of some rows' prices are confirmed: by another channel on the same day, or a share of the item's.
-
-    `deviation` and `by_channels` are those of `rows`, the other columns have every row. Where only the other channels
-    contradict a price, those of its own channel may all be wrong: they confirm nothing.
-    """
-    in_item = _near(rows, value, item)
-    least = np.where(np.abs(deviation) > CHANNELS_MAX, FAR_SHARE_MAX, NEAR_SHARE_MAX) * _sizes(item).take(rows)
-    in_channel = _near(rows, value, item, channel)
-    same_day = _near(rows, value, item, day) - _near(rows, value, item, day, channel)
-    confirmed = np.where(by_channels, in_item - in_channel, in_item - 1) > least
-    return confirmed | (same_day > 0)
-
-
-def _near(rows: Array, value: Array, *keys: Array) -> Array:
-    """Return for some rows how many of all rows have the same keys and a value near theirs, themselves included."""
     order = order_by(*keys)
     group = np.empty(len(order), "i8")
     group[order] = _groups(*(key.take(order) for key in keys)).of_row
-    axis = group * _ROOM + value
-    ascending, points = np.sort(axis), axis.take(rows)
-    first, end = np.searchsorted(ascending, points - NEAR, "left"), np.searchsorted(ascending, points + NEAR, "right")
-    near: Array = end - first
+    return _near_to(value.take(rows) if around is None else around, group.take(rows), value, group)
+
+
+def _near_to(value: Array, group: Array, values: Array, groups: Array, within: float = NEAR) -> Array:
+    """Return how many of `values` are near each value among those of its group."""
+    least = min(int(group.min(initial=0)), int(groups.min(initial=0)))
+    ascending = np.sort((groups - least) * _ROOM + values)
+    points = (group - least) * _ROOM + value
+    near: Array = np.searchsorted(ascending, points + within, "right") - np.searchsorted(ascending, points - within)
     return near
-
-
-def _sizes(item: Array) -> Array:
-    groups = _groups(item)
-    return groups.n.take(groups.of_row)
 
 
 def _groups(*keys: Array) -> _Groups:
@@ -194,31 +296,37 @@ def _groups(*keys: Array) -> _Groups:
     return _Groups(start, n, np.repeat(np.arange(len(start)), n))
 
 
-def _median(ascending: Array, groups: _Groups) -> Array:
+def _medians(market: _Market) -> Array:
+    """Return the median of each channel of an item."""
+    ascending, groups = market.value.take(market.ascending), market.groups
     low, high = groups.start + (groups.n - 1) // 2, groups.start + groups.n // 2
     median: Array = (ascending.take(low) + ascending.take(high)) / 2
     return median
 
 
-def _of_others(item: Array, value: Array) -> tuple[Array, Array]:
-    """Return for each row the median of its item's other values, 0 without any, and their number."""
-    order = np.lexsort((value, item))
+def _of_others(group: Array, value: Array, order: Array) -> tuple[Array, Array]:
+    """Return for each row the median of its group's other values, 0 without any, and their number.
+
+    `order` are the rows in the order of group and value.
+    """
     median, others = np.empty(len(order)), np.empty(len(order), "i8")
-    median[order], others[order] = _without_itself(item.take(order), value.take(order))
+    median[order], others[order] = _without_itself(group.take(order), value.take(order))
     return median, others
 
 
-def _without_itself(item: Array, ascending: Array) -> tuple[Array, Array]:
-    """Return the median of the other values of each row's item, and their number; rows in order of item and value."""
-    groups = _groups(item)
+def _without_itself(group: Array, ascending: Array) -> tuple[Array, Array]:
+    """Return the median of the other values of each row's group, and their number; rows in order of group and value."""
+    groups = _groups(group)
     start = groups.start.take(groups.of_row)
-    rank = np.arange(len(item)) - start
+    rank = np.arange(len(group)) - start
     others = groups.n.take(groups.of_row) - 1
 
     def nth(position: Array) -> Array:
         value: Array = ascending.take(np.minimum(start + position + (position >= rank), len(ascending) - 1))
         return value
 
+    if not len(group):
+        return np.empty(0), others
     median = (nth(np.maximum(others - 1, 0) // 2) + nth(others // 2)) / 2
     return np.where(others > 0, median, 0.0), others
 
@@ -231,7 +339,10 @@ _NONE = NONE.encode()
 
 
 class Marks(NamedTuple):
-    """Observations whose letter in `observations.outlier` must change, a column each; `day` counts from 2000."""
+    """Observations whose letter in `observations.outlier` must change, a column each; `day` counts from 2000.
+
+    `outlier` is the letter that they must have, `before` the one that the table has.
+    """
 
     item: Array
     day: Array
@@ -240,6 +351,7 @@ class Marks(NamedTuple):
     currency: Array
     kind: Array
     outlier: Array
+    before: Array
 
 
 class Observed(NamedTuple):
@@ -267,7 +379,7 @@ def by_stratum(month: date, items: "Items", rows: Array) -> Observed:
     for currency, kind, chosen in _parts(rows):
         part = entries if chosen is None else entries.take(chosen)
         of_part = rows if chosen is None else rows[chosen]
-        outliers = find(part.item, part.channel, part.day, part.price, currency)
+        outliers = find(part.item, part.channel, part.day, part.price, part.list_price, currency)
         letters = np.full(len(of_part), _NONE)
         letters[outliers.position] = outliers.cause
         marks.append(_marks(of_part, letters))
@@ -308,10 +420,11 @@ def _split(stratum: Stratum, entries: Entries, outliers: Array) -> ByStratum:
 def _marks(rows: Array, letters: Array) -> Marks:
     """Return the marks that differ from those of the table."""
     names = rows.dtype.names or ()
-    changed = np.flatnonzero(letters != (rows["outlier"] if "outlier" in names else _NONE))
+    before = rows["outlier"] if "outlier" in names else np.full(len(rows), _NONE)
+    changed = np.flatnonzero(letters != before)
     rows = rows.take(changed)
     item, day, channel, price = (rows[name].astype("i8") for name in ("item", "day", "channel", "price"))
-    return Marks(item, day, channel, price, rows["currency"], rows["kind"], letters.take(changed))
+    return Marks(item, day, channel, price, rows["currency"], rows["kind"], letters.take(changed), before.take(changed))
 
 
 # Which observations are outliers, written into the table: only rows whose mark changes.
@@ -325,15 +438,26 @@ def partition(month: date) -> str:
     return f"observations_{month:%Y_%m}"
 
 
-def mark(connection: Connection, month: date, marks: Marks) -> None:
-    """Give observations of a month their marks. Identical observations have the same one."""
+NO_OBSERVATIONS = -1
+"""Stands for the number of an event that brings no observations. 0 is that of loads before events were numbered."""
+
+
+def mark(connection: Connection, month: date, marks: Marks, event_no: int) -> None:
+    """Give observations of a month their marks, and log the changes of those that were there before the event.
+
+    Identical observations have the same mark.
+    """
     if not len(marks.item):
         return
     table = sql.Identifier(partition(month)).as_string(connection)
     days = [EPOCH + timedelta(days=day) for day in marks.day.tolist()]
-    texts = [[value.decode() for value in column.tolist()] for column in (marks.currency, marks.kind, marks.outlier)]
+    currency, kind, outlier, before = (
+        [value.decode() for value in column.tolist()]
+        for column in (marks.currency, marks.kind, marks.outlier, marks.before)
+    )
     numbers = [column.tolist() for column in (marks.item, marks.channel, marks.price)]
-    connection.execute(SQL.mark_outliers.replace("{table}", table).encode(), (*numbers, days, *texts))
+    values = (*numbers, days, currency, kind, outlier, event_no, before, Jsonb(CAUSES))
+    connection.execute(SQL.mark_outliers.replace("{table}", table).encode(), values)
 
 
 # Prices of a file as the columns that outliers are found in.
@@ -344,8 +468,10 @@ COLUMNS = {
     "channel": ("channel", "supermarket_code", "store", "shop"),
     "day": ("day", "date"),
     "price": ("price",),
+    "list_price": ("list_price", "list", "regular_price", "was"),
 }
 """The columns of a file, each with the names that it may have."""
+OPTIONAL = ("list_price",)
 
 
 @dataclass(frozen=True)
@@ -357,6 +483,7 @@ class Prices:
     day: Array
     month: Array
     price: Array
+    list_price: Array
     currency: str
 
     def outliers(self, price: Array) -> Array:
@@ -364,8 +491,9 @@ class Prices:
         letters = np.full(len(price), b"-", "S1")
         for month in np.unique(self.month):
             rows = np.flatnonzero(self.month == month)
-            item, channel, day, chosen = (column.take(rows) for column in (self.item, self.channel, self.day, price))
-            outliers = find(item, channel, day, chosen, self.currency)
+            columns = (self.item, self.channel, self.day, price, self.list_price)
+            item, channel, day, chosen, listed = (column.take(rows) for column in columns)
+            outliers = find(item, channel, day, chosen, listed, self.currency)
             letters[rows.take(outliers.position)] = outliers.cause
         return letters
 
@@ -374,13 +502,23 @@ def prices_of(columns: Mapping[str, pa.ChunkedArray], currency: str) -> Prices:
     """Read a file's columns, which are text. Raises InvalidFile for a day or a price that is none."""
     days = _converted(columns["day"], pa.date32(), "day")
     day = np.asarray(days.cast(pa.int32())).astype("i8")
-    amount = pc.multiply(_converted(columns["price"], pa.float64(), "price"), float(10 ** minor_digits(currency)))
-    price = np.rint(np.asarray(amount))
-    if not (price.min() >= 0 and price.max() <= MINOR_MAX):
-        raise InvalidFile("price: negative or too large")
+    price = _minor(columns["price"], "price", currency)
+    stated = columns.get("list_price")
+    list_price = np.zeros(len(price), "i8") if stated is None else _minor(stated, "list_price", currency)
     months = day.astype("M8[D]").astype("M8[M]").astype("i8")
     item, channel = (_numbered(columns[name]) for name in ("item", "channel"))
-    return Prices(item, channel, day, months, price.astype("i8"), currency)
+    return Prices(item, channel, day, months, price, list_price, currency)
+
+
+def _minor(column: pa.ChunkedArray, name: str, currency: str) -> Array:
+    """Return amounts in minor units, 0 for an empty list price."""
+    filled = column if name == "price" else pc.if_else(pc.equal(column, ""), "0", column)
+    amount = pc.multiply(_converted(filled, pa.float64(), name), float(10 ** minor_digits(currency)))
+    price: Array = np.rint(np.asarray(amount))
+    if not (price.min() >= 0 and price.max() <= MINOR_MAX):
+        raise InvalidFile(f"{name}: negative or too large")
+    minor: Array = price.astype("i8")
+    return minor
 
 
 def _converted(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:

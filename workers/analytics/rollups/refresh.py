@@ -29,7 +29,7 @@ from workers.analytics.rollups.aggregates import (
 )
 from workers.analytics.rollups.codec import Array, Entries, Stratum
 from workers.analytics.rollups.layout import ReportProgress
-from workers.analytics.rollups.outliers import ByStratum, Marks, Observed, by_stratum, mark, partition
+from workers.analytics.rollups.outliers import NO_OBSERVATIONS, ByStratum, Marks, Observed, by_stratum, mark, partition
 from workers.analytics.rollups.rows import SQL, ItemPrices
 
 Observe = Callable[[date, ByStratum], None]
@@ -52,16 +52,26 @@ _ROW = TableLayout(
 
 
 def refresh_touched(
-    connection: Connection, items: Items, above: Ancestors, query: str, *, but: set[date], observe: Observe
+    connection: Connection,
+    items: Items,
+    above: Ancestors,
+    query: str,
+    *,
+    but: set[date],
+    observe: Observe,
+    event_no: int = NO_OBSERVATIONS,
 ) -> None:
-    """Refresh in a load's transaction what the query names, item and month of each change, `but` months made anew."""
+    """Refresh in an event's transaction what the query names, item and month of each change, `but` months made anew.
+
+    `event_no`: the event's number if it brings observations.
+    """
     connection.execute(SQL.touched)
     if not connection.execute(f"INSERT INTO touched_items {query}").rowcount:
         return
     connection.execute(SQL.touched_together)
     connection.execute(SQL.analyze_touched)
     for month in sorted({row[0] for row in connection.execute(SQL.months)} - but):
-        _Month(connection, items, above, month).refresh(observe)
+        _Month(connection, items, above, month).refresh(observe, event_no)
 
 
 def rebuild(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> None:
@@ -74,7 +84,7 @@ def rebuild(connection: Connection, report_progress: ReportProgress = lambda don
         month = date(int(table[-7:-3]), int(table[-2:]), 1)
         observed = _observed(connection, SQL.rows_of_month, month, items)
         rows.write(connection, whole_month(month, observed.entries, above))
-        mark(connection, month, observed.marks)
+        mark(connection, month, observed.marks, NO_OBSERVATIONS)
     report_progress(len(tables), len(tables))
 
 
@@ -101,11 +111,11 @@ class _Month:
         self._above = above
         self._month = month
 
-    def refresh(self, observe: Observe) -> None:
+    def refresh(self, observe: Observe, event_no: int) -> None:
         """Take out what the touched items had, put in what they have."""
         observed = _observed(self._connection, SQL.rows_of_touched, self._month, self._items)
         fresh = observed.entries
-        mark(self._connection, self._month, observed.marks)
+        mark(self._connection, self._month, observed.marks, event_no)
         observe(self._month, fresh)
         touched_rows = self._connection.execute(SQL.touched_items, (self._month,)).fetchall()
         touched = np.array(touched_rows, "i8").reshape(-1)
@@ -211,12 +221,12 @@ class BackgroundBuilder:
         self._thread.shutdown()
         self._file.close()
 
-    def write(self, connection: Connection) -> None:
+    def write(self, connection: Connection, event_no: int) -> None:
         """Add the rollups, month by month as they are made, and mark outliers; raise what went wrong with them."""
         if self._months:
             rows.write(connection, self._pieces())
         for month, marks in self._marks:
-            mark(connection, month, marks)
+            mark(connection, month, marks, event_no)
 
     def _make(self) -> None:
         end = 0

@@ -38,12 +38,26 @@ SELECT o.item_id, o.price_minor, o.day, o.channel_id, o.units, o.currency, o.kin
 FROM {table} o;
 
 -- name: mark_outliers
--- By what makes observations alike to the rule: rows that are equal in it have equal marks.
-UPDATE {table} o SET outlier = nullif(f.outlier, '-')::"char"
-FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::text[])
-     AS f (item_id, channel_id, price_minor, day, currency, kind, outlier)
-WHERE o.item_id = f.item_id AND o.day = f.day AND o.channel_id = f.channel_id AND o.price_minor = f.price_minor
-  AND o.currency = f.currency AND o.kind = f.kind::"char";
+-- By what makes observations alike to the rule: rows that are equal in it have equal marks. Answers have counted the
+-- observations of earlier events ($8: the present one) by their former mark, so callers are sent both marks.
+WITH changed AS (
+    UPDATE {table} o SET outlier = nullif(f.outlier, '-')::"char"
+    FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::text[], $9::text[])
+         AS f (item_id, channel_id, price_minor, day, currency, kind, outlier, before)
+    WHERE o.item_id = f.item_id AND o.day = f.day AND o.channel_id = f.channel_id AND o.price_minor = f.price_minor
+      AND o.currency = f.currency AND o.kind = f.kind::"char"
+    RETURNING o.item_id, o.day, o.channel_id, o.kind, o.currency, o.price_minor, o.load_no, f.before, f.outlier AS after),
+earlier AS (
+    SELECT *, row_number() OVER (ORDER BY item_id, day, channel_id, price_minor) AS place FROM changed WHERE load_no <> $8)
+INSERT INTO event_log (type, data)
+SELECT 'outliers.changed', jsonb_build_object(
+           'month', to_char(min(e.day), 'YYYY-MM'), 'observations', count(*),
+           'changes', jsonb_agg(jsonb_build_object(
+               'iid', i.iid, 'day', e.day, 'channel', h.code, 'kind', CASE e.kind WHEN 's' THEN 'sale' ELSE 'listing' END,
+               'currency', e.currency, 'price_minor', e.price_minor, 'before', $10::jsonb -> e.before, 'after', $10::jsonb -> e.after)
+               ORDER BY e.place) FILTER (WHERE e.place <= 100))
+FROM earlier e JOIN items i ON i.id = e.item_id JOIN channels h ON h.id = e.channel_id
+HAVING count(*) > 0;
 
 -- name: every_item
 -- For a rebuild: where each item belongs; nothing is known of before.

@@ -1,4 +1,4 @@
-"""Rollups as rows: packed columns, and the one price a month of each item that price indices compare."""
+"""Rollups as rows: packed columns, and the price a month of each item in each channel that price indices compare."""
 
 from collections.abc import Iterable, Iterator
 from datetime import date
@@ -9,48 +9,96 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.db.copy_binary import EPOCH, HEADER, TRAILER, RowLayout
 from shared.db.queries import load_queries
-from shared.price_index.panel import Floats, cell_prices
+from shared.price_index.panel import Floats
 from workers.analytics.rollups import aggregates
 from workers.analytics.rollups.aggregates import Ancestors, SortedEntries
-from workers.analytics.rollups.codec import Array, Entries, Stratum, narrow, pack_each, unpack
+from workers.analytics.rollups.codec import (
+    Array,
+    Entries,
+    Stratum,
+    narrow,
+    numbered,
+    pack_each,
+    ranges,
+    unpack,
+)
 from workers.analytics.rollups.figures import each_packed
 from workers.analytics.rollups.outliers import ByStratum
 
-# One price a month for each item of a rollup: what price indices compare.
+# One price a month for each item of a rollup in each channel: what price indices compare.
+
+
+_CHANNEL_BITS = 20  # a million channels, and 43 bits for items
 
 
 class ItemPrices(NamedTuple):
-    """Items, each with its price in minor units (see `cell_prices`) and the units sold; of listings the units are 0."""
+    """Items in channels, each with its price in minor units (see `cell_prices`) and the units sold, 0 of listings."""
 
     item: Array
+    channel: Array
     price: Floats
     units: Array
 
     @classmethod
     def of(cls, ordered: SortedEntries, *, sales: bool) -> "ItemPrices":
-        """Return the prices of all items, in the order of their ids; 0 for items that have no price above zero."""
-        entries = ordered.entries
-        sold = entries.units.astype("f8") if sales else None
-        price, units = cell_prices(ordered.bounds[:-1], entries.price.astype("f8"), sold)
-        whole = np.zeros(len(price), "i8") if units is None else units.astype("i8")
-        return cls(ordered.items, np.nan_to_num(price), whole)
+        """Return the prices above zero in the order of item and channel, by the rule of `cell_prices`.
+
+        Sums by table instead of sorting: it takes a third of the time.
+        """
+        first, channels = int(np.searchsorted(ordered.prices, 0, "right")), len(ordered.channels)
+        cell = ordered.of_rows(np.arange(len(ordered.items)) * channels) + ordered.channel
+        rows = np.flatnonzero(ordered.price_rank >= first) if first else slice(None)
+        cell, rank = cell[rows], ordered.price_rank[rows]
+        cells, place = numbered(cell)
+        values = ordered.prices.astype("f8")
+        some = np.empty(len(cells), rank.dtype)
+        some[place] = rank
+        varied = np.zeros(len(cells), bool)
+        varied[place[rank != some.take(place)]] = True
+        sold: Array = np.zeros(len(cells))
+        logs = np.log(np.maximum(values, 1.0)).take(rank)
+        means = np.exp(np.bincount(place, logs, len(cells)) / np.bincount(place, minlength=len(cells)))
+        if sales:
+            units = ordered.entries.units[rows]
+            sold = np.bincount(place, units.astype("f8"), len(cells))
+            spent = np.bincount(place, values.take(rank) * units, len(cells))
+            means = np.divide(spent, sold, out=means, where=sold > 0)
+        price: Floats = np.where(varied, means, values.take(some))
+        return cls(
+            ordered.items.take(cells // channels), ordered.channels.take(cells % channels), price, sold.astype("i8")
+        )
 
     def packed(self, items: Array, bounds: Array) -> Iterator[bytes]:
-        """Pack the prices of rollups: `items` are places, those of rollup n from `bounds[n]` to `bounds[n + 1]`."""
+        """Pack the prices of rollups: `items` are ids, those of rollup n from `bounds[n]` to `bounds[n + 1]`."""
+        first, stop = (np.searchsorted(self.item, items, side) for side in ("left", "right"))
+        rows, ends = ranges(first, stop - first), np.r_[0, np.cumsum(stop - first)]
         bits = self.price.view("i8")  # the bits of a price of zero or more are an integer of zero or more
-        return pack_each((self.item[items], bits[items], self.units[items]), bounds)
+        return pack_each(
+            tuple(column.take(rows) for column in (self.item, self.channel, bits, self.units)), ends[bounds]
+        )
+
+    def places(self) -> Array:
+        """Return one number for each item and channel; the numbers of an item are side by side."""
+        places: Array = (self.item.astype("i8") << _CHANNEL_BITS) | self.channel.astype("i8")
+        return places
 
     def priced(self) -> "ItemPrices":
-        """Leave out items without a price."""
+        """Leave out those without a price."""
         kept = np.flatnonzero(self.price)
         return self if len(kept) == len(self.price) else ItemPrices(*(column.take(kept) for column in self))
 
 
+def item_of(places: Array) -> Array:
+    """Return the item of each number that `ItemPrices.places` gave."""
+    item: Array = places >> _CHANNEL_BITS
+    return item
+
+
 def unpacked(packed: bytes) -> ItemPrices:
     """Read a rollup's prices back."""
-    item, bits, units = unpack(packed)
+    item, channel, bits, units = unpack(packed)
     price: Floats = bits.astype("<u8", copy=False).view("<f8")
-    return ItemPrices(item, price, units).priced()
+    return ItemPrices(item, channel, price, units).priced()
 
 
 # Rollups as rows: entries into packed columns and back.
@@ -90,7 +138,7 @@ def with_entries(
         list_price,
     )
     distinct = ordered.items[items].astype("<i8")
-    of_items = prices.packed(items, lows)
+    of_items = prices.packed(ordered.items[items], lows)
     bounds = np.r_[0, np.cumsum(sums.n)]
     packs, (by_channel, by_category) = pack_each(columns, bounds), _grouped(scope, columns, bounds)
     spans = zip(lows[:-1].tolist(), lows[1:].tolist(), strict=True)

@@ -58,20 +58,20 @@ ORDER BY a.iid, b.iid;
 -- name: cards
 -- $1, $2: currencies that do not have two decimals, and how many they have. Nothing in a card says when it was made: one
 -- whose item did not change is the same row in the next release. Observations later than the data_version's day are of
--- its future. The prices are added up once: after a first load, before PostgreSQL has statistics, it expects one item and
+-- its future. Listings and sales are never mixed. The prices are added up once: after a first load, before PostgreSQL has statistics, it expects one item and
 -- would add all of them up again for each.
 WITH prices AS (
-    SELECT coalesce(x.owner_id, o.item_id) AS item_id, o.currency::text AS currency, count(*) AS n, min(o.price_minor) AS low,
+    SELECT coalesce(x.owner_id, o.item_id) AS item_id, o.currency::text AS currency, o.kind, count(*) AS n, min(o.price_minor) AS low,
            max(o.price_minor) AS high, max(ARRAY[o.day - date '1970-01-01', -o.price_minor]) AS last
     FROM observations o LEFT JOIN inactive_items x ON x.item_id = o.item_id
     WHERE o.outlier IS NULL AND o.day <= (SELECT max(committed_at AT TIME ZONE 'UTC')::date FROM data_versions)
-    GROUP BY 1, 2),
+    GROUP BY 1, 2, 3),
 priced AS MATERIALIZED (
-    SELECT p.item_id, jsonb_agg(jsonb_build_object('currency', p.currency, 'observations', p.n, 'low', a.low, 'high', a.high,
-               'last_day', a.last_day, 'last', a.last) ORDER BY p.currency) AS prices,
-           string_agg(format('Price in %s: %s on %s, %s to %s in %s observations', p.currency, a.last, a.last_day, a.low,
-               a.high, p.n), E'\n' ORDER BY p.currency) AS text
-    FROM prices p,
+    SELECT p.item_id, jsonb_agg(jsonb_build_object('currency', p.currency, 'kind', k.kind, 'observations', p.n, 'low', a.low,
+               'high', a.high, 'last_day', a.last_day, 'last', a.last) ORDER BY p.currency, k.kind) AS prices,
+           string_agg(format('%s in %s: %s on %s, %s to %s in %s observations', k.title, p.currency, a.last, a.last_day, a.low,
+               a.high, p.n), E'\n' ORDER BY p.currency, k.kind) AS text
+    FROM prices p JOIN (VALUES ('l'::"char", 'listing', 'Price'), ('s', 'sale', 'Sale price')) k (letter, kind, title) ON k.letter = p.kind,
     LATERAL (SELECT coalesce(($2::int[])[array_position($1::text[], p.currency)], 2) AS digits) d,
     LATERAL (SELECT round(p.low / 10::numeric ^ d.digits, d.digits)::text AS low,
                     round(p.high / 10::numeric ^ d.digits, d.digits)::text AS high,

@@ -47,7 +47,7 @@ class AttributeWriter(FieldWriter):
             texts = self._cells(whole)
             with_unit = sum(quantity(text, "kg") is not None for text in texts)
             if with_unit >= HALF * len(texts):
-                evidence = f"{share_of_cells(with_unit, len(texts))} {has_or_have(with_unit)} a weight at the end"
+                evidence = f"{share_of_cells(with_unit, len(texts))} {has_or_have(with_unit)} a weight"
                 self._line("weight_kg", whole | {"unit": "kg"}, evidence)
                 return
         cells = self._cells(spec)

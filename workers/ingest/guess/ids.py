@@ -2,8 +2,9 @@
 
 from shared.gtin import is_shortened
 from shared.printable import many
+from workers.ingest.calendar_days import parsed
 from workers.ingest.column_names import role_of
-from workers.ingest.column_roles import replaced
+from workers.ingest.column_roles import day_formats, replaced
 from workers.ingest.column_specs import ColumnSpec, Open
 from workers.ingest.guess.writer import FieldWriter, columns_of, reading_line
 from workers.ingest.toml_text import quoted
@@ -92,13 +93,24 @@ class IdWriter(FieldWriter):
             )
 
     def _replaced_rows(self, key: list[str], price: ColumnSpec) -> None:
-        prices: dict[tuple[str | None, ...], str] = {}
+        prices: dict[tuple[object, ...], str] = {}
+        days = self._days_of_cells()
         for place, text in self._numbered(price):
             row = self.sampled.rows[place]
-            if key[0] in row and prices.setdefault(tuple(map(row.get, key)), text) != text:
+            cells = [days.get((column, row.get(column)), row.get(column)) for column in key]
+            if key[0] in row and prices.setdefault(tuple(cells), text) != text:
                 self._doubt(
                     "id",
                     f"several rows have the id {quoted(row[key[0]])} on the same day at different prices: the last "
                     'price replaces the others, unless identity is "event" or a column tells them apart',
                 )
                 return
+
+    def _days_of_cells(self) -> dict[tuple[str, str | None], int]:
+        """Return the day of each cell of the day's column: two times of one day are one day to a load."""
+        days: dict[tuple[str, str | None], int] = {}
+        for column in columns_of(self.fields.get("observation", {}).get("day", [])):
+            cells = set(self.sampled.values(column))
+            forms = tuple(day_formats(list(cells), 0))
+            days |= {(column, cell): day for cell in cells if (day := parsed(cell, forms)) is not None}
+        return days

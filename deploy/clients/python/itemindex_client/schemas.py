@@ -73,6 +73,7 @@ class BrandRef(TypedDict):
 
 class BrandRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale", "both"]]
@@ -87,7 +88,6 @@ class BrandRow(TypedDict):
     index_change_low: NotRequired[float | None]
     index_change_high: NotRequired[float | None]
     share_matched: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
     brand: NotRequired[str]
     name: NotRequired[str]
     channel: NotRequired[str]
@@ -100,6 +100,11 @@ class BrandRow(TypedDict):
     against_categories: NotRequired[float | None]
     categories: NotRequired[list["BrandCategory"]]
     peers: NotRequired[list["Peer"]]
+
+
+class ByteLimit(TypedDict):
+    limit: int
+    used: int
 
 
 class Candidate(TypedDict):
@@ -128,6 +133,7 @@ class CategoryRef(TypedDict):
 
 class CategoryRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale", "both"]]
@@ -142,7 +148,6 @@ class CategoryRow(TypedDict):
     index_change_low: NotRequired[float | None]
     index_change_high: NotRequired[float | None]
     share_matched: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
     category: NotRequired[str]
     path: NotRequired[list[str]]
     channel: NotRequired[str]
@@ -165,6 +170,7 @@ class ChannelEntry(TypedDict):
 
 class ChannelMedian(TypedDict):
     channel: NotRequired[str]
+    items: NotRequired[int]
     observations: NotRequired[int]
     share: NotRequired[float | None]
     median: NotRequired[DecimalText | None]
@@ -173,6 +179,7 @@ class ChannelMedian(TypedDict):
 class ChannelSeen(TypedDict):
     channel: str
     listings: int
+    sales: int
     last_seen_on: DateText
 
 
@@ -184,6 +191,7 @@ class ChannelShare(TypedDict):
 
 class CohortRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
@@ -287,6 +295,10 @@ ExportFilter = TypedDict(
         "to": NotRequired[DateText],
     },
 )
+
+
+class ExportLimits(TypedDict):
+    stored_bytes: "ByteLimit"
 
 
 class ExportManifest(TypedDict):
@@ -471,6 +483,7 @@ class ParameterFault(TypedDict):
 class Peer(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
+    items: NotRequired[int]
     observations: NotRequired[int]
     median: NotRequired[DecimalText | None]
 
@@ -493,6 +506,7 @@ PriceBand = TypedDict(
 
 class PriceIndexRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired[Literal["listing", "sale"]]
@@ -502,13 +516,13 @@ class PriceIndexRow(TypedDict):
     items: NotRequired[int]
     set_aside: NotRequired[int]
     matched_items: NotRequired[int | None]
+    matched_prices: NotRequired[int | None]
     share_matched: NotRequired[float | None]
     new_items: NotRequired[int | None]
     vanished_items: NotRequired[int | None]
     compared_with: NotRequired[DateText | None]
     median: NotRequired[DecimalText | None]
     median_index: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
 
 
 class PricingRow(TypedDict):
@@ -563,6 +577,7 @@ class QuotaAnswer(TypedDict):
     plan: str
     limits: list["QuotaWindow"]
     jobs: "JobLimits | None"
+    exports: "ExportLimits | None"
 
 
 class QuotaWindow(TypedDict):
@@ -585,6 +600,7 @@ class Quote(TypedDict):
 
 class ReductionRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     channel: NotRequired[str]
     currency: NotRequired[str]
     items: NotRequired[int]
@@ -633,6 +649,7 @@ class ResolveEntry(TypedDict):
 
 class RollupRow(TypedDict):
     period: NotRequired[DateText]
+    partial_period: NotRequired[bool]
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
@@ -674,6 +691,7 @@ class RollupRow(TypedDict):
     marine_eutrophication_kg_ne_high: NotRequired[float | None]
     contributors: NotRequired[list["Contributor"]]
     avoided: NotRequired[list["Avoided"] | None]
+    stages: NotRequired[list["StageSum"]]
 
 
 class SearchHit(TypedDict):
@@ -703,6 +721,20 @@ class StageFigure(TypedDict):
     per_unit: float
     basis: Literal["measured", "modelled"]
     method: str
+
+
+class StageSum(TypedDict):
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
+    stage: str | None
+    sum: float
 
 
 class Sustainability(TypedDict):
@@ -753,11 +785,14 @@ class SustainabilityRow(TypedDict):
     avoided: float | None
     avoided_high: float | None
     stages: list["StageFigure"]
+    weight_basis: Literal["as_sold", "as_consumed", "dry", None]
+    as_of: DateText | None
 
 
 class TopBrand(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
+    items: NotRequired[int]
     observations: NotRequired[int]
     share: NotRequired[float | None]
     median: NotRequired[DecimalText | None]
@@ -772,16 +807,15 @@ class GetBrandInsightsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
+        "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     group_by: Annotated[Several[Literal["channel"]], "Separate rows for each channel; one value"]
 
@@ -796,24 +830,23 @@ class GetCohortsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
         Several[str],
-        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
+        "Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     group_by: Annotated[
-        Several[Literal["brand", "category", "channel"]], "Field to group by; repeat for a second one; up to 2 values"
+        Several[Literal["brand", "category", "channel"]], "Group by; repeat for a second one; up to 2 values"
     ]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
+        "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
 
 
@@ -824,21 +857,20 @@ class GetPriceIndexQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
         Several[str],
-        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
+        "Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     kind: Annotated[
         Literal["listing", "sale"],
         "Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     method: Annotated[
         Literal[
@@ -861,12 +893,16 @@ class GetPriceIndexQuery(TypedDict, total=False):
         ],
         "Index formula; common aliases such as ccdi are accepted; default: geks-jevons",
     ]
-    window: Annotated[int, "Periods in the window, for geks-*, tpd and geary-khamis; default: all with data; 2 to 400"]
+    window: Annotated[int, "Periods in the window; for geks-*, tpd and geary-khamis; default: all with data; 2 to 400"]
     splice: Annotated[
         Literal[
             "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
         ],
-        "How periods after the window are linked to it; default: mean",
+        "How periods after the window are linked; default: mean",
+    ]
+    match: Annotated[
+        Literal["channel", "item"],
+        "What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, whose mix then moves the index too; default: channel",
     ]
 
 
@@ -876,35 +912,35 @@ class GetPricingQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
     kind: Annotated[
         Literal["listing", "sale"], "Only listings or only sales; default: both, in separate rows and statistics"
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
 
 
 class GetPriorPriceQuery(TypedDict, total=False):
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
+    progressive: Annotated[
+        bool,
+        "Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided; true or false",
+    ]
+    progressive_days: Annotated[
+        int, "Days after the first step; with `progressive=true`, further steps within them count; 1 to 366"
+    ]
     asked_on: Annotated[str | date, "Date to evaluate; default: each channel's last observed day; YYYY-MM-DD"]
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; default: they do, because every observed price does"
     ]
-    progressive: Annotated[
-        bool,
-        "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided; true or false",
-    ]
-    progressive_days: Annotated[int, "Days after the first step within which further steps count; 1 to 366"]
     first_offered: Annotated[
         str | date,
         "Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 days may then suffice; YYYY-MM-DD",
@@ -920,14 +956,21 @@ class GetReductionsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    progressive: Annotated[
+        bool,
+        "Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided; true or false",
+    ]
+    progressive_days: Annotated[
+        int, "Days after the first step; with `progressive=true`, further steps within them count; 1 to 366"
+    ]
+    brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
         Several[str],
-        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
+        "Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; default: they do, because every observed price does"
     ]
 
 
@@ -938,12 +981,9 @@ class GetSustainabilityQuery(TypedDict, total=False):
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
     displacement: Annotated[
-        Literal["resale", "repair"],
-        "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
+        Literal["resale", "repair"], "Add the impact avoided by sales; at WRAP's displacement rate for resale or repair"
     ]
-    displacement_rate: Annotated[
-        float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
-    ]
+    displacement_rate: Annotated[float, "New items displaced per unit sold; alternative to `displacement`; 0.0 to 1.0"]
 
 
 class GetSustainabilityRollupQuery(TypedDict, total=False):
@@ -953,25 +993,22 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
     displacement: Annotated[
-        Literal["resale", "repair"],
-        "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
+        Literal["resale", "repair"], "Add the impact avoided by sales; at WRAP's displacement rate for resale or repair"
     ]
-    displacement_rate: Annotated[
-        float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
-    ]
+    displacement_rate: Annotated[float, "New items displaced per unit sold; alternative to `displacement`; 0.0 to 1.0"]
     group_by: Annotated[
-        Several[Literal["brand", "category", "channel"]], "Field to group by; repeat for a second one; up to 2 values"
+        Several[Literal["brand", "category", "channel"]], "Group by; repeat for a second one; up to 2 values"
     ]
     brand: Annotated[Several[str], "Brand (slug); repeat to select several, within the 8 kB of a URL; up to 100 values"]
     category: Annotated[
         Several[str],
-        "Category (code), including its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
+        "Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL; up to 100 values",
     ]
     basis: Annotated[
         Literal["sales", "assortment"],
-        "Multiply figures by units sold, or count each item once; default: sales if there are any, otherwise the assortment",
+        "Count each unit sold, or each item once; default: sales if there are any, otherwise the assortment",
     ]
 
 
@@ -984,20 +1021,19 @@ class ListBrandInsightsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
+        "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     sort: Annotated[
-        Literal["observations", "-observations", "brand", "-brand"],
-        "Sort order; `-` reverses it; default: -observations",
+        Literal["items", "-items", "observations", "-observations", "brand", "-brand"],
+        "Sort order; `-` reverses it; default: -items",
     ]
     limit: Annotated[int, "Entries per page; 1 to 500; default: 50"]
     cursor: Annotated[str, "`next_cursor` of the previous page"]
@@ -1030,19 +1066,18 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
     channel: Annotated[
         Several[str], "Only this channel; repeat to select several, within the 8 kB of a URL; up to 100 values"
     ]
-    currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to use"]
+    currency: Annotated[str, "Only this currency; an ISO 4217 code"]
+    convert: Annotated[str, "Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion"]
+    rates: Annotated[str, "Table of exchange rates"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
+        "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings",
     ]
     outliers: Annotated[
-        Literal["exclude", "include"],
-        "Whether statistics include outliers; these are implausible observations; default: exclude",
+        Literal["exclude", "include"], "Whether outliers count; these are implausible observations; default: exclude"
     ]
     sort: Annotated[
-        Literal["observations", "-observations", "category", "-category"],
+        Literal["items", "-items", "observations", "-observations", "category", "-category"],
         "Sort order; `-` reverses it; default: category",
     ]
     limit: Annotated[int, "Entries per page; 1 to 500; default: 500"]
@@ -1070,13 +1105,14 @@ class ListEventsQuery(TypedDict, total=False):
                 "item.withdrawn",
                 "item.restored",
                 "watch.fired",
+                "outliers.changed",
                 "quota.reached",
                 "key.rotated",
                 "key.revoked",
                 "webhook.disabled",
             ]
         ],
-        "Only events of this type; repeat to select several; up to 12 values",
+        "Only events of this type; repeat to select several; up to 13 values",
     ]
 
 

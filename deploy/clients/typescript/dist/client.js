@@ -18,7 +18,7 @@ export class Client {
     }
     /** Return an entry for each IID, in their order. Needs a key. */
     async lookupMany(iids) {
-        const call = { method: "POST", body: { iids }, keyNeeded: true };
+        const call = { method: "POST", body: { iids }, keyNeeded: true, repeatable: true };
         return (await this.#http.json("/index/lookup", call)).data;
     }
     /** Return the item of an identifier: `{ gtin }`, `{ isbn }`, `{ mpn, brand }`, `{ sku, source }` or `{ url }`. */
@@ -27,7 +27,7 @@ export class Client {
     }
     /** Return an entry for each identifier, in their order. Needs a key. */
     async resolveMany(identifiers) {
-        const call = { method: "POST", body: { identifiers }, keyNeeded: true };
+        const call = { method: "POST", body: { identifiers }, keyNeeded: true, repeatable: true };
         return (await this.#http.json("/index/resolve", call)).data;
     }
     /** Go through all hits of a search, best first; each page is fetched when it is reached. */

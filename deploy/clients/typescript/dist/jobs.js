@@ -1,37 +1,80 @@
 /** Orders that take a while: reports and exports, followed to their end. */
-import { JobFailed, WaitedTooLong } from "./errors.js";
-import { sleep } from "./http.js";
+import { ConnectionFailed, JobFailed, WaitedTooLong } from "./errors.js";
+import { known, sleep } from "./http.js";
+import { PARAMETERS } from "./parameters.js";
 const ENDED = new Set(["succeeded", "failed", "cancelled", "expired"]);
 const PAUSE_SECONDS = 0.2;
 const PAUSE_SECONDS_MAX = 5;
-/** A report that has not been ordered yet. */
+/** The most entries of a page. A list of more pages than this is none that the API has. */
+const PAGE_ENTRIES_MAX = 500;
+const PAGES_MAX = 1_000;
+/** A report that has not been ordered yet. One that is a list is read to its end, unless `limit` or `cursor` asks for a page. */
 export class ReportCall {
     #http;
     #path;
     #query;
-    constructor(http, path, query) {
+    #isWholeList;
+    constructor(http, path, call, query) {
         this.#http = http;
         this.#path = path;
-        this.#query = query;
+        const names = PARAMETERS[call];
+        const { limit, cursor } = known(call, query);
+        this.#isWholeList = names.includes("cursor") && limit === undefined && cursor === undefined;
+        this.#query = this.#isWholeList ? { ...query, limit: PAGE_ENTRIES_MAX } : query; // each page costs units
     }
-    /** Return what the report would cost. Charges nothing. */
+    /** Return what the report would cost, of a list each page of 500 entries. Charges nothing. */
     cost() {
         return this.#http.json(this.#path, { query: { ...this.#query, dry_run: true }, keyNeeded: true });
     }
     /** Order the report and return its rows. Rejects with JobFailed, WaitedTooLong or ApiProblem. */
     async wait(waiting = {}) {
-        const { signal } = waiting;
-        const headers = { Prefer: "wait=20" };
-        const call = { query: this.#query, headers, keyNeeded: true, signal };
-        let [document, status] = await this.#http.document(this.#path, call);
-        if (status === 202) {
-            const job = document;
-            await ended(this.#http, `/jobs/${job.id}`, job, waiting);
-            document = await this.#http.json(`/jobs/${job.id}/result`, { keyNeeded: true, signal });
-        }
+        const document = await (this.#isWholeList ? this.#wholeList(waiting) : this.#page(this.#query, waiting));
         waiting.onProgress?.({ fraction: 1, stage: "done" });
         return document;
     }
+    /** Return all pages as one, all of one data_version; ranks of two states of the data are no list. */
+    async #wholeList(waiting) {
+        let pages = [];
+        let cursor;
+        let units = 0;
+        for (let count = 0; count < PAGES_MAX; count++) {
+            const page = await this.#page({ ...this.#query, cursor }, waiting);
+            const [first] = pages;
+            units += page.meta.cost_units;
+            // The result of a job has no cursor; the list itself has one.
+            if (page.meta.next_cursor === undefined && (page.meta.total ?? 0) > PAGE_ENTRIES_MAX)
+                continue;
+            if (first && page.meta.data_version !== first.meta.data_version) {
+                pages = [];
+                cursor = undefined;
+                continue;
+            }
+            pages.push(page);
+            cursor = page.meta.next_cursor ?? undefined;
+            if (cursor === undefined)
+                return joined(first ?? page, pages, units);
+        }
+        throw new ConnectionFailed(`${this.#path} did not end within ${PAGES_MAX} pages: give a \`limit\` to read one page`);
+    }
+    async #page(query, waiting) {
+        const { signal } = waiting;
+        const call = { query, headers: { Prefer: "wait=20" }, keyNeeded: true, signal };
+        const [document, status] = await this.#http.document(this.#path, call);
+        if (status !== 202)
+            return document;
+        const job = document;
+        await ended(this.#http, `/jobs/${job.id}`, job, waiting);
+        return this.#http.json(`/jobs/${job.id}/result`, { keyNeeded: true, signal });
+    }
+}
+/** Return a list from its pages, with the meta of the first and the units of every call; a digest of a page is left out. */
+function joined(first, pages, units) {
+    if (pages.length === 1)
+        return { ...first, meta: { ...first.meta, cost_units: units } };
+    const { result_sha256: _, ...kept } = first.meta;
+    const data = pages.flatMap((page) => page.data);
+    const cached = pages.every((page) => page.meta.cached);
+    return { data, meta: { ...kept, rows: data.length, cost_units: units, cached, next_cursor: null } };
 }
 /** Order an export, follow it to its end and return its manifest, whose files have signed addresses. */
 export async function exported(http, order, waiting = {}) {

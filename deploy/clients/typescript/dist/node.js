@@ -32,6 +32,8 @@ async function whole(release, file, target, signal, onBytes) {
     const part = `${path}.part`;
     if (await isWhole(path, file))
         return onBytes(file.bytes);
+    if (await isWhole(part, file))
+        return rename(part, path);
     // Tries are counted from the last one that came further: a file of hours may be cut many times.
     for (let tries = 0, furthest = 0; tries < TRIES_MAX;) {
         try {
@@ -47,8 +49,9 @@ async function whole(release, file, target, signal, onBytes) {
         const there = await size(part);
         tries = there > furthest ? 0 : tries + 1;
         furthest = Math.max(there, furthest);
+        // Not the bytes that were promised: from the beginning. Of a file without bytes there may be no part yet.
         if (there >= file.bytes)
-            await rm(part); // not the bytes that were promised: from the beginning
+            await rm(part, { force: true });
     }
     throw new DownloadFailed(`${file.name} came no further in ${TRIES_MAX} tries; run it again to continue`);
 }
@@ -80,7 +83,8 @@ async function size(path) {
     return (await stat(path).catch(() => null))?.size ?? 0;
 }
 async function isWhole(path, file) {
-    if ((await size(path)) !== file.bytes)
+    const there = await stat(path).catch(() => null);
+    if (there?.size !== file.bytes)
         return false;
     const hash = createHash("sha256");
     for await (const block of createReadStream(path))

@@ -11,10 +11,10 @@ export declare const PARAMETERS: {
     readonly getCategoryInsights: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "kind", "outliers", "group_by"];
     readonly getCohorts: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "group_by", "kind", "outliers"];
     readonly getOrganization: readonly ["organization"];
-    readonly getPriceIndex: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "kind", "outliers", "method", "window", "splice"];
+    readonly getPriceIndex: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "brand", "category", "kind", "outliers", "method", "window", "splice", "match"];
     readonly getPricing: readonly ["from", "to", "channel", "convert", "rates", "currency", "kind", "outliers"];
-    readonly getPriorPrice: readonly ["convert", "rates", "asked_on", "channel", "currency", "outliers", "progressive", "progressive_days", "first_offered"];
-    readonly getReductions: readonly ["from", "to", "granularity", "channel", "currency", "category", "outliers"];
+    readonly getPriorPrice: readonly ["convert", "rates", "progressive", "progressive_days", "asked_on", "channel", "currency", "outliers", "first_offered"];
+    readonly getReductions: readonly ["from", "to", "granularity", "channel", "currency", "progressive", "progressive_days", "brand", "category", "outliers"];
     readonly getSignedExportFile: readonly ["expires", "organization", "signature"];
     readonly getSignedFile: readonly ["expires", "organization", "signature"];
     readonly getSustainability: readonly ["from", "to", "channel", "displacement", "displacement_rate"];

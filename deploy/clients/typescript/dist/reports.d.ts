@@ -1,5 +1,5 @@
 /** The paid reports by their names, made by `make clients`. */
-import { type Http } from "./http.ts";
+import type { Http } from "./http.ts";
 import { ReportCall } from "./jobs.ts";
 import type { BrandReport, CategoryReport, CohortReport, GetBrandInsightsQuery, GetCategoryInsightsQuery, GetCohortsQuery, GetPriceIndexQuery, GetReductionsQuery, GetSustainabilityRollupQuery, ListBrandInsightsQuery, ListCategoryInsightsQuery, PriceIndexReport, ReductionsReport, RollupReport } from "./schemas.ts";
 /** The reports of a client; each call returns its ReportCall. */

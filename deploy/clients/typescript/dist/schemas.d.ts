@@ -88,7 +88,7 @@ export interface BrandCategory {
     items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Share of the brand's observations */
+    /** Share of the brand's items */
     share?: number | null | undefined;
     /** Median price of the brand in the category; decimal amount in `currency` */
     median?: string | null | undefined;
@@ -147,6 +147,8 @@ export interface BrandReport {
 export interface BrandRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** ISO 4217 */
     currency?: string | undefined;
     /** Only with `convert`: the currency of the prices */
@@ -167,38 +169,43 @@ export interface BrandRow {
     discount_mean?: number | null | undefined;
     /** Median discount of observations on promotion */
     discount_median?: number | null | undefined;
-    /** Change of the Jevons price index over the items in both periods; null with `kind=both` */
+    /** Change of the Jevons price index over the items that a channel has in both periods; null with `kind=both` */
     index_change?: number | null | undefined;
-    /** Lower end of the 95 % bootstrap interval */
+    /** Lower end of the 95 % interval; null below three matched items, or if all changed alike */
     index_change_low?: number | null | undefined;
-    /** Upper end of the 95 % bootstrap interval */
+    /** Upper end of the 95 % interval */
     index_change_high?: number | null | undefined;
     /** Share of the period's items that are also in the previous period */
     share_matched?: number | null | undefined;
-    /** Whether `median_change` is outside the interval because the assortment changed */
-    median_disagrees?: boolean | null | undefined;
     /** Slug */
     brand?: string | undefined;
     /** Name */
     name?: string | undefined;
     /** Code; only with `group_by=channel` */
     channel?: string | undefined;
-    /** Rank by observations among all brands */
+    /** Rank by items among all brands, within the filters */
     rank?: number | undefined;
-    /** Rank in the previous period */
+    /** Rank in the whole previous period */
     rank_before?: number | null | undefined;
     /** Number of ranked brands */
     ranked?: number | undefined;
-    /** Percentage of the other brands with fewer observations */
+    /** Percentage of the other brands with fewer items */
     percentile?: number | undefined;
     /** Decimal amount in `currency` */
     median?: string | null | undefined;
-    /** Change of the median since the previous period; 0.1 means 10 % higher */
+    /** Change of the median since the whole previous period; 0.1 means 10 % higher */
     median_change?: number | null | undefined;
-    /** Weighted mean of median / category median over the brand's categories */
+    /** Mean of median / category median over the brand's categories, weighted by its items */
     against_categories?: number | null | undefined;
     categories?: BrandCategory[] | undefined;
     peers?: Peer[] | undefined;
+}
+/** Limit of bytes that are stored at the same time. */
+export interface ByteLimit {
+    /** Units or jobs allowed */
+    limit: number;
+    /** Units or jobs used */
+    used: number;
 }
 /** One of several items that have an identifier. */
 export interface Candidate {
@@ -259,6 +266,8 @@ export interface CategoryReport {
 export interface CategoryRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** ISO 4217 */
     currency?: string | undefined;
     /** Only with `convert`: the currency of the prices */
@@ -279,16 +288,14 @@ export interface CategoryRow {
     discount_mean?: number | null | undefined;
     /** Median discount of observations on promotion */
     discount_median?: number | null | undefined;
-    /** Change of the Jevons price index over the items in both periods; null with `kind=both` */
+    /** Change of the Jevons price index over the items that a channel has in both periods; null with `kind=both` */
     index_change?: number | null | undefined;
-    /** Lower end of the 95 % bootstrap interval */
+    /** Lower end of the 95 % interval; null below three matched items, or if all changed alike */
     index_change_low?: number | null | undefined;
-    /** Upper end of the 95 % bootstrap interval */
+    /** Upper end of the 95 % interval */
     index_change_high?: number | null | undefined;
     /** Share of the period's items that are also in the previous period */
     share_matched?: number | null | undefined;
-    /** Whether `median_change` is outside the interval because the assortment changed */
-    median_disagrees?: boolean | null | undefined;
     /** Code */
     category?: string | undefined;
     /** Names from the top of the tree */
@@ -297,15 +304,15 @@ export interface CategoryRow {
     channel?: string | undefined;
     /** Decimal amount in `currency` */
     median?: string | null | undefined;
-    /** Median price of the previous period; decimal amount in `currency` */
+    /** Median price of the whole previous period; decimal amount in `currency` */
     median_before?: string | null | undefined;
     /** median / median_before - 1 */
     median_change?: number | null | undefined;
-    /** Observations of the previous period */
+    /** Observations of the whole previous period */
     observations_before?: number | null | undefined;
-    /** Rank by observations among categories of the same depth */
+    /** Rank by items among categories of the same depth, within the filters */
     rank?: number | null | undefined;
-    /** Rank in the previous period */
+    /** Rank in the whole previous period */
     rank_before?: number | null | undefined;
     /** Number of ranked categories */
     ranked?: number | null | undefined;
@@ -339,13 +346,15 @@ export interface ChannelList {
     data_version: number;
     data: ChannelEntry[];
 }
-/** A channel's share and median. */
+/** A channel's items and their median price. */
 export interface ChannelMedian {
     /** Code */
     channel?: string | undefined;
+    /** Distinct items */
+    items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Share of observations */
+    /** Share of the row's items; an item of several channels counts in each */
     share?: number | null | undefined;
     /** Decimal amount in `currency` */
     median?: string | null | undefined;
@@ -354,8 +363,10 @@ export interface ChannelMedian {
 export interface ChannelSeen {
     /** Code of the channel */
     channel: string;
-    /** Number of listings */
+    /** Observed asking prices */
     listings: number;
+    /** Observed sales */
+    sales: number;
     /** YYYY-MM-DD */
     last_seen_on: string;
 }
@@ -377,6 +388,8 @@ export interface CohortReport {
 export interface CohortRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** Slug */
     brand?: string | null | undefined;
     /** Code */
@@ -682,6 +695,10 @@ export interface ExportFilter {
     /** Last day, inclusive */
     to?: string | undefined;
 }
+/** Limits of exports. */
+export interface ExportLimits {
+    stored_bytes: ByteLimit;
+}
 /** One page of exports, newest first. */
 export interface ExportList {
     /** Number of entries in `data` */
@@ -750,17 +767,17 @@ export interface GetBrandInsightsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Separate rows for each channel */
     group_by?: "channel"[] | undefined;
@@ -773,17 +790,17 @@ export interface GetCategoryInsightsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Separate rows for each channel */
     group_by?: "channel"[] | undefined;
@@ -796,23 +813,23 @@ export interface GetCohortsQuery {
     to?: string | undefined;
     /** Length of a period; default: month */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Brand (slug); repeat to select several */
+    /** Brand (slug); repeat to select several, within the 8 kB of a URL */
     brand?: string[] | undefined;
-    /** Category (code), including its subcategories; repeat to select several */
+    /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
     category?: string[] | undefined;
-    /** Field to group by; repeat for a second one */
+    /** Group by; repeat for a second one */
     group_by?: ("brand" | "category" | "channel")[] | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getOrganization`. */
@@ -828,28 +845,30 @@ export interface GetPriceIndexQuery {
     to?: string | undefined;
     /** Length of a period; default: month */
     granularity?: "day" | "week" | "month" | "quarter" | "year" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Brand (slug); repeat to select several */
+    /** Brand (slug); repeat to select several, within the 8 kB of a URL */
     brand?: string[] | undefined;
-    /** Category (code), including its subcategories; repeat to select several */
+    /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
     category?: string[] | undefined;
     /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
     kind?: "listing" | "sale" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Index formula; common aliases such as ccdi are accepted; default: geks-jevons */
     method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
-    /** Periods in the window, for geks-*, tpd and geary-khamis; default: all with data */
+    /** Periods in the window; for geks-*, tpd and geary-khamis; default: all with data */
     window?: number | undefined;
-    /** How periods after the window are linked to it; default: mean */
+    /** How periods after the window are linked; default: mean */
     splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
+    /** What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, whose mix then moves the index too; default: channel */
+    match?: "channel" | "item" | undefined;
 }
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
@@ -857,37 +876,37 @@ export interface GetPricingQuery {
     from?: string | undefined;
     /** Last day, inclusive; default: the last day with data, or `from` */
     to?: string | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
     /** Only listings or only sales; default: both, in separate rows and statistics */
     kind?: "listing" | "sale" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
+    /** Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided */
+    progressive?: boolean | undefined;
+    /** Days after the first step; with `progressive=true`, further steps within them count */
+    progressive_days?: number | undefined;
     /** Date to evaluate; default: each channel's last observed day */
     asked_on?: string | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; default: they do, because every observed price does */
     outliers?: "exclude" | "include" | undefined;
-    /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided */
-    progressive?: boolean | undefined;
-    /** Days after the first step within which further steps count */
-    progressive_days?: number | undefined;
     /** Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 days may then suffice */
     first_offered?: string | undefined;
 }
@@ -899,13 +918,19 @@ export interface GetReductionsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Category (code), including its subcategories; repeat to select several */
+    /** Whether Art. 6a(5) applies; a reduction in several steps is then compared with the price before its first step; if absent, it is left undecided */
+    progressive?: boolean | undefined;
+    /** Days after the first step; with `progressive=true`, further steps within them count */
+    progressive_days?: number | undefined;
+    /** Brand (slug); repeat to select several, within the 8 kB of a URL */
+    brand?: string[] | undefined;
+    /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
     category?: string[] | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; default: they do, because every observed price does */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getSignedExportFile`. */
@@ -932,11 +957,11 @@ export interface GetSustainabilityQuery {
     from?: string | undefined;
     /** Last day, inclusive; default: the last day with data, or `from` */
     to?: string | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
+    /** Add the impact avoided by sales; at WRAP's displacement rate for resale or repair */
     displacement?: "resale" | "repair" | undefined;
-    /** New items displaced by each unit sold; alternative to `displacement` */
+    /** New items displaced per unit sold; alternative to `displacement` */
     displacement_rate?: number | undefined;
 }
 /** Query of `getSustainabilityRollup`. */
@@ -947,21 +972,21 @@ export interface GetSustainabilityRollupQuery {
     to?: string | undefined;
     /** Length of a period; default: month */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
+    /** Add the impact avoided by sales; at WRAP's displacement rate for resale or repair */
     displacement?: "resale" | "repair" | undefined;
-    /** New items displaced by each unit sold; alternative to `displacement` */
+    /** New items displaced per unit sold; alternative to `displacement` */
     displacement_rate?: number | undefined;
-    /** Field to group by; repeat for a second one */
+    /** Group by; repeat for a second one */
     group_by?: ("brand" | "category" | "channel")[] | undefined;
-    /** Brand (slug); repeat to select several */
+    /** Brand (slug); repeat to select several, within the 8 kB of a URL */
     brand?: string[] | undefined;
-    /** Category (code), including its subcategories; repeat to select several */
+    /** Category (code); with its subcategories; repeat to select several, within the 8 kB of a URL */
     category?: string[] | undefined;
-    /** Multiply figures by units sold, or count each item once; default: sales if there are any, otherwise the assortment */
+    /** Count each unit sold, or each item once; default: sales if there are any, otherwise the assortment */
     basis?: "sales" | "assortment" | undefined;
 }
 /** Query of `getUsage`. */
@@ -1047,7 +1072,7 @@ export interface IdentifierRef {
 }
 /** Body of a batch lookup. */
 export interface IidBody {
-    /** Item identifiers; as many as the plan allows */
+    /** Item identifiers; as many as the plan allows and the body's 256 kB hold */
     iids: string[];
 }
 /** An invitation that can still be accepted. */
@@ -1279,20 +1304,20 @@ export interface ListBrandInsightsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
-    /** Sort order; `-` reverses it; default: -observations */
-    sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
+    /** Sort order; `-` reverses it; default: -items */
+    sort?: "items" | "-items" | "observations" | "-observations" | "brand" | "-brand" | undefined;
     /** Entries per page */
     limit?: number | undefined;
     /** `next_cursor` of the previous page */
@@ -1330,20 +1355,20 @@ export interface ListCategoryInsightsQuery {
     to?: string | undefined;
     /** Length of a period; default: the whole range is one period */
     granularity?: "day" | "week" | "month" | undefined;
-    /** Only this channel; repeat to select several */
+    /** Only this channel; repeat to select several, within the 8 kB of a URL */
     channel?: string[] | undefined;
-    /** Only this currency (ISO 4217) */
+    /** Only this currency; an ISO 4217 code */
     currency?: string | undefined;
-    /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
+    /** Convert amounts to this currency; an ISO 4217 code, with `rates`; default: no conversion */
     convert?: string | undefined;
-    /** Table of exchange rates to use */
+    /** Table of exchange rates */
     rates?: string | undefined;
-    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
+    /** Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers; these are implausible observations */
+    /** Whether outliers count; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Sort order; `-` reverses it; default: category */
-    sort?: "observations" | "-observations" | "category" | "-category" | undefined;
+    sort?: "items" | "-items" | "observations" | "-observations" | "category" | "-category" | undefined;
     /** Entries per page */
     limit?: number | undefined;
     /** `next_cursor` of the previous page */
@@ -1367,7 +1392,7 @@ export interface ListEventsQuery {
     /** Entries per page */
     limit?: number | undefined;
     /** Only events of this type; repeat to select several */
-    type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
+    type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "outliers.changed" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
 }
 /** Query of `listExports`. */
 export interface ListExportsQuery {
@@ -1463,7 +1488,7 @@ export interface LookupEntry {
 }
 /** Query of `lookupItems`. */
 export interface LookupItemsQuery {
-    /** Item identifiers; repeat the parameter */
+    /** Item identifiers; repeat the parameter. A URL holds 8 kB, some 300 of them: send more by `POST` */
     iid: string[];
 }
 /** Response to a batch lookup. */
@@ -1598,7 +1623,7 @@ export interface NewWebhook {
     /** An https address on the public internet */
     url: string;
     /** Only events of these types; default: all */
-    types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
+    types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "outliers.changed" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
 }
 /** An organization, as shown to its members. */
 export interface Organization {
@@ -1661,6 +1686,8 @@ export interface Peer {
     brand?: string | undefined;
     /** Name */
     name?: string | undefined;
+    /** Distinct items */
+    items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
     /** Decimal amount in `currency` */
@@ -1687,9 +1714,9 @@ export interface PriceBand {
     observations: number;
     /** Outliers; all other figures exclude them */
     set_aside: number;
-    /** YYYY-MM-DD */
+    /** First of the 30 days */
     from: string;
-    /** YYYY-MM-DD */
+    /** Last of the 30 days */
     to: string;
 }
 /** A price index. */
@@ -1701,6 +1728,8 @@ export interface PriceIndexReport {
 export interface PriceIndexRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** ISO 4217 */
     currency?: string | undefined;
     /** Only with `convert`: the currency of the prices */
@@ -1709,21 +1738,23 @@ export interface PriceIndexRow {
     kind?: "listing" | "sale" | undefined;
     /** Price index, first period = 100; null if no matched items link the period to the first one */
     index?: number | null | undefined;
-    /** Lower end of the 95 % bootstrap interval */
+    /** Lower end of the 95 % interval; null below three matched items, or if all changed alike */
     low?: number | null | undefined;
-    /** Upper end of the 95 % bootstrap interval */
+    /** Upper end of the 95 % interval */
     high?: number | null | undefined;
     /** Distinct items with a price above zero */
     items?: number | undefined;
     /** Outliers; price statistics exclude them unless `outliers=include` */
     set_aside?: number | undefined;
-    /** Items that are also in the period `compared_with`; null in the first period */
+    /** Items with a price that the period `compared_with` has too (see `match`); null in the first period */
     matched_items?: number | null | undefined;
+    /** Those prices: of an item one for each channel, unless `match=item` */
+    matched_prices?: number | null | undefined;
     /** matched_items / items; null in the first period */
     share_matched?: number | null | undefined;
-    /** Items that are not in the period `compared_with` */
+    /** Items without such a price */
     new_items?: number | null | undefined;
-    /** Items that are only in the period `compared_with` */
+    /** Items of the period `compared_with` without such a price */
     vanished_items?: number | null | undefined;
     /** Previous period with data; null in the first period */
     compared_with?: string | null | undefined;
@@ -1731,8 +1762,6 @@ export interface PriceIndexRow {
     median?: string | null | undefined;
     /** Median price, first period = 100 */
     median_index?: number | null | undefined;
-    /** Whether `median_index` is outside `low` to `high` */
-    median_disagrees?: boolean | null | undefined;
 }
 /** Prices of the last `days` days in one currency and kind. */
 export interface PriceStatistic {
@@ -1927,6 +1956,8 @@ export interface QuotaAnswer {
     limits: QuotaWindow[];
     /** Jobs of the key's organization; null for other credentials, or if the count is unavailable */
     jobs: JobLimits | null;
+    /** Exports of the key's organization; null as `jobs`, and for plans without exports */
+    exports: ExportLimits | null;
 }
 /** One limit. */
 export interface QuotaWindow {
@@ -1972,6 +2003,8 @@ export interface ReadyAnswer {
 export interface ReductionRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** Code */
     channel?: string | undefined;
     /** ISO 4217 */
@@ -2147,7 +2180,7 @@ export interface ReportMeta {
     conversion?: ConversionMeta | undefined;
     /** Origin of `to`; the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
     window_ended_by?: "request" | "data" | "index" | "today" | undefined;
-    /** Number of brands or categories in the whole list */
+    /** Number of brands or categories that the filters find, on all pages */
     total?: number | undefined;
     /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
     next_cursor?: string | null | undefined;
@@ -2159,7 +2192,7 @@ export interface RequestPlanQuery {
 }
 /** Body of a batch. */
 export interface ResolveBody {
-    /** Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`) */
+    /** Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`) and the body's 256 kB hold */
     identifiers: IdentifierFields[];
 }
 /** Result of one identifier of a batch. */
@@ -2272,7 +2305,7 @@ export interface RollupMeta {
     conversion?: ConversionMeta | undefined;
     /** Origin of `to`; the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
     window_ended_by?: "request" | "data" | "index" | "today" | undefined;
-    /** Number of brands or categories in the whole list */
+    /** Number of brands or categories that the filters find, on all pages */
     total?: number | undefined;
     /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
     next_cursor?: string | null | undefined;
@@ -2288,6 +2321,8 @@ export interface RollupReport {
 export interface RollupRow {
     /** First day of the period */
     period?: string | undefined;
+    /** Whether the range holds only a part of the period */
+    partial_period?: boolean | undefined;
     /** Slug */
     brand?: string | null | undefined;
     /** Code */
@@ -2370,6 +2405,8 @@ export interface RollupRow {
     contributors?: Contributor[] | undefined;
     /** Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null */
     avoided?: Avoided[] | null | undefined;
+    /** Parts of the sums by stage of the life cycle; together each is its sum */
+    stages?: StageSum[] | undefined;
 }
 /** The service and the caller. */
 export interface RootAnswer {
@@ -2610,6 +2647,15 @@ export interface StageFigure {
     /** Method of computation */
     method: string;
 }
+/** What a stage of the life cycle contributes to a sum. */
+export interface StageSum {
+    /** Code of the indicator */
+    indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
+    /** Stage as its source names it; null is the rest of the sum */
+    stage: string | null;
+    /** Part of the sum; credits are negative */
+    sum: number;
+}
 /** Footprint of one unit of an item, by indicator; `basis`, `method` and `samples` describe the first known one. */
 export interface Sustainability {
     /** Origin of the figure */
@@ -2705,7 +2751,7 @@ export interface SustainabilityRow {
     high: number | null;
     /** Cumulative figure, lower bound */
     cumulative_low: number | null;
-    /** Cumulative figure, best estimate */
+    /** Cumulative figure, median */
     cumulative_central: number | null;
     /** Cumulative figure, upper bound */
     cumulative_high: number | null;
@@ -2713,22 +2759,28 @@ export interface SustainabilityRow {
     interval_from: "source" | "samples" | "pedigree" | null;
     /** Avoided, lower bound */
     avoided_low: number | null;
-    /** Displacement rate times the median of all units */
+    /** Displacement rate times `cumulative` */
     avoided: number | null;
     /** Avoided, upper bound */
     avoided_high: number | null;
     /** Stages listed by sources; they need not add up to `per_unit` */
     stages: StageFigure[];
+    /** What the kilograms are of: the article as sold, as consumed, or dry */
+    weight_basis: "as_sold" | "as_consumed" | "dry" | null;
+    /** Day to which the source's figure for the item applies; null of an average */
+    as_of: string | null;
 }
-/** A brand with many observations in a category. */
+/** A brand with many items in a category. */
 export interface TopBrand {
     /** Slug */
     brand?: string | undefined;
     /** Name */
     name?: string | undefined;
+    /** Distinct items */
+    items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Share of the category's observations */
+    /** Share of the category's items */
     share?: number | null | undefined;
     /** Decimal amount in `currency` */
     median?: string | null | undefined;

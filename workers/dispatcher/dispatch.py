@@ -1,199 +1,34 @@
-"""The dispatcher: from job rows to messages; requeued leases, refunds of what failed, and retention."""
+"""From job rows to messages: listens for new rows, sends their ids to Celery's queues, requeues expired leases."""
 
 import contextlib
 import gc
 import signal
 import time
-from datetime import datetime
+from functools import partial
 from itertools import takewhile
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psycopg
-import redis
 
-from shared.analytics.manifest import manifest_from
-from shared.bulk.manifest import export_manifest_from
 from shared.db.connect import Connection, unavailable
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
-from shared.events.types import KEPT_DAYS
 from shared.events.webhooks import RETRY_SECONDS
-from shared.index.iid import canonical_uuid
-from shared.jobs.contract import (
-    DELIVER,
-    DELIVER_QUEUE,
-    EXECUTE,
-    EXPORT,
-    JOB_KINDS,
-    QUEUES,
-    refund_arguments,
-)
-from shared.objects.directory import ResultStore
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, JOB_KINDS, QUEUES
 from shared.organizations.accounts import BRAND
-from shared.redis.connect import STORE_ERRORS, connect_store
-from shared.settings.settings import Settings, settings_or_exit
+from shared.settings.settings import settings_or_exit
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
-from shared.telemetry.log import Log
-from workers.bulk.releases import expire, order_due
+from workers.dispatcher.maintenance import Maintenance
+from workers.dispatcher.refunds import Refunds
+from workers.dispatcher.steps import SWEEP, Steps
 from workers.jobs.context import Services, build_services, traced
 from workers.jobs.progress import touch_while
+from workers.jobs.startup import settings_at_start
 
-# From job rows to messages: listens for new rows, sends their ids to Celery's queues, requeues expired leases.
-#
-# Between sweeps it deletes what no table keeps longer.
-
-
-SQL = load_queries(__file__, "dispatcher.sql")
-
-
-def confirm_missing(connection: Connection, store: ResultStore, log: Log, patience_seconds: int) -> None:
-    """Check the results that edges reported missing. One that is back is served again; one that stays missing expires.
-
-    A result expires when it is missing now and was first missed `patience_seconds` ago or earlier; what its orders cost
-    is owed back in the same statement. Raises StoreUnavailable, and expires nothing, if the store does not answer.
-    """
-    for job, kind, result in connection.execute(SQL.missing).fetchall():
-        if all(store.size(key) == size for key, size in _objects(kind, result)):
-            connection.execute(SQL.found, (job,))
-            log.info("result-found", job=job, kind=kind)
-        elif connection.execute(SQL.lost, (job, patience_seconds)).fetchone() is not None:
-            metrics.results_lost.labels(kind).inc()
-            log.error("result-lost", job=job, kind=kind)
-
-
-def _objects(kind: str, result: dict[str, Any]) -> list[tuple[str, int]]:
-    """Return key and length in bytes of everything that a job has published."""
-    if kind == EXPORT.name:
-        return [(file.key, file.bytes) for file in export_manifest_from(result).files]
-    manifest = manifest_from(result)
-    return [(manifest.key, manifest.bytes)]
-
-
-# Refunds of failed and cancelled jobs: a debt in the order's row, settled with the state store, once.
-
-
-_DEADLINE_SECONDS = 2.0
-
-
-class Refunds:
-    """Makes refunds: due in the row until the store has recorded them; the store's marker makes a repeat harmless."""
-
-    def __init__(self, settings: Settings, log: Log) -> None:
-        self._log = log
-        self._url = settings.state_url
-        self._store: redis.Redis | redis.RedisCluster | None = None
-
-    def settle(self, connection: Connection) -> int:
-        """Make the due refunds; return how many orders were settled. A refund that fails stays due."""
-        settled: list[str] = []
-        given: dict[str, int] = {}
-        try:
-            self._store = self._store or connect_store(self._url, deadline_seconds=_DEADLINE_SECONDS)
-            for order, account, charge_id, day, units in connection.execute(SQL.refunds_due).fetchall():
-                if self._store.eval(*refund_arguments(account, charge_id, day, units, "dispatcher")):
-                    given[order] = units
-                settled.append(order)
-        except STORE_ERRORS:
-            metrics.store_errors.labels("state").inc()
-        if settled:
-            connection.execute(SQL.refunded, (settled, list(given)))
-        for order, units in given.items():
-            metrics.jobs_refunded.inc(units)
-            self._log.info("job-refunded", job=order, units=units)
-        return len(settled)
-
-    def close(self) -> None:
-        if self._store is not None:
-            self._store.close()
-
-
-# Retention: results expire after their time, rows after thirty days, and bytes that no row names are deleted.
-
-
-_ROWS_KEPT_DAYS = 30
-_ATTEMPTS_AT_ONCE = 500
-# Longer than any one object takes to be written.
-_PARTIAL_SECONDS = 3_600.0
-
-
-def delete_old(connection: Connection, store: ResultStore, log: Log) -> int:
-    """Expire results, delete old rows and unnamed bytes; return how many attempts' bytes were deleted.
-
-    Any number of processes may do so at once.
-    """
-    expired = connection.execute(SQL.expire).fetchall()
-    connection.execute(SQL.delete_old_jobs, (_ROWS_KEPT_DAYS,))
-    connection.execute(SQL.delete_old_events, (KEPT_DAYS,))
-    connection.execute(SQL.delete_old_attempts, (KEPT_DAYS,))
-    connection.execute(SQL.delete_old_answers)
-    connection.execute(SQL.delete_old_answers_of_organizations)
-    connection.execute(SQL.delete_old_invitations, (_ROWS_KEPT_DAYS,))
-    stored = _stored_attempts(store)
-    starts = range(0, len(stored), _ATTEMPTS_AT_ONCE)
-    store.sweep(_PARTIAL_SECONDS)
-    deleted = sum(_sweep(connection, store, stored[start : start + _ATTEMPTS_AT_ONCE]) for start in starts)
-    if expired or deleted:
-        log.info("results-swept", expired=len(expired), deleted=deleted)
-    return deleted
-
-
-def delete_old_loads(connection: Connection, settings: Settings, log: Log) -> None:
-    """Delete rejects, loads that changed nothing and the names of files after their time; measure what is left.
-
-    Loads that changed the index stay listed: they can be undone.
-    """
-    rejects = connection.execute(SQL.delete_old_rejects, (settings.rejects_retention_days,)).rowcount
-    loads = connection.execute(SQL.delete_old_loads, (settings.loads_retention_days,)).rowcount
-    files = connection.execute(SQL.delete_old_files, (settings.loads_retention_days,)).rowcount
-    if rejects or loads or files:
-        log.info("loads-swept", rejects=rejects, loads=loads, files=files)
-    [(kept, dropped, listed, remembered)] = connection.execute(SQL.measure_loads).fetchall()
-    metrics.load_rejects.labels("kept").set(kept)
-    metrics.load_rejects.labels("dropped").set(dropped)
-    metrics.loads_listed.labels("loads").set(listed)
-    metrics.loads_listed.labels("files").set(remembered)
-
-
-def delete_old_usage(connection: Connection, settings: Settings, log: Log) -> None:
-    """Delete usage statistics after their time."""
-    if deleted := connection.execute(SQL.delete_old_usage, (settings.usage_retention_days,)).rowcount:
-        log.info("usage-swept", deleted=deleted)
-
-
-def measure_feeds(connection: Connection) -> None:
-    """Set the gauges of feeds. The dispatcher does it, because the process that serves feeds may be gone."""
-    [(failing, active, overdue)] = connection.execute(SQL.measure_feeds).fetchall()
-    metrics.feeds.labels("failing").set(failing)
-    metrics.feeds.labels("active").set(active)
-    metrics.feeds_overdue_seconds.set(max(0.0, overdue))
-
-
-def measure_backups(connection: Connection) -> None:
-    """Set the gauges of the log's receiver. The dispatcher does it, because that process may be gone."""
-    for (active,) in connection.execute(SQL.measure_backups).fetchall():
-        metrics.backup_receivers.labels("connected").set(1 if active else 0)
-        metrics.backup_receivers.labels("gone").set(0 if active else 1)
-
-
-def _stored_attempts(store: ResultStore) -> list[tuple[str, int]]:
-    return [(job, attempt) for job, attempt in store.attempts() if canonical_uuid(job)]
-
-
-def _sweep(connection: Connection, store: ResultStore, batch: list[tuple[str, int]]) -> int:
-    # Listed before the rows are read: an attempt that begins in between is not in the list.
-    jobs, attempts = zip(*batch, strict=True)
-    named = set(connection.execute(SQL.named_attempts, (list(jobs), list(attempts))))
-    unnamed = [attempt for attempt in batch if attempt not in named]
-    for job, attempt in unnamed:
-        store.delete(job, attempt)
-    return len(unnamed)
-
-
+SQL = load_queries(__file__, "dispatch.sql")
 _SWEEP_SECONDS = 2.0
-_CHECK_SECONDS = 30.0
-_EXPIRY_SECONDS = 600.0
 _DELIVERY_PAUSE_SECONDS = 1.0
 # Messages of one queue that the broker holds unclaimed: enough to keep workers busy, few enough that the next free
 # worker is still given to the organization with the fewest running jobs.
@@ -203,18 +38,20 @@ _PART_WORKERS_MAX = 3
 # Messages that a queue of the broker may hold, whatever put them there: also those of jobs that were cancelled while no
 # worker ran. The broker may share its memory with the counters of quotas; a message has about a kilobyte.
 _MESSAGES_MAX = 1_000
+# By then a supervisor has not yet killed the process.
+_STOP_SECONDS = 5.0
 _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0)
 
 
 class _Due(NamedTuple):
-    """A job whose message is to be sent; `sent_at` is when that was done before."""
+    """A job whose message is to be sent; `sent_at` is when that was done before, in seconds since 1970."""
 
     job: str
     kind: str
     queue: str
     turn: int
     trace: str | None
-    sent_at: datetime | None
+    sent_at: float | None
 
 
 class Dispatcher:
@@ -222,8 +59,7 @@ class Dispatcher:
 
     A job that is not claimed within `resend_seconds` is sent again where its queue holds fewer messages than jobs wait
     for a worker: some were lost. While workers are stopped none is lost, and none is sent again. A dispatcher that has
-    not completed a sweep for `stalled_seconds` is not healthy; sweeping results on a slow store may take a while,
-    nothing else does.
+    not completed a sweep for `stalled_seconds` is not healthy.
     """
 
     def __init__(
@@ -242,7 +78,8 @@ class Dispatcher:
         self._messages_max = messages_max
         self._down: str | None = None
         self._refunds = Refunds(services.settings, services.log)
-        self._next_sweep = self._next_check = self._next_expiry = self._next_delivery = 0.0
+        self._steps = Steps(services.log, SWEEP)
+        self._next_sweep = self._next_delivery = 0.0
         self._swept_at = time.monotonic()
         self._failures = 0
         self._held: dict[str, int] = {}
@@ -272,16 +109,24 @@ class Dispatcher:
                 time.sleep(_BACKOFF_SECONDS[min(self._failures, len(_BACKOFF_SECONDS) - 1)])
                 self._failures += 1
 
-    def sweep(self, connection: Connection) -> int:
-        """Requeue expired leases, settle refunds, dispatch queued jobs; return how many messages were sent."""
+    def sweep(self, connection: Connection) -> int | None:
+        """Requeue expired leases, settle refunds, dispatch queued jobs; return how many messages were sent.
+
+        None if jobs could not be dispatched, by no outage.
+        """
+        sent: list[int] = []
+        self._steps.run("requeue", lambda: self._requeue(connection))
+        self._steps.run("refund", lambda: self._refunds.settle(connection))
+        self._steps.run("dispatch", lambda: sent.append(self._dispatch(connection)))
+        return sent[0] if sent else None
+
+    def _requeue(self, connection: Connection) -> None:
         for job, kind, state, expired, trace in connection.execute(SQL.requeue_expired).fetchall():
             self._log.warning("job-lost", job=job, kind=kind, attempt=expired, state=state, **traced(trace))
             metrics.jobs_lost.labels(kind).inc()
             if state == "failed":
                 metrics.jobs_finished.labels(kind, state).inc()
                 metrics.job_attempts.labels(kind).observe(expired)
-        self._refunds.settle(connection)
-        return self._dispatch(connection)
 
     def settle_clock(self, connection: Connection) -> None:
         """Bring forward what a clock of PostgreSQL that was ahead has put too far off: jobs and webhooks."""
@@ -305,18 +150,18 @@ class Dispatcher:
     def _serve(self, connection: Connection) -> None:
         while not self.stopping:
             now = time.monotonic()
-            self._run_maintenance(connection, now)
             if now >= self._next_sweep:
                 self._next_sweep = now + _SWEEP_SECONDS
-                self.settle_clock(connection)
-                self.measure(connection)
-            self.sweep(connection)
-            self.order_deliveries(connection, now)
+                self._steps.run("settle-clock", lambda: self.settle_clock(connection))
+                self._steps.run("measure", lambda: self.measure(connection))
+            sent = self.sweep(connection)
+            self._steps.run("deliver", partial(self.order_deliveries, connection, now))
             # Only now is PostgreSQL back: a read-only one lets a dispatcher connect and listen, but change no row.
             self._note_back("database")
             self._failures = 0
-            self._swept_at = time.monotonic()
-            metrics.dispatcher_heartbeat_seconds.set_to_current_time()
+            if sent is not None:
+                self._swept_at = time.monotonic()
+                metrics.dispatcher_heartbeat_seconds.set_to_current_time()
             for _ in connection.notifies(timeout=max(0.05, self._next_sweep - time.monotonic()), stop_after=1):
                 pass
 
@@ -330,25 +175,6 @@ class Dispatcher:
             with contextlib.suppress(StoreUnavailable):  # the next sweep tries again
                 if not self._look(DELIVER_QUEUE):  # one that waits for a worker serves whatever is due when it is taken
                     self._services.messages.send(DELIVER, "", DELIVER_QUEUE)
-
-    def _run_maintenance(self, connection: Connection, now: float) -> None:
-        """Run what is due from time to time. An object store that is unavailable delays only this."""
-        objects = self._services.objects
-        try:
-            if now >= self._next_check:
-                self._next_check = now + _CHECK_SECONDS
-                order_due(self._settings, connection)
-                measure_feeds(connection)
-                measure_backups(connection)
-                confirm_missing(connection, objects, self._log, self._settings.result_missing_seconds)
-            if now >= self._next_expiry:
-                self._next_expiry = now + _EXPIRY_SECONDS  # each time lists the whole store, a request for 1,000 keys
-                delete_old_loads(connection, self._settings, self._log)
-                delete_old_usage(connection, self._settings, self._log)
-                delete_old(connection, objects, self._log)
-                expire(connection, objects, self._log, self._settings.base_url)
-        except (StoreUnavailable, OSError):
-            metrics.store_errors.labels("results").inc()
 
     def _dispatch(self, connection: Connection) -> int:
         with connection.transaction():
@@ -385,7 +211,9 @@ class Dispatcher:
         for queue in queues:
             held = self._look(queue)
             new = [job for job in due if job.queue == queue and job.sent_at is None]
-            again = sorted((job for job in due if job.queue == queue and job.sent_at), key=attrgetter("sent_at"))
+            again = sorted(
+                (job for job in due if job.queue == queue and job.sent_at is not None), key=attrgetter("sent_at")
+            )
             lost = max(0, unclaimed.get(queue, 0) - len(new) - held)
             room = max(0, self._messages_max - held)
             chosen += (new + again[:lost])[:room]
@@ -429,9 +257,9 @@ class Dispatcher:
 
 def main() -> None:
     """Run a dispatcher until SIGTERM or SIGINT."""
-    services = build_services(settings_or_exit(), "dispatcher")
+    services = build_services(settings_at_start(), "dispatcher")
     settings, log = services.settings, services.log
-    dispatcher = Dispatcher(services)
+    dispatcher, maintenance = Dispatcher(services), Maintenance(services)
     gc.freeze()  # what is imported stays: no collection needs to look at it, and least the one at the end
 
     def stop(number: int, frame: object) -> None:
@@ -444,6 +272,8 @@ def main() -> None:
     metrics.processes.labels("dispatcher", settings.revision).set(1)
     metrics.store_up.labels("broker").set(1)
     log.info("started", revision=settings.revision)
+    maintenance.start()
     dispatcher.run()
+    maintenance.stop(_STOP_SECONDS)
     metrics.processes.labels("dispatcher", settings.revision).set(0)
     log.info("stopped")
