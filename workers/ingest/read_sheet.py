@@ -224,9 +224,9 @@ def _is_suspected(packed: zipfile.ZipFile, name: str, zero: bytes) -> bool:
         unplaced = unplaced or any(form.search(piece) for form in _UNPLACED)
         if not suspected:
             suspected = b't="e"' in piece or b"t='e'" in piece or any(form.search(piece) for form in formulas)
-    if unplaced:
-        lowest, rightmost = _last_counted(packed, name)
-        rows, columns = max(rows, lowest), max(columns, rightmost)
+    # The look at bytes also finds what only looks like a reference; the parser decides before a sheet is refused.
+    if formulas is not None and (unplaced or rows * columns > _PLACES_MAX):
+        rows, columns = _last_counted(packed, name)
     if rows * columns > _PLACES_MAX:
         raise LoadRefused(
             f"{name} has cells as far as row {rows:,} and column {columns:,}, which makes more than {_PLACES_MAX:,} "
@@ -248,7 +248,8 @@ def _last_counted(packed: zipfile.ZipFile, name: str) -> tuple[int, int]:
             else:
                 letters = stated.rstrip("0123456789")
                 column = _column(letters.upper()) + 1 if letters else column + 1
-                rows, columns = max(rows, row), max(columns, column)
+                # Calamine puts a cell into the row of its own reference, whatever the row around it states.
+                rows, columns = max(rows, row, _number(stated[len(letters) :], row)), max(columns, column)
     return rows, columns
 
 
@@ -415,7 +416,9 @@ def _letters(column: int) -> str:
 def _last_place(xml: bytes) -> tuple[int, int]:
     """Return the greatest row and the greatest column of the references in a piece of a sheet, such as `r="AB12"`."""
     data = np.frombuffer(xml, "u1")
-    begins = np.flatnonzero((data[:-_REFERENCE_BYTES] == ord("r")) & (data[1 : 1 - _REFERENCE_BYTES] == ord("=")))
+    # The byte before the name is white space: `xmlns:r="` and `pageOrder="` of other elements are no references.
+    before, name, equals = data[:-_REFERENCE_BYTES], data[1 : 1 - _REFERENCE_BYTES], data[2 : 2 - _REFERENCE_BYTES]
+    begins = 1 + np.flatnonzero((before <= ord(" ")) & (name == ord("r")) & (equals == ord("=")))
     row, column = np.zeros((2, len(begins)), "i8")
     # The quotation mark before a reference is either of two; what is behind the closing one is no part of it.
     open_still = np.ones(len(begins), bool)
