@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import charset_normalizer
 import pyarrow.parquet
 
 from shared.errors import LoadRefused
 from shared.printable import many
 from workers.ingest.column_names import is_price_on_request
+from workers.ingest.encodings import encoding_of
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.read_csv import Records
 from workers.ingest.read_json import Constant, json_rows, line_objects, list_path, member_paths, spread
@@ -43,12 +43,6 @@ _EXPLAINED_MIN = 2
 # What programs write where a value is missing.
 NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-", "Does not apply"))
 _MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*(?:[\[#.].*)?")
-# The letters beyond ASCII of languages, by the encodings in which their files are: the bytes alone reveal no encoding.
-_WESTERN = ("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áéëïíóöü", "àáâãçéêíóôõúºª", "æøåéäö")
-_CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
-_LATIN = {"cp1252": _WESTERN, "cp1250": _CENTRAL, "iso8859_2": _CENTRAL}
-_NO_LETTERS = frozenset("’‘–—„“”«»€£¥…·•°®™×²³½¼\u00a0")
-_OTHERS = ("cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5", "koi8_r")
 _NAMED = re.compile(r"(?:^|\.)(?:name|title|sku|gtin\d*|product_?name)$", re.IGNORECASE)
 
 _PRICED = re.compile("price", re.IGNORECASE)
@@ -123,7 +117,7 @@ def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
     raw = _beginning(stream("utf-8"))
     if not raw.strip():
         raise LoadRefused("the file is empty")
-    encoding, doubts = _encoding(raw)
+    encoding, doubt = encoding_of(raw, lambda: stream("utf-8"))
     if b"\0" in raw[:_FIRST_BYTES] and not encoding.startswith("utf-16"):
         raise LoadRefused("the file is not text, nor in another form that can be read; export it as CSV, JSON or XLSX")
     keys = {"encoding": encoding} if encoding != "utf-8" else {}
@@ -144,7 +138,7 @@ def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
                 made = document
     else:
         made = _of_csv(_beginning(stream(encoding)).decode("utf-8", "replace"))
-    return replace(made, form=keys | made.form, doubts=(*doubts, *made.doubts))
+    return replace(made, form=keys | made.form, doubts=(*([f"encoding: {doubt}"] if doubt else []), *made.doubts))
 
 
 def _beginning(stream: ByteStream) -> bytes:
@@ -152,34 +146,6 @@ def _beginning(stream: ByteStream) -> bytes:
     while len(raw) < SAMPLE_BYTES and (chunk := stream.read(SAMPLE_BYTES)):
         raw += chunk
     return raw[:SAMPLE_BYTES]
-
-
-def _encoding(raw: bytes) -> tuple[str, list[str]]:
-    """Return the encoding of a text without a byte order mark, and a doubt where it is not UTF-8."""
-    for place, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if raw[place::2].count(0) > len(raw) / 4:  # most characters of a table are ASCII, whose other byte is zero
-            return encoding, [f"encoding: the text has no byte order mark, and seems to be {encoding}: is it?"]
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        if len(raw) == SAMPLE_BYTES and error.end >= len(raw) - 4:  # a character that the sample's end cuts in two
-            return "utf-8", []
-    else:
-        return "utf-8", []
-    judged = charset_normalizer.from_bytes(raw, cp_isolation=[*_LATIN, *_OTHERS]).best()
-    if judged is not None and judged.encoding in _OTHERS:
-        chosen = judged.encoding
-    else:
-        chosen = max(_LATIN, key=lambda encoding: _likeness(raw.decode(encoding, "replace"), _LATIN[encoding]))
-    words = re.findall(r"\w*[^\W\d_\x00-\x7f]\w*", raw.decode(chosen, "replace"))
-    shown = ", ".join(dict.fromkeys(words[:50]))[:100]
-    return chosen, [f'encoding: the text is not UTF-8; read as {chosen} it has the words "{shown}": are they right?']
-
-
-def _likeness(text: str, alphabets: tuple[str, ...]) -> float:
-    """Return the share of a text's letters beyond ASCII that one language has."""
-    letters = [letter for letter in text.lower() if ord(letter) > 127 and letter not in _NO_LETTERS]
-    return max(sum(map(alphabet.count, letters)) for alphabet in alphabets) / max(1, len(letters))
 
 
 def _of_parquet(found: Opened) -> Sample:
