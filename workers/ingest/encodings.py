@@ -152,7 +152,8 @@ def _beyond_ascii(stream: ByteStream) -> tuple[int, int, list[bytes]]:
 
 def _judged(raw: bytes) -> Encoding:
     """Return the most likely encoding of lines that are not UTF-8, and what they are in it and in the next likely."""
-    listed = {match.encoding: match.chaos for match in charset_normalizer.from_bytes(raw, cp_isolation=[*_CANDIDATES])}
+    found = charset_normalizer.from_bytes(raw, cp_isolation=[*_CANDIDATES])
+    listed = {name: match.chaos for match in found for name in match.could_be_from_charset}
     scores = {name: _likeness(raw, name) - listed.get(name, _UNLISTED_CHAOS) for name in _CANDIDATES}
     first, *others = sorted(_CANDIDATES, key=lambda name: -scores[name])
     shown = _words(raw, first)

@@ -26,11 +26,13 @@ from workers.ingest.text_stream import ByteStream
 
 
 RECORD_BYTES_MAX = 1 << 20
+# Python's reader has a bound of its own for a cell, of 131,072 characters, which would end the reading of a file.
+csv.field_size_limit(RECORD_BYTES_MAX)
 _LF, _CR = 10, 13
 _RUN = 1_000
 _STRAY = "has a quotation mark that opens a cell and does not close it"
 _LONG = f"is longer than {RECORD_BYTES_MAX:,} bytes"
-_SWALLOWS = "has a quoted cell over several lines that look like rows (cells_span_lines = true takes them for text)"
+SWALLOWS = "has a quoted cell over several lines that look like rows (cells_span_lines = true takes them for text)"
 
 
 @dataclass
@@ -104,7 +106,7 @@ class Records:
                     break  # the rest of the record is in the next piece
                 texts, reason = [piece[start : ended or len(piece)]], _STRAY
             if reason:  # only the first line: those after it may be rows, unless they were recognized as such
-                texts = texts if reason == _SWALLOWS else texts[:1]
+                texts = texts if reason == SWALLOWS else texts[:1]
                 faults += ((line + n, reason, text) for n, text in enumerate(texts))
             elif found and found[0].strip(blank):  # spreadsheets write rows of delimiters below the last one
                 kept.append(found[0])
@@ -138,7 +140,7 @@ class Records:
         if len(lines) > 1 and self.columns and self._count(record) != self.columns:
             return _STRAY
         inner = lines[1:-1] if self.columns > 1 and not self._trusted else []
-        return _SWALLOWS if any(self._count(text) == self.columns for text in inner) else None
+        return SWALLOWS if any(self._count(text) == self.columns for text in inner) else None
 
     def cells(self, record: bytes) -> list[str]:
         return next(self.rows(record.decode("utf-8", "replace").strip("\r\n")), [])

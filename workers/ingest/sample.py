@@ -21,7 +21,7 @@ from shared.printable import many
 from workers.ingest.column_names import is_price_on_request
 from workers.ingest.encodings import encoding_of
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
-from workers.ingest.read_csv import Records
+from workers.ingest.read_csv import SWALLOWS, Block, Records
 from workers.ingest.read_json import Constant, json_rows, line_objects, list_path, member_paths, spread
 from workers.ingest.read_sheet import SheetRow, sheet_rows
 from workers.ingest.read_xml import row_path, xml_rows
@@ -30,10 +30,10 @@ from workers.ingest.text_stream import ByteStream, TextStream
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
 COLUMNS_MAX = 2_000
-_DIALECT_CHARACTERS = 1 << 16
 _FIRST_BYTES = 1 << 9
 _HEADER_ROWS_MAX = 50
-_DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = (",", ";", "\t", "|", "~", "^", "\x01", "\x1f")
+_STATED_BYTES = 16
 _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
 _DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
@@ -137,7 +137,9 @@ def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
                 document.form["form"] = "json"
                 made = document
     else:
-        made = _of_csv(_beginning(stream(encoding)).decode("utf-8", "replace"))
+        text = stream(encoding)
+        begun = _beginning(text)
+        made = _of_csv(begun, whole=len(begun) < SAMPLE_BYTES or not text.read(1))
     return replace(made, form=keys | made.form, doubts=(*([f"encoding: {doubt}"] if doubt else []), *made.doubts))
 
 
@@ -220,24 +222,59 @@ def _list_with_prices(objects: list[dict[str, Any]]) -> str:
     return ""
 
 
-def _of_csv(text: str) -> Sample:
-    stated = _STATED.match(text)
-    body = text[stated.end() :] if stated else text
-    delimiter, quote, escape = _dialect(body, (stated[1],) if stated else _DELIMITERS)
-    reader = Records(delimiter, quote, escape).rows(body)
+def _of_csv(text: bytes, *, whole: bool) -> Sample:
+    """Return the rows of a CSV as a load reads them; `whole` says that nothing follows the text."""
+    stated = _STATED.match(text[:_STATED_BYTES].decode("utf-8", "replace"))
     first = 2 if stated else 1
-    rows, before = [], 0
-    for cells in itertools.islice(reader, SAMPLE_ROWS + _HEADER_ROWS_MAX):
-        if any(cell.strip() for cell in cells):
-            rows.append((first + before, [cell.strip() for cell in cells]))
-        before = reader.line_num
-    if len(text) >= SAMPLE_BYTES // 4 and len(rows) < SAMPLE_ROWS + _HEADER_ROWS_MAX:
-        rows.pop()  # the sample may end within a row
+    body = text[len(stated[0].encode()) :] if stated else text
+    delimiter, quote, escape = _dialect(body, (stated[1],) if stated else _DELIMITERS, whole=whole)
+    records = Records(delimiter, quote, escape)
+    # The width of most rows, by which a load knows of a quotation mark that swallows the rows behind it.
+    records.columns = _usual_width(records, _split(records, body, first, whole=whole))
+    block = _split(records, body, first, whole=whole)
+    # An empty line is none of the block's, though it may stand among its records.
+    filled = filter(None, records.rows(block.records.decode("utf-8", "replace")))
+    read = zip(block.lines.tolist(), filled, strict=True)
+    rows = [
+        (line, [cell.strip() for cell in cells])
+        for line, cells in itertools.islice(read, SAMPLE_ROWS + _HEADER_ROWS_MAX)
+        if any(cell.strip() for cell in cells)
+    ]
     _drop_surplus(rows)
     form = {"delimiter": delimiter} if delimiter != "," else {}
     form |= {"quote": ""} if not quote else {}
     form |= {"escape": escape} if escape else {}
-    return _of_cells(rows, form, whole_rows=True)
+    made = _of_cells(rows, form, whole_rows=True)
+    return replace(made, doubts=(*_unreadable(block, whole=whole), *made.doubts))
+
+
+def _split(records: Records, text: bytes, first: int, *, whole: bool) -> Block:
+    """Split a text; the record in which a beginning ends belongs to what follows, but not most of the beginning."""
+    block = records.split(text, first, final=whole)
+    return block if whole or 2 * block.rest > len(text) else records.split(text, first, final=True)
+
+
+def _unreadable(block: Block, *, whole: bool) -> Iterator[str]:
+    """Say which lines are no records, and how those are read that may be text within a cell."""
+    for reason, key in ((SWALLOWS, "cells_span_lines"), ("", "quote")):
+        lines = [(line, text) for line, why, text in block.faults if (why == SWALLOWS) == (reason == SWALLOWS)]
+        if not lines:
+            continue
+        line, text = lines[0]
+        shown = " ".join(text.decode("utf-8", "replace").split())[:60]
+        where = f'{many(len(lines), "line")}{"" if whole else " of the beginning"}, such as line {line} "{shown}"'
+        if key == "quote":
+            yield f"quote: {where}: a quotation mark opens a cell there and does not close it, and they are rejected"
+        else:
+            yield (
+                f"cells_span_lines: {where}: they look like rows, and stand within a quoted cell. They are rejected; "
+                "cells_span_lines = true takes them for the text of that cell"
+            )
+
+
+def _usual_width(records: Records, block: Block) -> int:
+    widths = Counter(map(len, records.rows(block.records.decode("utf-8", "replace"))))
+    return max(widths.items(), key=lambda one: (one[0] > 1, one[1], one[0]), default=(0, 0))[0]
 
 
 def _drop_surplus(rows: list[tuple[int, list[str]]]) -> None:
@@ -252,40 +289,43 @@ def _drop_surplus(rows: list[tuple[int, list[str]]]) -> None:
             cells.pop()
 
 
-def _dialect(text: str, delimiters: tuple[str, ...]) -> tuple[str, str, str]:
+def _dialect(text: bytes, delimiters: tuple[str, ...], *, whole: bool) -> tuple[str, str, str]:
     """Return the delimiter, the quotation mark and what escapes it with which most of the text is rows of one width."""
-    begun = text[:_DIALECT_CHARACTERS]
-    if len(text) > len(begun):
-        begun = begun[: max(begun.rfind("\n"), begun.rfind("\r")) + 1] or begun
-    quotes = [('"', "")] + ([("", "")] if '"' in begun else []) + ([('"', "\\")] if '\\"' in begun else [])
-    fits = {(mark, *quote): _fits(begun, mark, *quote) for mark in delimiters for quote in quotes}
-    quoted = [max(((mark, *quote) for quote in quotes), key=lambda form: fits[form].share) for mark in delimiters]
+    quotes = [('"', "")] + ([("", "")] if b'"' in text else []) + ([('"', "\\")] if b'\\"' in text else [])
+    marks = [mark for mark in delimiters if mark.encode() in text] or list(delimiters[:1])
+    fits = {(mark, *quote): _fits(text, mark, *quote, whole=whole) for mark in marks for quote in quotes}
+    quoted = [max(((mark, *quote) for quote in quotes), key=lambda form: fits[form].share) for mark in marks]
     return max(quoted, key=lambda form: fits[form].cells)
 
 
 class _Fit(NamedTuple):
-    """The share of rows of the usual width, and how many cells those have, by the same measure.
+    """The share of rows of the usual width, and that of the text in them, times their cells.
 
-    The share decides how cells are quoted: the lines of long texts are more than the rows, and have commas too. The
-    cells decide what separates them: each row may have just one decimal comma.
+    The first decides how cells are quoted: the lines of long texts are more than the rows, and have commas too. The
+    second decides what separates them: each row may have just one decimal comma, and each line of a long text another
+    mark.
     """
 
     share: float = 0.0
     cells: float = 0.0
 
 
-def _fits(text: str, delimiter: str, quote: str, escape: str) -> _Fit:
+def _fits(text: bytes, delimiter: str, quote: str, escape: str, *, whole: bool) -> _Fit:
     form = Records(delimiter, quote, escape)
-    block = form.split(text.encode("utf-8", "replace"), 1, final=True)
+    block = _split(form, text, 1, whole=whole)
+    widths: Counter[int] = Counter()
+    sizes: Counter[int] = Counter()
     try:
-        widths = Counter(map(len, form.rows(block.records.decode("utf-8", "replace"))))
+        for cells in form.rows(block.records.decode("utf-8", "replace")):
+            widths[len(cells)] += 1
+            sizes[len(cells)] += sum(map(len, cells)) + len(cells)
     except csv.Error:
         return _Fit()
     widths.pop(0, None)
     width, rows = max(widths.items(), key=lambda one: (one[0] > 1, one[1], one[0]), default=(0, 0))
     alike = max(0, rows - 2 * len(block.faults)) if width > 1 else 0
     share = alike / max(1, widths.total())
-    return _Fit(share, share * alike * width)
+    return _Fit(share, share * width * sizes[width] / max(1, sizes.total()))
 
 
 def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_rows: bool = False) -> Sample:
