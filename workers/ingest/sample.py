@@ -34,6 +34,7 @@ _FIRST_BYTES = 1 << 9
 _HEADER_ROWS_MAX = 50
 _DELIMITERS = (",", ";", "\t", "|", "~", "^", "\x01", "\x1f")
 _STATED_BYTES = 16
+_HEADER_COUNTS = 0.1
 _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
 _DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
@@ -315,8 +316,10 @@ def _fits(text: bytes, delimiter: str, quote: str, escape: str, *, whole: bool) 
     block = _split(form, text, 1, whole=whole)
     widths: Counter[int] = Counter()
     sizes: Counter[int] = Counter()
+    first = 0
     try:
         for cells in form.rows(block.records.decode("utf-8", "replace")):
+            first = first or len(cells)
             widths[len(cells)] += 1
             sizes[len(cells)] += sum(map(len, cells)) + len(cells)
     except csv.Error:
@@ -325,7 +328,8 @@ def _fits(text: bytes, delimiter: str, quote: str, escape: str, *, whole: bool) 
     width, rows = max(widths.items(), key=lambda one: (one[0] > 1, one[1], one[0]), default=(0, 0))
     alike = max(0, rows - 2 * len(block.faults)) if width > 1 else 0
     share = alike / max(1, widths.total())
-    return _Fit(share, share * width * sizes[width] / max(1, sizes.total()))
+    # A header of another width than the rows says more than a row.
+    return _Fit(share + _HEADER_COUNTS * (first == width), share * width * sizes[width] / max(1, sizes.total()))
 
 
 def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_rows: bool = False) -> Sample:
