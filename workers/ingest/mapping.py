@@ -60,6 +60,7 @@ class TopKeys:
     quote: str = '"'
     escape: str = ""
     cells_span_lines: bool = False
+    mend_xml: bool = False
     on_error: Literal["row", "field"] = "row"
     rejects_max: int | None = None
     rank: int | None = None

@@ -17,6 +17,7 @@ from shared.errors import LoadRefused
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch, there_is, unpacks_to_more
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.mapping import FillDown, Mapping
+from workers.ingest.mended_xml import MendedXml
 from workers.ingest.read_csv import read_cells, read_csv
 from workers.ingest.read_json import json_rows, read_ndjson, read_objects
 from workers.ingest.read_sheet import sheet_rows
@@ -226,6 +227,8 @@ def _batches(
         form = form or form_of_text(name, stream.beginning)
     if mapping.each and form not in ("json", "ndjson"):
         raise LoadRefused(f"`each` names a list within a JSON object, and the file is {form.upper()}: leave it out")
+    if mapping.mend_xml and form != "xml":
+        raise LoadRefused(f"`mend_xml` is for XML, and the file is {form.upper()}: leave it out")
     if form == "parquet":
         yield from read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
     elif form == "sheet":
@@ -239,7 +242,8 @@ def _batches(
     elif form == "xml":
         if not mapping.records:
             raise LoadRefused('XML needs `records`, the path of the elements that are rows, such as "rss/channel/item"')
-        yield from read_objects(name, xml_rows(name, stream, mapping.records), mapping, batch_rows)
+        text = MendedXml(stream) if mapping.mend_xml else stream
+        yield from read_objects(name, xml_rows(name, text, mapping.records), mapping, batch_rows)
     else:
         yield from read_csv(name, stream, mapping, block_bytes)
 

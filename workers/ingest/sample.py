@@ -21,6 +21,7 @@ from shared.printable import many
 from workers.ingest.column_names import is_price_on_request
 from workers.ingest.encodings import encoding_of
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
+from workers.ingest.mended_xml import MendedXml, mended_in
 from workers.ingest.read_csv import SWALLOWS, Block, Records
 from workers.ingest.read_json import Constant, json_rows, line_objects, list_path, member_paths, spread
 from workers.ingest.read_sheet import SheetRow, sheet_rows
@@ -44,7 +45,6 @@ _EXPLAINED_MIN = 2
 # What programs write where a value is missing.
 NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-", "Does not apply"))
 _MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*(?:[\[#.].*)?")
-_NAMED = re.compile(r"(?:^|\.)(?:name|title|sku|gtin\d*|product_?name)$", re.IGNORECASE)
 
 _PRICED = re.compile("price", re.IGNORECASE)
 
@@ -124,16 +124,15 @@ def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
     keys = {"encoding": encoding} if encoding != "utf-8" else {}
     form = form_of_text(name, stream(encoding).beginning)
     if form == "xml":
-        at = row_path(name, stream(encoding))
-        made = _of_objects(map(_by_name, xml_rows(name, stream(encoding), at)), {"records": at})
+        made = _of_xml(name, lambda: stream(encoding))
     elif form == "json":
-        made = _of_json(name, stream)
+        made = _of_json(name, lambda: stream(encoding))
     elif form == "ndjson":
         made = _of_objects(line_objects(name, io.BytesIO(_beginning(stream(encoding))), []), {})
         if not made.rows:
             raise LoadRefused("no line of the file's beginning is a JSON object")
         if len(made.rows) == 1 and not name.endswith((".ndjson", ".jsonl")):  # a whole document on one line
-            document = _of_json(name, stream)
+            document = _of_json(name, lambda: stream(encoding))
             if document.form:
                 document.form["form"] = "json"
                 made = document
@@ -160,21 +159,30 @@ def _of_parquet(found: Opened) -> Sample:
         raise LoadRefused(f"a day or a time cannot be read: {str(error)[:200]}") from None
 
 
-def _of_json(name: str, stream: Callable[[str], TextStream]) -> Sample:
-    """Read the objects of a document: those of its first list, unless the document itself is the item."""
+def _of_xml(name: str, stream: Callable[[], TextStream]) -> Sample:
+    mended = mended_in(stream())
+
+    def text() -> ByteStream:
+        return MendedXml(stream()) if mended else stream()
+
+    at = row_path(name, text())
+    made = _of_objects(
+        map(_by_name, xml_rows(name, text(), at)), {"records": at} | ({"mend_xml": True} if mended else {})
+    )
+    said = f"mend_xml: the file is no well-formed XML: {mended} are mended; is the text right in the first rows?"
+    return replace(made, doubts=(said, *made.doubts)) if mended else made
+
+
+def _of_json(name: str, stream: Callable[[], TextStream]) -> Sample:
+    """Read the objects of a document: those of its list of products, unless the document itself is the item."""
 
     def rows(path: str, *, in_list: bool) -> Sample:
-        found = json_rows(name, stream("utf-8"), path, in_list=in_list)
+        found = json_rows(name, stream(), path, in_list=in_list)
         return _of_objects(found, {"records": path} if path else {})
 
-    if stream("utf-8").beginning.lstrip().startswith(b"["):
+    if stream().beginning.lstrip().startswith(b"["):
         return rows("", in_list=True)
-    at = list_path(name, stream("utf-8"))
-    listed = rows(at, in_list=False) if at else None
-    if listed and any(map(_NAMED.search, listed.columns)):
-        return listed
-    whole = rows("", in_list=False)
-    return whole if listed is None or any(map(_NAMED.search, whole.columns)) else listed
+    return rows(list_path(name, stream()), in_list=False)
 
 
 def _by_name(numbered: tuple[int, Row]) -> tuple[int, Row]:
