@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from shared.errors import LoadRefused
-from workers.ingest.batches import RAW_CHARACTERS_MAX, Batch, Reject, reject, there_is, unread
+from workers.ingest.batches import RAW_CHARACTERS_MAX, Batch, Reject, of_sheet, reject, there_is, unread
 from workers.ingest.mapping import Mapping
 from workers.ingest.read_sheet import SheetRow
 from workers.ingest.text_stream import ByteStream
@@ -302,23 +302,38 @@ def _skip_line(piece: bytes, stream: ByteStream) -> tuple[str, bytes, bool]:
     return begun, piece[ended:], False
 
 
-def read_cells(name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
-    """Make batches of the rows of a sheet, the first of which is the header. Raises LoadRefused as `read_csv` does."""
+SHEET_COLUMN = "@sheet"
+"""The name by which a mapping has the name of a row's sheet as a column, where several sheets are read."""
+
+
+def read_cells(
+    name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows: int, sheet: str = ""
+) -> Iterator[Batch]:
+    """Make batches of the rows of a sheet, the first of which is the header. Raises LoadRefused as `read_csv` does.
+
+    `sheet`: its name, where it is one of several.
+    """
+    file = of_sheet(name, sheet)
     rows = (row for row in rows if row.number > mapping.skip_rows)
     header = next(rows, None)
     if header is None:
-        raise LoadRefused(f"{name}: has no header")
-    places = {column: _place_of(name, header.cells, column) for column in mapping.columns}
+        raise LoadRefused(f"{file}: has no header")
+    cells = header.cells
+    if sheet and SHEET_COLUMN in mapping.columns:
+        cells = [*cells, SHEET_COLUMN]
+    places = {column: _place_of(file, cells, column) for column in mapping.columns}
     rows = (row for row in rows if row.number >= mapping.first_row)
     while some := list(itertools.islice(rows, batch_rows)):
-        rejects = [lost for row in some if row.faults for lost in _valueless(name, row, places, mapping)]
+        rejects = [lost for row in some if row.faults for lost in _valueless(file, row, places, mapping)]
         lost = {made.line for made in rejects if made.scope == "row"}
         kept = [row for row in some if row.number not in lost] if lost else some
         columns = {
             column: pa.array([cells[place] if place < len(cells) else "" for _, cells, _ in kept], pa.string())
             for column, place in places.items()
         }
-        yield Batch(columns, [row.number for row in kept], rejects)
+        if sheet and SHEET_COLUMN in columns:
+            columns[SHEET_COLUMN] = pa.array([sheet] * len(kept), pa.string())
+        yield Batch(columns, [row.number for row in kept], rejects, sheet)
 
 
 def _valueless(name: str, row: SheetRow, places: dict[str, int], mapping: Mapping) -> list[Reject]:

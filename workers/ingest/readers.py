@@ -1,11 +1,11 @@
 """Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive."""
 
+import itertools
 import queue
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from workers.ingest.mapping import FillDown, Mapping
 from workers.ingest.mended_xml import MendedXml
 from workers.ingest.read_csv import read_cells, read_csv
 from workers.ingest.read_json import json_rows, read_ndjson, read_objects
-from workers.ingest.read_sheet import sheet_rows
+from workers.ingest.read_sheet import is_pattern, sheets
 from workers.ingest.read_xml import xml_rows
 from workers.ingest.text_stream import TextStream
 
@@ -129,7 +129,7 @@ def alternating(first: Iterator[T], second: Iterator[T]) -> Iterator[T]:
     """Yield what is made of two kinds in turn, the first of the first kind, and then the rest of the longer one."""
     for item in first:
         yield item
-        yield from islice(second, 1)
+        yield from itertools.islice(second, 1)
     yield from second
 
 
@@ -232,8 +232,7 @@ def _batches(
     if form == "parquet":
         yield from read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
     elif form == "sheet":
-        rows = sheet_rows(path, mapping.sheet, unpacked_bytes_max, mapping.skip_rows)
-        yield from read_cells(name, rows, mapping, batch_rows)
+        yield from _of_sheets(name, path, mapping, batch_rows, unpacked_bytes_max)
     elif form == "ndjson":
         yield from read_ndjson(name, stream, mapping, batch_rows)
     elif form == "json":
@@ -248,6 +247,27 @@ def _batches(
         yield from read_csv(name, stream, mapping, block_bytes)
 
 
+def _of_sheets(name: str, path: Path, mapping: Mapping, batch_rows: int, unpacked_bytes_max: int) -> Iterator[Batch]:
+    """Read the sheets that the mapping means; of several those that have any of its columns."""
+    several = is_pattern(mapping.sheet)
+    others, is_one_read = [], False
+    for sheet, _, rows in sheets(path, mapping.sheet, unpacked_bytes_max, mapping.skip_rows):
+        if not several:
+            yield from read_cells(name, rows, mapping, batch_rows)
+            return
+        header = next((row for row in rows if row.number > mapping.skip_rows), None)
+        if header is None or (mapping.columns and not {t.strip() for t in header.cells} & set(mapping.columns)):
+            others.append(sheet)
+            continue
+        is_one_read = True
+        yield from read_cells(name, itertools.chain([header], rows), mapping, batch_rows, sheet)
+    if not is_one_read:
+        raise LoadRefused(
+            f"{name}: no sheet has one of the columns {', '.join(map(repr, mapping.columns))[:300]} in its first row "
+            f"below `skip_rows`: {', '.join(map(repr, others))[:300]} are looked at"
+        )
+
+
 def reshaped(batches: Iterator[Batch], fill_down: FillDown | None, needed: str) -> Iterator[Batch]:
     """Fill cells down, and then leave out the rows without a value in the column `needed`; each where it is given."""
     batches = batches if fill_down is None else filled_down(batches, fill_down)
@@ -256,9 +276,11 @@ def reshaped(batches: Iterator[Batch], fill_down: FillDown | None, needed: str) 
 
 def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:
     """Give empty cells the value of the row above that has one, as long as `within` is the same, or filled itself."""
-    above: dict[str, tuple[Any, Any]] = dict.fromkeys(rule.columns, (None, None))
-    last = None
+    above: dict[str, tuple[Any, Any]] = {}
+    last, sheet = None, None
     for batch in batches:
+        if batch.sheet != sheet:  # no row has a value of another sheet
+            above, last, sheet = dict.fromkeys(rule.columns, (None, None)), None, batch.sheet
         groups = batch.columns[rule.within].to_pylist()
         if rule.within in rule.columns:
             groups = [last := group or last for group in groups]
@@ -280,4 +302,5 @@ def rows_with(batches: Iterator[Batch], column: str) -> Iterator[Batch]:
         texts = pc.utf8_trim_whitespace(pc.fill_null(batch.columns[column].cast(pa.string()), ""))
         kept = pc.not_equal(texts, "")
         lines = [line for line, is_kept in zip(batch.lines, kept.to_pylist(), strict=True) if is_kept]
-        yield Batch({name: values.filter(kept) for name, values in batch.columns.items()}, lines, batch.rejects)
+        columns = {name: values.filter(kept) for name, values in batch.columns.items()}
+        yield Batch(columns, lines, batch.rejects, batch.sheet)

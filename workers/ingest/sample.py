@@ -9,7 +9,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,15 +22,17 @@ from workers.ingest.column_names import is_price_on_request
 from workers.ingest.encodings import encoding_of
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
 from workers.ingest.mended_xml import MendedXml, mended_in
-from workers.ingest.read_csv import SWALLOWS, Block, Records
+from workers.ingest.number_formats import number_formats
+from workers.ingest.read_csv import SHEET_COLUMN, SWALLOWS, Block, Records
 from workers.ingest.read_json import Constant, json_rows, line_objects, list_path, member_paths, spread
-from workers.ingest.read_sheet import SheetRow, sheet_rows
+from workers.ingest.read_sheet import SeveralSheets, SheetRow, SheetRows, is_pattern, sheets
 from workers.ingest.read_xml import row_path, xml_rows
 from workers.ingest.text_stream import ByteStream, TextStream
 
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
 COLUMNS_MAX = 2_000
+_SHEETS_ROWS_MAX = 4 * SAMPLE_ROWS
 _FIRST_BYTES = 1 << 9
 _HEADER_ROWS_MAX = 50
 _DELIMITERS = (",", ";", "\t", "|", "~", "^", "\x01", "\x1f")
@@ -65,6 +67,10 @@ class Sample:
     """Columns that the header names more than once: no mapping can name them."""
     header: int = 1
     """The line that names the columns."""
+    titles: tuple[str, ...] = ()
+    """The texts of the lines above the header, such as the day and the currency of a price list."""
+    formats: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The number formats of a sheet's columns, which may be the only place that has the currency."""
     formulas: frozenset[str] = frozenset()
     """Columns in which programs write ="007" to keep a spreadsheet from taking a code for a number; here it is 007."""
 
@@ -90,9 +96,7 @@ def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
     if form == "parquet":
         return _of_parquet(found)
     if form == "sheet":
-        rows = list(itertools.islice(sheet_rows(found.path, sheet, unpacked_bytes_max), SAMPLE_ROWS + 1))
-        made = _of_cells([(row.number, row.cells) for row in rows], {"sheet": sheet} if sheet else {})
-        return replace(made, doubts=(*made.doubts, *_valueless(rows)))
+        return _of_workbook(found.path, sheet, unpacked_bytes_max)
     with ExitStack() as files:
 
         def stream(encoding: str) -> TextStream:
@@ -100,6 +104,79 @@ def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
             return TextStream(found.name, file, encoding, unpacked_bytes_max)
 
         return _of_text(found.name, stream)
+
+
+def _of_workbook(path: Path, sheet: str, unpacked_bytes_max: int) -> Sample:
+    """Return the rows of a sheet; of several with the same columns as one table. Raises LoadRefused otherwise."""
+    if is_pattern(sheet):
+        return _one_table(path, _parts(path, sheet, unpacked_bytes_max), sheet)
+    try:
+        [only] = _parts(path, sheet, unpacked_bytes_max)
+    except SeveralSheets as error:
+        try:
+            return _one_table(path, _parts(path, "*", unpacked_bytes_max), "*")
+        except LoadRefused:
+            raise error from None
+    return _of_sheet(path, only, {"sheet": sheet} if sheet else {})
+
+
+def _parts(path: Path, sheet: str, unpacked_bytes_max: int) -> list[SheetRows]:
+    read = sheets(path, sheet, unpacked_bytes_max)
+    return [one._replace(rows=iter([*itertools.islice(one.rows, SAMPLE_ROWS + _HEADER_ROWS_MAX)])) for one in read]
+
+
+def _of_sheet(path: Path, sheet: SheetRows, form: dict[str, Any]) -> Sample:
+    rows = [*sheet.rows]
+    made = _of_cells([(row.number, row.cells) for row in rows], form)
+    header = next(row.cells for row in rows if row.number == made.header)
+    found = number_formats(path, sheet.name, SAMPLE_ROWS)
+    formats = {
+        column: found[place + sheet.left]
+        for place, title in enumerate(header)
+        if (column := title.strip()) in made.columns and place + sheet.left in found
+    }
+    return replace(made, formats=formats, doubts=(*made.doubts, *_valueless(rows)))
+
+
+def _one_table(path: Path, parts: list[SheetRows], pattern: str) -> Sample:
+    """Return sheets with the same columns as one table, with the name of its sheet as a column of each row.
+
+    Raises LoadRefused where sheets have some of these columns, or other lines above them.
+    """
+    made = {}
+    for part in parts:
+        name = part.name
+        with suppress(LoadRefused):  # a sheet that is no table, such as a cover
+            read = _of_sheet(path, part, {"sheet": pattern})
+            made[name] = replace(
+                read,
+                columns=(*read.columns, SHEET_COLUMN),
+                rows=[row | {SHEET_COLUMN: name} for row in read.rows],
+            )
+    usual = Counter(frozenset(one.columns) for one in made.values()).most_common(1)
+    columns = usual[0][0] if usual else frozenset()
+    alike = {name: one for name, one in made.items() if columns == set(one.columns)}
+    begun = {one.header for one in alike.values()}
+    mixed = next(
+        (name for name, one in made.items() if name not in alike and len(columns & set(one.columns)) > 1), None
+    )
+    if len(alike) < 2 or len(begun) > 1 or mixed is not None:
+        raise LoadRefused(
+            f"{path.name}: the sheets {', '.join(map(repr, made))[:300]} have other columns, or these in other lines: "
+            "name one of them by `sheet` (or --sheet of `itemindex ingest guess`)"
+        )
+    listed = ", ".join(f'"{name[:30]}"' for name in [*alike][:3]) + (" and others" if len(alike) > 3 else "")
+    doubts = [f"sheet: {len(alike)} sheets ({listed}) have the same columns and are read as one table: are they one?"]
+    if others := [part.name for part in parts if part.name not in alike]:
+        left_out = ", ".join(f'"{name[:30]}"' for name in others[:3])
+        doubts.append(f"sheet: {many(len(others), 'sheet')} with other columns ({left_out}) not read")
+    tables = [*alike.values()]
+    return replace(
+        tables[0],
+        rows=[row for one in tables for row in one.rows][:_SHEETS_ROWS_MAX],
+        lines=[line for one in tables for line in one.lines][:_SHEETS_ROWS_MAX],
+        doubts=(*doubts, *dict.fromkeys(doubt for one in tables for doubt in one.doubts)),
+    )
 
 
 def _valueless(rows: list[SheetRow]) -> Iterator[str]:
@@ -355,9 +432,10 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
     if len(header) > COLUMNS_MAX:
         raise LoadRefused(f"the header has {len(header):,} columns; {COLUMNS_MAX:,} are read at most")
     doubts = []
+    titles = tuple(title for _, cells in rows[:at] if (title := " ".join(filter(None, cells))))
     if at:
         form = form | {"skip_rows": line - 1}
-        above = "; ".join(" ".join(filter(None, cells)) for _, cells in rows[:at])[:100]
+        above = "; ".join(titles)[:100]
         doubts.append(f'skip_rows: the header is in line {line}, below "{above}"')
     named = [title for title in header if title]
     values = [title for title in named if _VALUE.fullmatch(title)]
@@ -400,7 +478,7 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
             f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
         )
     formulas = frozenset(header[place] for place in places if place < len(header))
-    return Sample(columns, kept, lines, form, tuple(doubts), twice, line, formulas)
+    return Sample(columns, kept, lines, form, tuple(doubts), twice, line, titles, formulas=formulas)
 
 
 def _is_formula(cell: str) -> bool:

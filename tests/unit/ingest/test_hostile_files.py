@@ -216,3 +216,13 @@ def test_an_element_of_very_many_attributes_is_refused_at_once(tmp_path: Path) -
     (tmp_path / "a.xml").write_text(f"<r><i {attributes}/></r>")
     guessed, read = outcomes(tmp_path / "a.xml", records="r/i")
     assert "has more than 2,000 parts" in guessed and "has more than 2,000 parts" in read
+
+
+def test_a_text_of_an_old_workbook_that_looks_like_a_size_is_a_text(tmp_path: Path) -> None:
+    content = (FILES / "70_excel97.xls").read_bytes()
+    text = b"Preisliste Oktober"
+    assert content.count(text) == 1
+    looks = (b"\x00\x02\x0e\x00" + b"\xff" * 12).ljust(len(text), b"x")
+    (tmp_path / "a.xls").write_bytes(content.replace(text, looks))
+    judged = [row.cells for row in sheet_rows(FILES / "70_excel97.xls", "", 1 << 20)]
+    assert [row.cells for row in sheet_rows(tmp_path / "a.xls", "", 1 << 20)][1:] == judged[1:]
