@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import python_calamine as calamine
@@ -124,13 +124,28 @@ def sheets(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int = 0) 
                 suspected = _suspected(packed)
         else:
             _check_stated_size(path)
-        with calamine.CalamineWorkbook.from_path(path) as book:
+        with path.open("rb") as file, _book(path, file) as book:
             for chosen in _chosen(book, sheet):
                 left = chosen.start[1] if chosen.start else 0
                 rows = _rows(chosen, left, _faulty_rows(path, chosen.name, suspected))
                 ranges = _down(chosen, left, path)
                 read = _filled(rows, ranges, skip_rows) if ranges else rows
                 yield SheetRows(chosen.name, left, _read_on(path, read))
+
+
+def _book(path: Path, file: BinaryIO) -> Any:
+    """Open a workbook. Calamine goes by the end of its name, which may be that of another form: then by its bytes."""
+    try:
+        return calamine.CalamineWorkbook.from_path(path)
+    except calamine.PasswordError:
+        raise
+    except calamine.CalamineError as error:
+        try:
+            return calamine.CalamineWorkbook.from_filelike(file)
+        except calamine.PasswordError:
+            raise
+        except calamine.CalamineError:
+            raise error from None
 
 
 def _read_on(path: Path, rows: Iterator[SheetRow]) -> Iterator[SheetRow]:

@@ -6,10 +6,11 @@ import openpyxl
 import pytest
 
 from shared.errors import LoadRefused
-from tests.unit.ingest.guessing import tried
+from tests.unit.ingest.guessing import FILES, tried
 from workers.ingest.guess import guess
 from workers.ingest.mapping import read as read_mapping
 from workers.ingest.preview import Previewer
+from workers.ingest.read_sheet import sheet_rows
 from workers.ingest.sample import sample
 from workers.ingest.transform import Transformer
 
@@ -81,3 +82,11 @@ def test_the_guess_has_the_number_formats_of_columns(tmp_path: Path) -> None:
         made.active.cell(row, 3).number_format = form
     made.save(path)
     assert sample(path).formats == {"Preis": ('#,##0.00 "€"', "#,##0.00\\ [$€-407]")}
+
+
+@pytest.mark.parametrize(("file", "name"), [("70_excel97.xls", "a.xlsx"), ("70_excel97.xls", "a.ods"), ("", "a.xls")])
+def test_a_workbook_with_the_name_of_another_form_is_read(tmp_path: Path, file: str, name: str) -> None:
+    source = FILES / file if file else book(tmp_path / "a.xlsx", Tea=goods("Tea", 3))
+    read = [row.cells for row in sheet_rows(source, "", 1 << 24)]
+    (tmp_path / name).write_bytes(source.read_bytes())
+    assert [row.cells for row in sheet_rows(tmp_path / name, "", 1 << 24)] == read
