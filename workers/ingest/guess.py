@@ -74,6 +74,7 @@ _KILOGRAMS = {"kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125
 _RARELY_WHOLE = ("EUR", "USD", "GBP")
 _HIGH_AND_WHOLE = re.compile(r"[1-9][0-9]{2,}", re.ASCII)
 _WHOLE_MIN = 5
+_SENTENCE_MAX, _SENTENCE_END = 300, 140
 Choices = tuple[str, tuple[tuple[str | None, ColumnSpec], ...]]
 """An amount that may be read in several ways, and each reading with the field that gives it."""
 # Plain numbers, by their decimal marks. Unlike prices, weights often have three decimals: "1.800" is no 1,800, while
@@ -184,6 +185,7 @@ class _Writer:
         self.lines += [f"{name} = {_toml(value)}" for name, value in form.items()]
 
     def _doubt(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> None:
+        sentence = _bounded(sentence)
         self.doubts.append(Doubt(of, sentence, choices))
         self.lines.append(f"# CHECK {of}: {_shown(sentence)}")
         self.lines += [f"# CHECK   {_shown(choice)}" for choice in choices]
@@ -838,11 +840,11 @@ class _Writer:
         dated = [column for column in self.sampled.columns if _day_of_name(column) and self.sampled.values(column)]
         if len(dated) < 2:
             return ""
-        listed = ", ".join(map(_quoted, dated[:3]))
+        listed = ", ".join(map(_quoted, dated[:2]))
         day, price = _toml({"constant": str(_day_of_name(dated[0]))}), _quoted(dated[0])
         return (
-            f". {listed} seem to have the prices of a month or day each: make rows of them "
-            f"(`unpivot` or `melt`), or write an [[observation]] for each, with day = {day} and price = {price}"
+            f". {listed} seem to have prices of a month or day each: make rows of them "
+            f"(`unpivot`, `melt`), or write an [[observation]] for each, with day = {day} and price = {price}"
         )
 
     def _unused(self) -> None:
@@ -972,6 +974,14 @@ def _written(character: str) -> str:
     if character in '"\\':
         return f"\\{character}"
     return character if character.isprintable() else f"\\U{ord(character):08X}"
+
+
+def _bounded(sentence: str) -> str:
+    """Return a sentence that can be read at once: of a long one the beginning, and the end, which says what to do."""
+    if len(sentence) <= _SENTENCE_MAX:
+        return sentence
+    end = sentence[-_SENTENCE_END:].partition(" ")[2]
+    return f"{sentence[: _SENTENCE_MAX - len(end) - len(' … ')].rpartition(' ')[0]} … {end}"
 
 
 def _shown(text: str) -> str:

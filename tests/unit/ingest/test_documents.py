@@ -104,3 +104,21 @@ def test_a_mended_document_says_how_much_and_is_refused_unless_its_mapping_says_
     strict = read_mapping(tmp_path / "m.toml")
     with pytest.raises(LoadRefused, match=r"no well-formed XML.*mend_xml = true in the mapping"):
         Previewer(strict, shown=5).of_items([path], Transformer(strict, {}))
+
+
+def test_a_document_without_items_is_told_of_its_elements_and_not_of_lines(tmp_path: Path) -> None:
+    rows = "".join(f"<point><lat>{n}.5</lat><lon>{n}</lon></point>" for n in range(5))
+    with pytest.raises(LoadRefused, match=r'elements at "track/point".*`records`.*--dry-run') as refused:
+        guess(put(tmp_path, "a.xml", f"<track>{rows}</track>"))
+    assert "line" not in str(refused.value) and "exchange rates" not in str(refused.value)
+
+
+def test_no_doubt_is_longer_than_can_be_read(tmp_path: Path) -> None:
+    """A header of forty long names that stands twice, and two hundred rows without a name."""
+    names = [f"a column with quite a long name {n}" for n in range(40)]
+    lines = [";".join(["sku", "name", *names, *names])] + [
+        ";".join([f"S{n}", "" if n % 2 else f"Tea {n}", *(["x" * 60] * 80)]) for n in range(200)
+    ]
+    made = guess(put(tmp_path, "a.csv", "\n".join(lines)))
+    assert max(len(doubt.sentence) for doubt in made.doubts) <= 300
+    assert all(len(line) <= 300 + len("# CHECK ") + 20 for line in made.text.splitlines() if line.startswith("# CHECK"))
