@@ -29,6 +29,7 @@ from workers.ingest.column_names import (
 )
 from workers.ingest.column_specs import ColumnSpec
 from workers.ingest.fields import Field
+from workers.ingest.mapping import SECTION_COLUMN
 from workers.ingest.sample import NOTHING, Row, Sample
 
 # Shares of the cells of a column that decide what it holds.
@@ -347,6 +348,8 @@ def by_names(sampled: Sample) -> dict[str, Any]:
     if described:
         roles.setdefault("name", described)
     _by_cells(sampled, roles, taken)
+    if SECTION_COLUMN in sampled.columns:
+        roles.setdefault("category", [SECTION_COLUMN])
     _by_name_alone(sampled, roles, taken)
     _id_of_rows(sampled, roles, taken)
     if "id" not in roles and "name" not in roles and not {"name", "description"} & set(map(role_of, sampled.twice)):

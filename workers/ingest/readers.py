@@ -16,7 +16,7 @@ import pyarrow.parquet
 from shared.errors import LoadRefused
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch, there_is, unpacks_to_more
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
-from workers.ingest.mapping import FillDown, Mapping
+from workers.ingest.mapping import SECTION_COLUMN, FillDown, Mapping, Sections
 from workers.ingest.mended_xml import MendedXml
 from workers.ingest.read_csv import read_cells, read_csv
 from workers.ingest.read_json import json_rows, read_ndjson, read_objects
@@ -188,7 +188,7 @@ def read(
     with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
         size = path.stat().st_size
         batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
-        for batch in reshaped(batches, mapping.fill_down, mapping.rows_with):
+        for batch in reshaped(batches, mapping.fill_down, mapping.rows_with, mapping.sections):
             report_progress(min(outer.tell(), size))
             rows += batch.rows + len(batch.rejects)
             yield batch
@@ -268,10 +268,40 @@ def _of_sheets(name: str, path: Path, mapping: Mapping, batch_rows: int, unpacke
         )
 
 
-def reshaped(batches: Iterator[Batch], fill_down: FillDown | None, needed: str) -> Iterator[Batch]:
-    """Fill cells down, and then leave out the rows without a value in the column `needed`; each where it is given."""
+def reshaped(
+    batches: Iterator[Batch], fill_down: FillDown | None, needed: str, sections: Sections | None = None
+) -> Iterator[Batch]:
+    """Take headings out, fill cells down, leave out the rows without a value in a column; each where it is given."""
+    batches = batches if sections is None else with_sections(batches, sections)
     batches = batches if fill_down is None else filled_down(batches, fill_down)
     return rows_with(batches, needed) if needed else batches
+
+
+def with_sections(batches: Iterator[Batch], rule: Sections) -> Iterator[Batch]:
+    """Give each row the heading above it as a column, and leave the headings out."""
+    heading, sheet = None, None
+    for batch in batches:
+        if batch.sheet != sheet:  # no row has a heading of another sheet
+            heading, sheet = None, batch.sheet
+        texts = _trimmed(batch.columns[rule.column])
+        others = zip(*(_trimmed(batch.columns[name]) for name in rule.without), strict=True)
+        kept, headings = [], []
+        for text, cells in zip(texts, others, strict=True):
+            is_heading = bool(text) and not any(cells)
+            heading = text if is_heading else heading
+            kept.append(not is_heading)
+            headings.append(heading)
+        chosen = pa.array(kept, pa.bool_())
+        columns = batch.columns | {SECTION_COLUMN: pa.array(headings, pa.string())}
+        lines = [line for line, is_kept in zip(batch.lines, kept, strict=True) if is_kept]
+        yield Batch(
+            {name: values.filter(chosen) for name, values in columns.items()}, lines, batch.rejects, batch.sheet
+        )
+
+
+def _trimmed(values: Any) -> list[str]:
+    texts: list[str] = pc.utf8_trim_whitespace(pc.fill_null(values.cast(pa.string()), "")).to_pylist()
+    return texts
 
 
 def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:

@@ -21,6 +21,7 @@ from shared.printable import many
 from workers.ingest.column_names import is_price_on_request
 from workers.ingest.encodings import encoding_of
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
+from workers.ingest.mapping import SECTION_COLUMN
 from workers.ingest.mended_xml import MendedXml, mended_in
 from workers.ingest.number_formats import number_formats
 from workers.ingest.read_csv import SHEET_COLUMN, SWALLOWS, Block, Records
@@ -32,6 +33,7 @@ from workers.ingest.text_stream import ByteStream, TextStream
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
 COLUMNS_MAX = 2_000
+_HEADINGS_MIN = 2
 _SHEETS_ROWS_MAX = 4 * SAMPLE_ROWS
 _FIRST_BYTES = 1 << 9
 _HEADER_ROWS_MAX = 50
@@ -478,7 +480,36 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
             f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
         )
     formulas = frozenset(header[place] for place in places if place < len(header))
+    if found := _sections(kept):
+        column, others = found
+        form = form | {"sections": {"column": column, "without": [name for name in columns if name in others]}}
+        headings = [row.get(column, "") if len(row) == 1 else "" for row in kept]
+        heads: list[str] = []
+        for text in headings:
+            heads.append(text or (heads[-1] if heads else ""))
+        listed = [text for text in headings if text]
+        doubts.append(
+            f'sections: {len(listed):,} rows with a text in "{column[:60]}" alone, such as "{listed[0][:40]}", are '
+            f"taken for headings of the rows below them, which have them as {SECTION_COLUMN}: are they?"
+        )
+        rest = [place for place, text in enumerate(headings) if not text]
+        kept = [kept[place] | ({SECTION_COLUMN: heads[place]} if heads[place] else {}) for place in rest]
+        lines = [lines[place] for place in rest]
+        columns = (*columns, SECTION_COLUMN)
     return Sample(columns, kept, lines, form, tuple(doubts), twice, line, titles, formulas=formulas)
+
+
+def _sections(rows: list[Row]) -> tuple[str, set[str]] | None:
+    """Return the column of headings among rows, each its only cell, and the columns that other rows have; or None."""
+    headings = [row for row in rows if len(row) == 1]
+    others = [row for row in rows if len(row) > 1]
+    usual = Counter(len(row) for row in others).most_common(1)
+    if len(headings) < _HEADINGS_MIN or not usual or usual[0][0] < _ROWS_BELOW_MIN or len(rows[0]) != 1:
+        return None
+    column = next(iter(headings[0]))
+    if any(column not in row for row in headings) or len(headings) > len(others):
+        return None
+    return column, {name for row in others for name in row} - {column}
 
 
 def _is_formula(cell: str) -> bool:
