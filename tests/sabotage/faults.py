@@ -794,7 +794,7 @@ GUESS_FAULTS = (
     fault(
         "quotation marks always open a cell",
         "workers/ingest/sample.py",
-        '([("", "")] if \'"\' in begun else [])',
+        '([("", "")] if b\'"\' in text else [])',
         "[]",
         f"{_CASES}::test_quotation_marks_may_be_plain_characters",
     ),

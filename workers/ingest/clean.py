@@ -17,7 +17,7 @@ from shared.index.identifiers import slug
 from shared.money import MARKS, SIGNS, minor_digits
 from shared.text import in_ascii
 from shared.units.names import contents
-from workers.ingest.batches import Batch, Reject, reject
+from workers.ingest.batches import Batch, Reject, of_sheet, reject
 from workers.ingest.calendar_days import parsed
 from workers.ingest.fields import Field
 
@@ -446,7 +446,7 @@ def rejected(batch: Batch, path: Path, row: int, reason: str, field: Field | Non
     """Return the reject of a row, or of its field."""
     cells = {name: column[row].as_py() for name, column in batch.columns.items()}
     column, value = (_column_of(field), raw(field, batch, path, row)) if field else (None, None)
-    return reject(path.name, int(batch.lines[row]), reason, cells, column, value, scope)
+    return reject(of_sheet(path.name, batch.sheet), int(batch.lines[row]), reason, cells, column, value, scope)
 
 
 def _column_of(field: Field) -> str:

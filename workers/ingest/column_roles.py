@@ -14,6 +14,7 @@ import pyarrow as pa
 from shared.errors import LoadRefused
 from shared.gtin import check_digit, is_shortened
 from shared.money import CODES, MARKS
+from shared.printable import many
 from workers.ingest import clean
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import parsed, today
@@ -30,6 +31,7 @@ from workers.ingest.column_names import (
 )
 from workers.ingest.column_specs import ColumnSpec
 from workers.ingest.fields import Field
+from workers.ingest.mapping import SECTION_COLUMN
 from workers.ingest.sample import NOTHING, Row, Sample
 
 # Shares of the cells of a column that decide what it holds.
@@ -390,6 +392,8 @@ def by_names(sampled: Sample) -> dict[str, Any]:
     if described:
         roles.setdefault("name", described)
     _by_cells(sampled, roles, taken)
+    if SECTION_COLUMN in sampled.columns:
+        roles.setdefault("category", [SECTION_COLUMN])
     _by_name_alone(sampled, roles, taken)
     _id_of_rows(sampled, roles, taken)
     _name_by_cells(sampled, roles, taken)
@@ -578,9 +582,19 @@ def _no_items(sampled: Sample) -> str:
             f"no items here: the columns {named} are exchange rates. `itemindex rates load` reads the forms of the "
             "European Central Bank: eurofxref.csv, eurofxref-hist.csv, and the XML of both"
         )
+    looked_at = many(len(sampled.rows), "row")
+    searched = (
+        f"no items here: {looked_at} are looked at, and no column of {named} seems to hold an item's id or name. "
+    )
+    if "records" in sampled.form:
+        return (
+            f'{searched}These are the parts of the elements at "{sampled.form["records"]}". If others are the items, '
+            "write a mapping by hand with their path in `records` (deploy/guides/bring-your-own-data.md), and try it "
+            "with `itemindex ingest --mapping MAPPING --dry-run FILE`"
+        )
     return (
-        f"no items here: no column of {named} seems to hold an item's id or its name. If these are cells of an item, "
-        "add a line with the names of the columns above them; if one of these columns does, write the mapping by hand "
+        f"{searched}They are the columns of line {sampled.header}. If these are cells of an item, add a line with the "
+        "names of the columns above them; if one of these columns does, write the mapping by hand "
         "(deploy/guides/bring-your-own-data.md); `itemindex rates load` reads the forms of exchange rates"
     )
 

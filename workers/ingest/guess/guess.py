@@ -160,11 +160,11 @@ class _Writer(
         dated = [column for column in self.sampled.columns if _day_of_name(column) and self.sampled.values(column)]
         if len(dated) < 2:
             return ""
-        listed = ", ".join(map(quoted, dated[:3]))
+        listed = ", ".join(map(quoted, dated[:2]))
         day, price = as_toml({"constant": str(_day_of_name(dated[0]))}), quoted(dated[0])
         return (
-            f". {listed} seem to have the prices of a month or day each: make rows of them "
-            f"(`unpivot` or `melt`), or write an [[observation]] for each, with day = {day} and price = {price}"
+            f". {listed} seem to have prices of a month or day each: make rows of them "
+            f"(`unpivot`, `melt`), or write an [[observation]] for each, with day = {day} and price = {price}"
         )
 
     def _unused(self) -> None:

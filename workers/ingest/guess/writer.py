@@ -33,6 +33,9 @@ class Doubt:
 
 
 @dataclass
+_SENTENCE_MAX, _SENTENCE_END = 300, 140
+
+
 class FieldWriter:
     """Writes the fields of a mapping, line by line."""
 
@@ -44,6 +47,7 @@ class FieldWriter:
     doubts: list[Doubt] = field(default_factory=list)
 
     def _doubt(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> None:
+        sentence = _bounded(sentence)
         self.doubts.append(Doubt(of, sentence, choices))
         self.lines.append(f"# CHECK {of}: {shown_text(sentence)}")
         self.lines += [f"# CHECK   {shown_text(choice)}" for choice in choices]
@@ -164,3 +168,11 @@ def short_form(spec: ColumnSpec | list[ColumnSpec]) -> object:
 def reading_line(line: str, example: str) -> str:
     """Return a line that may take the place of an open one, with what it makes of an example."""
     return f"{line}  # {shown_text(example)}"
+
+
+def _bounded(sentence: str) -> str:
+    """Return a sentence that can be read at once: of a long one the beginning, and the end, which says what to do."""
+    if len(sentence) <= _SENTENCE_MAX:
+        return sentence
+    end = sentence[-_SENTENCE_END:].partition(" ")[2]
+    return f"{sentence[: _SENTENCE_MAX - len(end) - len(' … ')].rpartition(' ')[0]} … {end}"
