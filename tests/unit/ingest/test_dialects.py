@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.ingest.guessing import tried
 from workers.ingest import sample as sampling
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 
 HEADER = ["sku", "name", "description", "price", "currency"]
 

@@ -10,7 +10,7 @@ from lxml import etree
 
 from shared.errors import LoadRefused
 from tests.unit.ingest.guessing import tried
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 from workers.ingest.mapping import read as read_mapping
 from workers.ingest.mended_xml import MendedXml, mended_in
 from workers.ingest.preview import Previewer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workers.ingest.encodings import encoding_of
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 
 TEXTS = {
     "Gummistiefel grün;Größe 38\nTürmatte weiß;19,90\nBüroklammern;2,00\n": ("cp1252",),

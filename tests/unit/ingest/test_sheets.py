@@ -7,7 +7,7 @@ import pytest
 
 from shared.errors import LoadRefused
 from tests.unit.ingest.guessing import FILES, tried
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 from workers.ingest.mapping import read as read_mapping
 from workers.ingest.preview import Previewer
 from workers.ingest.read_sheet import sheet_rows

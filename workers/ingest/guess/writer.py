@@ -18,6 +18,7 @@ from workers.ingest.toml_text import as_toml, shown_text
 # The unit of a price behind it: "2,50 € / kg", "15,50 €/ud.", "3.20 per piece". "12/-" has none.
 BEHIND = r"(?:\s*/\s*[^\s0-9/-].*|\s(?:per|pro|je|por|za|за)\s.+)?"
 _MARKED_UP = re.compile(MARKED_UP)
+_SENTENCE_MAX, _SENTENCE_END = 300, 140
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,6 @@ class Doubt:
 
 
 @dataclass
-_SENTENCE_MAX, _SENTENCE_END = 300, 140
-
-
 class FieldWriter:
     """Writes the fields of a mapping, line by line."""
 
