@@ -898,7 +898,7 @@ class GetPriceIndexQuery(TypedDict, total=False):
         Literal[
             "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
         ],
-        "How periods after the window are linked; default: mean",
+        "How later periods are linked; default: mean",
     ]
     match: Annotated[
         Literal["channel", "item"],

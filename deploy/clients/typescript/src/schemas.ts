@@ -923,7 +923,7 @@ export interface GetPriceIndexQuery {
   method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
   /** Periods in the window; for geks-*, tpd and geary-khamis; default: all with data */
   window?: number | undefined;
-  /** How periods after the window are linked; default: mean */
+  /** How later periods are linked; default: mean */
   splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
   /** What is matched; `channel`: each item with itself in the same channel; `item`: each item over all channels, whose mix then moves the index too; default: channel */
   match?: "channel" | "item" | undefined;
@@ -1777,7 +1777,7 @@ export interface OrganizationRef {
 export interface OutlierMeta {
   /** Whether statistics include outliers */
   mode: "exclude" | "include";
-  /** Number of outliers (implausible observations) */
+  /** Number of outliers (implausible observations), also of periods and groups without another price, which have no row */
   set_aside: number;
 }
 
