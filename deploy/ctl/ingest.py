@@ -18,7 +18,7 @@ from shared.printable import printable_lines
 from shared.settings.settings import Settings
 from workers.ingest import mapping as mappings
 from workers.ingest.accounting import Summary, accounts, sentences
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 from workers.ingest.load import alt_names, load
 from workers.ingest.preview import Preview, Previewer
 from workers.ingest.transform import Transformer

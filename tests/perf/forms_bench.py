@@ -30,7 +30,7 @@ from shared.settings.settings import Settings
 from tests.perf import generate
 from tests.perf.cpu import peak_mib, server_seconds
 from tests.support.servers import Servers
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 from workers.ingest.load import load
 from workers.ingest.mapping import parse
 from workers.ingest.readers import read

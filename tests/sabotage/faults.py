@@ -678,8 +678,6 @@ _FILES = "tests/unit/ingest/test_guess.py"
 
 _ROLES = "workers/ingest/column_roles.py"
 
-_WRITER = "workers/ingest/guess.py"
-
 GUESS_FAULTS = (
     fault(
         "variants that share a name all keep it unchanged",
@@ -704,16 +702,16 @@ GUESS_FAULTS = (
     ),
     fault(
         "the currency that one price states is that of all",
-        _WRITER,
+        "workers/ingest/guess/currencies.py",
         "elif not stated or bare > total - bare:",
         "elif not stated:",
         f"{_GUESS}::test_what_the_file_does_not_say_is_a_question_or_said",
     ),
     fault(
         "a price whose currency is another is read without its mark",
-        _WRITER,
-        "return _toml(spec), table",
-        'return _toml({"constant": "USD"}), table',
+        "workers/ingest/guess/currencies.py",
+        "return as_toml(spec), table",
+        'return as_toml({"constant": "USD"}), table',
         f"{_GUESS}::test_each_price_has_the_currency_that_its_cell_states",
     ),
     fault(
@@ -732,14 +730,14 @@ GUESS_FAULTS = (
     ),
     fault(
         "the day stands before the month, whatever the file",
-        _WRITER,
+        "workers/ingest/guess/days.py",
         "if doubtful:",
         "if False:",
         f"{_CASES}::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",
     ),
     fault(
         "a mark before three digits is always the same",
-        _WRITER,
+        "workers/ingest/guess/prices.py",
         "if count == best and differing:",
         "if False:",
         f"{_CASES}::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",
@@ -753,7 +751,7 @@ GUESS_FAULTS = (
     ),
     fault(
         "of two columns that may be the price the first is taken",
-        _WRITER,
+        "workers/ingest/guess/prices.py",
         'if rivals and "column" in spec and',
         'if False and "column" in spec and',
         f"{_CASES}::test_what_the_file_does_not_say_is_a_question_or_said",
@@ -796,7 +794,7 @@ GUESS_FAULTS = (
     fault(
         "quotation marks always open a cell",
         "workers/ingest/sample.py",
-        '([("", "")] if \'"\' in begun else [])',
+        '([("", "")] if b\'"\' in text else [])',
         "[]",
         f"{_CASES}::test_quotation_marks_may_be_plain_characters",
     ),
@@ -1133,7 +1131,7 @@ PAGE_FAULTS = (
     ),
     fault(
         "the example of a reading is another than what it loads",
-        "workers/ingest/guess.py",
+        "workers/ingest/guess/days.py",
         """f'"{text}" is {_day_shown(read[form])}'""",
         """f'"{text}" is {_day_shown(read[forms[0]])}'""",
         "tests/unit/ingest/test_guess.py::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",

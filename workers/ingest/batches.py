@@ -54,6 +54,11 @@ def reject(
     return Reject(file, line, reason, kept, column, value and value[:VALUE_CHARACTERS_MAX], scope)
 
 
+def of_sheet(file: str, sheet: str) -> str:
+    """Return the name of a file with that of a sheet, as rejects name both."""
+    return f"{file} [{sheet}]" if sheet else file
+
+
 def unread(file: str, line: int, reason: str, raw: str | bytes) -> Reject:
     """Return the reject of a line that is no row: no column is to blame, and its value is its text."""
     text = raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace") if isinstance(raw, bytes) else raw
@@ -79,6 +84,8 @@ class Batch:
     columns: dict[str, Any]
     lines: Any
     rejects: list[Reject] = field(default_factory=list)
+    sheet: str = ""
+    """The sheet of a workbook that the lines are of, where several are read."""
 
     @property
     def rows(self) -> int:

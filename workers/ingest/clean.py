@@ -1,5 +1,6 @@
 """Cleaning, a column at a time: from text as a source writes it to values, and which rows have none. Pure Arrow."""
 
+import html
 import re
 from decimal import Context, Decimal
 from functools import lru_cache, reduce
@@ -16,10 +17,17 @@ from shared.index.identifiers import slug
 from shared.money import MARKS, SIGNS, minor_digits
 from shared.text import in_ascii
 from shared.units.names import contents
-from workers.ingest.batches import Batch, Reject, reject
+from workers.ingest.batches import Batch, Reject, of_sheet, reject
 from workers.ingest.calendar_days import parsed
 from workers.ingest.fields import Field
 
+# An entity or a tag of HTML, for RE2 and for Python.
+MARKED_UP = (
+    r"&(?:#[0-9]{2,7}|#x[0-9a-fA-F]{2,6}|[a-zA-Z]{2,8});|"
+    r"</?(?:[bipu]|br|em|strong|span|div|font|sup|sub|h[1-6])(?:[ /][^<>]*)?>"
+)
+# A tag begins with a letter: "a < b" has none.
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
 _EXACT = Context(prec=4_000)
 _DIVISION = Context(prec=30)
 
@@ -201,7 +209,15 @@ def _as_texts(column: Any) -> Any:
     return column.cast(pa.string())
 
 
+def without_html(text: str) -> str:
+    """Return a text without the tags of HTML, with the characters that its entities stand for."""
+    return " ".join(html.unescape(_TAG.sub(" ", text)).split())
+
+
 def _cleaned(field: Field, column: Any) -> Any:
+    if field.html and pc.any(pc.match_substring_regex(column, "[<&]"), min_count=0).as_py():
+        texts = (None if text is None else without_html(text) for text in column.to_pylist())
+        column = pa.array(texts, pa.string())
     if field.trim:
         column = pc.utf8_trim_whitespace(column)
     if field.pad:
@@ -430,7 +446,7 @@ def rejected(batch: Batch, path: Path, row: int, reason: str, field: Field | Non
     """Return the reject of a row, or of its field."""
     cells = {name: column[row].as_py() for name, column in batch.columns.items()}
     column, value = (_column_of(field), raw(field, batch, path, row)) if field else (None, None)
-    return reject(path.name, int(batch.lines[row]), reason, cells, column, value, scope)
+    return reject(of_sheet(path.name, batch.sheet), int(batch.lines[row]), reason, cells, column, value, scope)
 
 
 def _column_of(field: Field) -> str:

@@ -23,7 +23,7 @@ _WHOLE_NAMES_MAX = 200
 def plain(name: str) -> str:
     """Return a column's name as lower-case words without accents: `Variant SKU`, `variant_sku` and `variantSku`."""
     apart = re.sub(r"(?<=[a-z])(?<!Mw)(?=[A-Z])", " ", re.sub("[#№]", " no ", name))  # "MwSt" is one word
-    letters = unicodedata.normalize("NFKD", apart.casefold().replace("ł", "l").replace("ß", "ss"))
+    letters = unicodedata.normalize("NFKD", apart.casefold().replace("ł", "l").replace("ß", "ss").replace("ı", "i"))
     return " ".join(WORD.findall(unpointed(unicodedata.normalize("NFKC", ACCENT.sub("", letters)))))
 
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -13,12 +14,14 @@ import pyarrow as pa
 from shared.errors import LoadRefused
 from shared.gtin import check_digit, is_shortened
 from shared.money import CODES, MARKS
+from shared.printable import many
 from workers.ingest import clean
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import parsed, today
 from workers.ingest.column_names import (
     PART,
     WHOLE,
+    has_word,
     is_price_on_request,
     name_score,
     plain,
@@ -28,6 +31,7 @@ from workers.ingest.column_names import (
 )
 from workers.ingest.column_specs import ColumnSpec
 from workers.ingest.fields import Field
+from workers.ingest.mapping import SECTION_COLUMN
 from workers.ingest.sample import NOTHING, Row, Sample
 
 # Shares of the cells of a column that decide what it holds.
@@ -40,7 +44,7 @@ _DAY_CHARACTERS_MAX = 40
 _FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z",
     "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M%z", "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S.%f UTC",
+    "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S.%f%z", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S.%f UTC",
     "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y",
     "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y. %-m. %-d.", "%Y. %-m. %-d",
@@ -73,6 +77,11 @@ _SHORT_FLAGS = frozenset("yn")
 # One to three digits are a number of days, such as those until delivery, and no date.
 _NUMBER_OF_DAYS = re.compile(r"[0-9]{1,3}", re.ASCII)
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
+_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|svg|bmp|tiff?)(?:$|[?#&,; ])", re.IGNORECASE)
+_TAG = re.compile(r"<[a-zA-Z/][^<>]*>")
+# A name is seldom longer; a text that describes mostly is.
+_NAME_CHARACTERS_MAX = 150
+_VARIANT_CHARACTERS_MAX = 80
 COMMON = ("USD", "EUR", "GBP", "CNY", "JPY", "CAD", "AUD", "SEK", "NOK", "DKK", "INR")
 
 
@@ -101,6 +110,15 @@ def _is_isbn(text: str) -> bool:
 def is_address(text: str) -> bool:
     """Return whether a text is a web address."""
     return bool(_ADDRESS.fullmatch(text))
+
+
+def _is_picture(text: str) -> bool:
+    return bool(_PICTURE.search(text))
+
+
+def _is_json(text: str) -> bool:
+    """Return whether a text is an object of JSON, or a list of objects or of lists."""
+    return text.startswith(('{"', "[{", "[["))
 
 
 def is_text(text: str) -> bool:
@@ -210,7 +228,15 @@ def currencies_named(column: str) -> set[str]:
         if len(meant) == 1 and not sign.isalnum() and sign in column
         for code in meant
     )
-    return codes or set(signs)
+    worded = (code for word, code in _worded() if f" {word} " in f" {plain(column)} ")
+    return codes or set(signs) or set(worded)
+
+
+@cache
+def _worded() -> tuple[tuple[str, str], ...]:
+    """Return the words of currencies, each with its code."""
+    pairs = (entry.split("=") for entry in word_list("currencies"))
+    return tuple((word, code) for word, code in pairs)
 
 
 def _is_code(word: str, column: str) -> bool:
@@ -267,8 +293,12 @@ def differ(one: str, other: str) -> bool:
 
 _RATES = re.compile(r"[0-9]{0,6}\s*[A-Z]{3}", re.ASCII)
 _LEVELS_MAX = 8
+_PATH_MARKS = (">", "›", "|", "»", "::", "/")
 _KEYS_OF_PRODUCTS = frozenset(("", "id", "mpn", "url"))
 _FIRST_CELLS = 10
+# So many items with one name at least, on average, make a column rather one of groups.
+_ITEMS_MIN = 12
+_ITEMS_OF_A_NAME = 4
 
 
 class _Rule(NamedTuple):
@@ -289,6 +319,15 @@ def _are_amounts(cells: list[str]) -> bool:
     return share_of(cells, has_figure) >= HALF
 
 
+def _are_words(cells: list[str]) -> bool:
+    """Return whether cells are neither addresses nor objects of JSON."""
+    return share_of(cells, lambda text: is_address(text) or _is_json(text)) < HALF
+
+
+def _are_short(cells: list[str]) -> bool:
+    return share_of(cells, lambda text: len(text) <= _VARIANT_CHARACTERS_MAX) >= MOSTLY
+
+
 def _are_texts(cells: list[str]) -> bool:
     return share_of(cells, is_text) >= HALF and not _are_flags(cells, _SHORT_FLAGS)
 
@@ -298,11 +337,11 @@ _RULES = {
     "name": _Rule(_are_texts, least_of_one_value=PART),  # no unit of an item's weight
     "description": _Rule(_are_texts),
     "brand": _Rule(lambda cells: share_of(cells, is_address) < HALF),
-    "category": _Rule(lambda cells: not _are_flags(cells), is_several=True),
-    "variant": _Rule(least=WHOLE - 50, is_several=True),  # "Variant SKU" is an id
+    "category": _Rule(lambda cells: _are_words(cells) and not _are_flags(cells), is_several=True),
+    "variant": _Rule(lambda cells: _are_words(cells) and _are_short(cells), least=WHOLE - 50, is_several=True),
     "gtin": _Rule(lambda cells: share_of(cells, lambda text: fits_gtin(text) or is_shortened(text)) >= HALF),
     "isbn": _Rule(lambda cells: share_of(cells, _is_isbn) >= HALF),
-    "url": _Rule(lambda cells: share_of(cells, is_address) >= HALF),
+    "url": _Rule(lambda cells: share_of(cells, is_address) >= HALF and share_of(cells, _is_picture) < HALF),
     "price": _Rule(_are_amounts, is_several=True),
     "sale_price": _Rule(_are_amounts, may_be_empty=True),  # a row behind the sample may have one
     "list_price": _Rule(_are_amounts),
@@ -310,7 +349,10 @@ _RULES = {
     "day": _Rule(lambda cells: bool(day_formats(cells, HALF))),
     "channel": _Rule(lambda cells: not _are_flags(cells), is_not="no_stock"),  # the stock of an outlet
     "weight": _Rule(_are_amounts),
+    "units": _Rule(_are_amounts),
 }
+# What a column that counts, such as one of reviews, is never taken for, whatever else its name says.
+_NOT_COUNTED = frozenset(("name", "brand", "category", "channel", "url"))
 
 
 def by_names(sampled: Sample) -> dict[str, Any]:
@@ -335,6 +377,10 @@ def by_names(sampled: Sample) -> dict[str, Any]:
             continue
         if rule.is_not and name_score(column, role_names()[rule.is_not]):
             continue
+        if role in _NOT_COUNTED and has_word(column, "count"):
+            continue
+        if role == "category" and column.rpartition(".")[2].startswith(("_", "@")):  # of what kind an object is
+            continue
         cells = sampled.values(column)
         is_one_value = len(cells) > 1 and len(set(cells)) == 1
         if score < max(rule.least, is_one_value and rule.least_of_one_value):
@@ -346,11 +392,50 @@ def by_names(sampled: Sample) -> dict[str, Any]:
     if described:
         roles.setdefault("name", described)
     _by_cells(sampled, roles, taken)
+    if SECTION_COLUMN in sampled.columns:
+        roles.setdefault("category", [SECTION_COLUMN])
     _by_name_alone(sampled, roles, taken)
     _id_of_rows(sampled, roles, taken)
+    _name_by_cells(sampled, roles, taken)
     if "id" not in roles and "name" not in roles and not {"name", "description"} & set(map(role_of, sampled.twice)):
         raise LoadRefused(_no_items(sampled))
     return _fields(sampled, roles)
+
+
+def _name_by_cells(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str]) -> None:
+    """Take another column for the name where the first one has long texts, or one text for many items."""
+    if "name" not in roles or not is_no_name(sampled, roles["name"][0], roles.get("id", [])):
+        return
+    aliases = (*role_names()["name"], *role_names()["description"])
+    scores = {
+        column: name_score(column, aliases)
+        for column in sampled.columns
+        if taken.get(column, "name") in ("name", "description") and _are_texts(sampled.values(column))
+    }
+    fitting = [
+        column
+        for column in scores
+        if scores[column]
+        and column not in roles.get("id", [])
+        and not has_word(column, "count")
+        and len(sampled.values(column)) >= MOSTLY * len(sampled.values(roles["name"][0]))
+        and not is_no_name(sampled, column, roles.get("id", []))
+    ]
+    if fitting:
+        roles["name"] = [max(fitting, key=lambda column: scores[column])]
+
+
+def is_no_name(sampled: Sample, column: str, ids: list[str]) -> str:
+    """Return why the cells of a column are hardly names of items; an empty text where they may be."""
+    cells = sampled.values(column)
+    if not cells:
+        return ""
+    if share_of(cells, lambda text: len(text) > _NAME_CHARACTERS_MAX) >= HALF:
+        return "has long texts"
+    items = {row[name] for name in ids[:1] if name != column for row in sampled.rows if name in row}
+    if len(items) >= _ITEMS_MIN and len(set(cells)) * _ITEMS_OF_A_NAME <= len(items):
+        return f"has {len(set(cells)):,} distinct texts for {len(items):,} items"
+    return ""
 
 
 def _by_name_alone(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str]) -> None:
@@ -363,8 +448,14 @@ def _by_name_alone(sampled: Sample, roles: dict[str, list[str]], taken: dict[str
         named += [column for column in free if role == "price" and plain(column) in word_list("price_in_full")]
         if role == "day":
             named = [column for column in named if not all(map(_NUMBER_OF_DAYS.fullmatch, sampled.values(column)))]
+        named = [column for column in named if share_of(sampled.values(column), _may_be_value) >= HALF]
         if named:
             roles[role] = named[:1]
+
+
+def _may_be_value(text: str) -> bool:
+    """Return whether a text can be an amount or a day, or says that a price depends."""
+    return len(text) <= _DAY_CHARACTERS_MAX and (any(map(str.isdigit, text)) or is_price_on_request(text))
 
 
 def _by_cells(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, str]) -> None:
@@ -399,17 +490,18 @@ def _id_of_rows(sampled: Sample, roles: dict[str, list[str]], taken: dict[str, s
         has_gaps = len(cells) < len(sampled.rows) and len(set(cells)) == len(cells)
         needed = has_gaps or _are_variants(sampled, roles)
         own = [column for column in sampled.columns if taken.get(column, "id") == "id"]
+    scores = {column: name_score(column, role_names()["id"]) for column in own if _tells_rows_apart(sampled, column)}
+    best = max(scores, key=lambda column: scores[column], default="")
     if needed:
-        scores = {
-            column: name_score(column, role_names()["id"]) for column in own if _tells_rows_apart(sampled, column)
-        }
-        best = max(scores, key=lambda column: scores[column], default="")
-        roles["id"] = [best] if scores.get(best) else roles["id"]
+        roles["id"] = [best, *roles["id"]] if scores.get(best) and best not in roles["id"] else roles["id"]
+    elif not _tells_rows_apart(sampled, roles["id"][0]) and scores.get(best, 0) >= WHOLE - 50:
+        roles["id"].append(best)  # a question where rows would replace one another
 
 
 def _tells_rows_apart(sampled: Sample, column: str) -> bool:
     cells = sampled.values(column)
-    return len(set(cells)) == len(cells) >= MOSTLY * len(sampled.rows)
+    whole = len(set(cells)) == len(cells) >= MOSTLY * len(sampled.rows)
+    return whole and column not in sampled.repeated
 
 
 def _are_variants(sampled: Sample, roles: dict[str, list[str]]) -> bool:
@@ -490,9 +582,19 @@ def _no_items(sampled: Sample) -> str:
             f"no items here: the columns {named} are exchange rates. `itemindex rates load` reads the forms of the "
             "European Central Bank: eurofxref.csv, eurofxref-hist.csv, and the XML of both"
         )
+    looked_at = many(len(sampled.rows), "row")
+    searched = (
+        f"no items here: {looked_at} are looked at, and no column of {named} seems to hold an item's id or name. "
+    )
+    if "records" in sampled.form:
+        return (
+            f'{searched}These are the parts of the elements at "{sampled.form["records"]}". If others are the items, '
+            "write a mapping by hand with their path in `records` (deploy/guides/bring-your-own-data.md), and try it "
+            "with `itemindex ingest --mapping MAPPING --dry-run FILE`"
+        )
     return (
-        f"no items here: no column of {named} seems to hold an item's id or its name. If these are cells of an item, "
-        "add a line with the names of the columns above them; if one of these columns does, write the mapping by hand "
+        f"{searched}They are the columns of line {sampled.header}. If these are cells of an item, add a line with the "
+        "names of the columns above them; if one of these columns does, write the mapping by hand "
         "(deploy/guides/bring-your-own-data.md); `itemindex rates load` reads the forms of exchange rates"
     )
 
@@ -512,7 +614,7 @@ def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
     item |= {"category": [_spec(sampled, column) for column in levels]} if levels else {}
     item["identifiers"] = {role: one[role] for role in ("gtin", "isbn", "mpn", "url") if role in one}
     item["attributes"] = {role: one[role] for role in ("weight", "size", "colour") if role in one}
-    fields: dict[str, Any] = {"item": item}
+    fields: dict[str, Any] = {"item": item, "rivals": {"id": roles.get("id", [])[1:]}}
     if "price" in one or "sale_price" in one or "list_price" in one:
         prices = [roles[role][0] for role in ("sale_price", "price", "list_price") if role in roles]
         seen: dict[str, Any] = {role: one.get(role) for role in ("day", "channel", "currency", "units")}
@@ -523,7 +625,7 @@ def _fields(sampled: Sample, roles: dict[str, list[str]]) -> dict[str, Any]:
             seen["price"] = price_spec(sampled, prices[0])
             seen |= {"list_price": one["list_price"]} if "list_price" in one and "price" in one else {}
         fields["observation"] = {name: spec for name, spec in seen.items() if spec is not None}
-        fields["rivals"] = {"price": roles.get("price", [])[1:]}
+        fields["rivals"]["price"] = roles.get("price", [])[1:]
     return fields
 
 
@@ -541,6 +643,13 @@ def _spec(sampled: Sample, column: str) -> ColumnSpec:
     nothing = sorted(NOTHING.intersection(sampled.values(column)))
     spec: ColumnSpec = {"column": column}
     return spec | {"null": nothing} if nothing else spec
+
+
+def nothing_words(role: str) -> list[str]:
+    """Return the words that stand in a column of a role for no value, such as "unknown" for a brand."""
+    if role in ("brand", "size", "colour", "channel"):
+        return word_list("nothing")
+    return [*word_list("nothing"), *word_list("no_category_text")] if role == "category" else []
 
 
 def price_spec(sampled: Sample, column: str) -> ColumnSpec:
@@ -563,12 +672,63 @@ def _levels(sampled: Sample, columns: list[str]) -> list[str]:
     columns = [column for column in columns if column.endswith(".name") or column.rpartition(".")[0] not in named]
     kinds = [column for column in columns if plain(column).endswith("type")]
     levels = sorted((column for column in columns if column not in kinds), key=sampled.columns.index) or kinds
-    cells = [sampled.values(column) for column in levels]
-    return [column for place, column in enumerate(levels) if cells[place] not in cells[:place]][:_LEVELS_MAX]
+    whole = [column for column in levels if _is_whole_path(sampled, column, levels)]
+    levels = whole[:1] or _widest_first(sampled, levels)
+    cells = [[text.casefold() for text in sampled.values(column)] for column in levels]
+    kept = [column for place, column in enumerate(levels) if cells[place] not in cells[:place]]
+    return [_as_people_write(sampled, column, levels) for column in kept][:_LEVELS_MAX]
+
+
+def is_list(text: str) -> bool:
+    """Return whether a text is a list of texts as JSON writes it."""
+    return text.startswith('["') and text.endswith('"]')
+
+
+def _is_whole_path(sampled: Sample, column: str, levels: list[str]) -> bool:
+    """Return whether a column has the whole path of which other levels have the parts: as a list, or joined."""
+    cells = sampled.values(column)
+    if len(levels) < 2 or not cells:
+        return False
+    if share_of(cells, is_list) >= HALF:
+        return True
+    longer = [row for row in sampled.rows if column in row]
+    others = [one for one in levels if one != column]
+    joined = sum(
+        any(row[column] != row.get(one) and len(row.get(one, "")) > 1 and row[one] in row[column] for one in others)
+        and any(mark in row[column] for mark in _PATH_MARKS)
+        for row in longer
+    )
+    return joined >= MOSTLY * len(longer) and joined >= HALF * len(sampled.rows)
+
+
+def _widest_first(sampled: Sample, levels: list[str]) -> list[str]:
+    """Return levels with the widest first, where the cells say so: each text of a narrower one has one wider text."""
+    if len(levels) != 2:
+        return levels
+    first, second = levels
+    pairs = {(row[first], row[second]) for row in sampled.rows if first in row and second in row}
+    narrow, wide = ({pair[place] for pair in pairs} for place in (0, 1))
+    return [second, first] if len(pairs) == len(narrow) > len(wide) > 1 else levels
+
+
+def _as_people_write(sampled: Sample, column: str, levels: list[str]) -> str:
+    """Return the level that has a column's texts with capital letters, as `Rings` beside `rings`."""
+    cells = sampled.values(column)
+    same = (one for one in levels if [*map(str.casefold, sampled.values(one))] == [*map(str.casefold, cells)])
+    return max(same, key=lambda one: sum(text != text.lower() for text in sampled.values(one)))
 
 
 def _are_flags(cells: list[str], further: frozenset[str] = frozenset()) -> bool:
     return (_FLAGS | further).issuperset(map(str.casefold, cells))
+
+
+def gtin_by_cells(sampled: Sample) -> str:
+    """Return the first column whose cells are GTINs by their check digits; an empty text where there is none."""
+    others = role_names()["no_gtin"]
+    return next(
+        (c for c in sampled.columns if not name_score(c, others) and _are_gtins(sampled.values(c))),
+        "",
+    )
 
 
 def _are_gtins(cells: list[str]) -> bool:

@@ -14,6 +14,7 @@ class ColumnSpec(TypedDict, total=False):
     load_day: bool
     join: str
     gaps: bool
+    html: bool
     match: str
     replace: dict[str, str]
     case: str

@@ -26,6 +26,7 @@ class Field:
     join: str = ""
     gaps: bool = False
     trim: bool = True
+    html: bool = False
     match: str = ""
     group: str = ""
     replace: tuple[tuple[str, str], ...] = ()

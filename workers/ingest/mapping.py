@@ -38,6 +38,18 @@ class FillDown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sections:
+    """Rows with a text in one column and none in others, which are headings of the rows below."""
+
+    column: str
+    without: tuple[str, ...]
+
+
+SECTION_COLUMN = "@section"
+"""The name by which a mapping has the heading of a row as a column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopKeys:
     """The keys of a mapping outside of its tables: what the source is, and how its file is written."""
 
@@ -54,12 +66,14 @@ class TopKeys:
     skip_rows: int = 0
     first_row: int = 0
     fill_down: FillDown | None = None
+    sections: Sections | None = None
     rows_with: str = ""
     encoding: str = "utf-8"
     delimiter: str = ","
     quote: str = '"'
     escape: str = ""
     cells_span_lines: bool = False
+    mend_xml: bool = False
     on_error: Literal["row", "field"] = "row"
     rejects_max: int | None = None
     rank: int | None = None
@@ -200,10 +214,14 @@ class _Reader(Tables):
 
     def _place(self, plain: dict[str, Any]) -> dict[str, Any]:
         """Read which cells are filled down, and note the columns that say which rows are read."""
-        read = {}
+        read: dict[str, FillDown | Sections] = {}
         if "fill_down" in plain:
             rule = read["fill_down"] = FillDown(**self.read(FillDown, plain["fill_down"], "fill_down"))
             self.columns += [rule.within, *rule.columns]
+        if "sections" in plain:
+            heading = read["sections"] = Sections(**self.read(Sections, plain["sections"], "sections"))
+            self.columns += [heading.column, *heading.without]
+            self.columns = [column for column in self.columns if column != SECTION_COLUMN]
         self.columns += filter(None, [plain.get("rows_with")])
         return read
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from shared.errors import LoadRefused
-from workers.ingest.batches import RAW_CHARACTERS_MAX, Batch, Reject, reject, there_is, unread
+from workers.ingest.batches import RAW_CHARACTERS_MAX, Batch, Reject, of_sheet, reject, there_is, unread
 from workers.ingest.mapping import Mapping
 from workers.ingest.read_sheet import SheetRow
 from workers.ingest.text_stream import ByteStream
@@ -26,11 +26,13 @@ from workers.ingest.text_stream import ByteStream
 
 
 RECORD_BYTES_MAX = 1 << 20
+# Python's reader has a bound of its own for a cell, of 131,072 characters, which would end the reading of a file.
+csv.field_size_limit(RECORD_BYTES_MAX)
 _LF, _CR = 10, 13
 _RUN = 1_000
 _STRAY = "has a quotation mark that opens a cell and does not close it"
 _LONG = f"is longer than {RECORD_BYTES_MAX:,} bytes"
-_SWALLOWS = "has a quoted cell over several lines that look like rows (cells_span_lines = true takes them for text)"
+SWALLOWS = "has a quoted cell over several lines that look like rows (cells_span_lines = true takes them for text)"
 
 
 @dataclass
@@ -104,7 +106,7 @@ class Records:
                     break  # the rest of the record is in the next piece
                 texts, reason = [piece[start : ended or len(piece)]], _STRAY
             if reason:  # only the first line: those after it may be rows, unless they were recognized as such
-                texts = texts if reason == _SWALLOWS else texts[:1]
+                texts = texts if reason == SWALLOWS else texts[:1]
                 faults += ((line + n, reason, text) for n, text in enumerate(texts))
             elif found and found[0].strip(blank):  # spreadsheets write rows of delimiters below the last one
                 kept.append(found[0])
@@ -138,7 +140,7 @@ class Records:
         if len(lines) > 1 and self.columns and self._count(record) != self.columns:
             return _STRAY
         inner = lines[1:-1] if self.columns > 1 and not self._trusted else []
-        return _SWALLOWS if any(self._count(text) == self.columns for text in inner) else None
+        return SWALLOWS if any(self._count(text) == self.columns for text in inner) else None
 
     def cells(self, record: bytes) -> list[str]:
         return next(self.rows(record.decode("utf-8", "replace").strip("\r\n")), [])
@@ -300,23 +302,38 @@ def _skip_line(piece: bytes, stream: ByteStream) -> tuple[str, bytes, bool]:
     return begun, piece[ended:], False
 
 
-def read_cells(name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
-    """Make batches of the rows of a sheet, the first of which is the header. Raises LoadRefused as `read_csv` does."""
+SHEET_COLUMN = "@sheet"
+"""The name by which a mapping has the name of a row's sheet as a column, where several sheets are read."""
+
+
+def read_cells(
+    name: str, rows: Iterator[SheetRow], mapping: Mapping, batch_rows: int, sheet: str = ""
+) -> Iterator[Batch]:
+    """Make batches of the rows of a sheet, the first of which is the header. Raises LoadRefused as `read_csv` does.
+
+    `sheet`: its name, where it is one of several.
+    """
+    file = of_sheet(name, sheet)
     rows = (row for row in rows if row.number > mapping.skip_rows)
     header = next(rows, None)
     if header is None:
-        raise LoadRefused(f"{name}: has no header")
-    places = {column: _place_of(name, header.cells, column) for column in mapping.columns}
+        raise LoadRefused(f"{file}: has no header")
+    cells = header.cells
+    if sheet and SHEET_COLUMN in mapping.columns:
+        cells = [*cells, SHEET_COLUMN]
+    places = {column: _place_of(file, cells, column) for column in mapping.columns}
     rows = (row for row in rows if row.number >= mapping.first_row)
     while some := list(itertools.islice(rows, batch_rows)):
-        rejects = [lost for row in some if row.faults for lost in _valueless(name, row, places, mapping)]
+        rejects = [lost for row in some if row.faults for lost in _valueless(file, row, places, mapping)]
         lost = {made.line for made in rejects if made.scope == "row"}
         kept = [row for row in some if row.number not in lost] if lost else some
         columns = {
             column: pa.array([cells[place] if place < len(cells) else "" for _, cells, _ in kept], pa.string())
             for column, place in places.items()
         }
-        yield Batch(columns, [row.number for row in kept], rejects)
+        if sheet and SHEET_COLUMN in columns:
+            columns[SHEET_COLUMN] = pa.array([sheet] * len(kept), pa.string())
+        yield Batch(columns, [row.number for row in kept], rejects, sheet)
 
 
 def _valueless(name: str, row: SheetRow, places: dict[str, int], mapping: Mapping) -> list[Reject]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from shared.errors import LoadRefused
 from shared.printable import many
 from workers.ingest.batches import Batch, Reject, as_json, reject, there_is, unread
 from workers.ingest.mapping import Mapping
+from workers.ingest.record_paths import product_path
 from workers.ingest.text_stream import BoundedStream, ByteStream
 
 Row = dict[str, Any]
@@ -320,18 +322,28 @@ def _what(row: Any, header: list[str] | None) -> str:
 
 
 def list_path(name: str, stream: ByteStream) -> str:
-    """Return the path of the first list of objects that is not within another list; an empty text where none is."""
+    """Return the path of the list of products, or an empty text where the document itself is one, or has no list.
+
+    Of other documents it is the first list of objects that is not within another list.
+    """
+    times: Counter[tuple[str, ...]] = Counter()
+    lists: dict[tuple[str, ...], None] = {}
     before = ""
     try:
         for number, (prefix, event, _) in enumerate(ijson.parse(_Document(name, stream), multiple_values=True)):
-            if event == "start_map" and before == "start_array" and prefix.endswith("item"):
-                return str(prefix).removesuffix("item").removesuffix(".")
+            path = tuple(prefix.split(".")) if prefix else ()
+            if event == "start_map" and before == "start_array" and "item" not in path[:-1]:
+                lists[path] = None
+            if event not in ("end_map", "end_array", "map_key"):
+                times[path] += 1
             before = event
             if number > _LOOKED_AT:
                 break
     except _UNREADABLE as error:
         raise LoadRefused(f"{name}: is no JSON that can be read: {_reason(error)}") from None
-    return ""
+    found = product_path(times, [(), *lists])
+    chosen = found if found is not None else next(iter(lists), ())
+    return ".".join(chosen[:-1])
 
 
 class _Document(BoundedStream):

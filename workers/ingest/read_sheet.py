@@ -6,14 +6,16 @@ A cell with an error, or with a formula whose value the file does not have, is n
 and XLSB, where calamine alone reads and returns an empty text).
 """
 
+import fnmatch
 import posixpath
 import re
 import struct
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import python_calamine as calamine
@@ -21,6 +23,7 @@ from lxml import etree
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import unpacks_to_more
+from workers.ingest.compound_file import stated_sizes
 from workers.ingest.read_xml import SAFE, forget
 
 _WHOLE_MAX = 1e15
@@ -46,7 +49,7 @@ _SUSPECTED = re.compile(
 _SPANNED = re.compile(rb"""number-rows-spanned=["'](?!1["'])""")
 # As many as LibreOffice has: what repeats a cell more often is no sheet.
 _ROWS_MAX, _COLUMNS_MAX = 1 << 20, 1 << 14
-_PARSED = SAFE | {"encoding": None}
+PARSED = SAFE | {"encoding": None}
 # A panic of calamine, such as for a day beyond all calendars, is no `Exception` and has no class that can be named.
 _PANIC_MODULE = "pyo3_runtime"
 # Calamine makes room for as many texts as a workbook states, and ends the process where there is no memory for them.
@@ -81,14 +84,43 @@ class SheetRow(NamedTuple):
     faults: dict[int, CellFault]
 
 
+class SheetRows(NamedTuple):
+    """A sheet: its name, the column of its first cells, from 0, and its rows, to be read before the next sheet."""
+
+    name: str
+    left: int
+    rows: Iterator[SheetRow]
+
+
+def is_pattern(sheet: str) -> bool:
+    """Return whether the name of a sheet may mean several, such as `*`: Excel allows none of these marks in a name."""
+    return any(mark in sheet for mark in "*?[")
+
+
+class SeveralSheets(LoadRefused):
+    """Several sheets have rows, and none of them is named."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(
+            f"has {len(names)} sheets with rows: name one by `sheet`: {', '.join(map(repr, names))[:400]} (in the "
+            'mapping, or by --sheet of `itemindex ingest guess`; sheet = "*" reads them as one table)'
+        )
+
+
 def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int = 0) -> Iterator[SheetRow]:
     """Yield each row that has any cell, of the sheet of that name or of the only one with rows.
 
     The first one after `skip_rows` is the header: what is merged with cells of it or above holds for no row.
     Raises LoadRefused where the file is broken, locked or too large, or does not have that sheet.
     """
+    for one in sheets(path, sheet, unpacked_bytes_max, skip_rows):
+        yield from one.rows
+
+
+def sheets(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int = 0) -> Iterator[SheetRows]:
+    """Yield each sheet that a name or a pattern such as `*` means; raises as `sheet_rows`."""
     suspected: set[str] = set()
-    try:
+    with _refused(path):
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as packed:
                 if sum(entry.file_size for entry in packed.infolist()) > unpacked_bytes_max:
@@ -96,12 +128,41 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int, skip_rows: int =
                 suspected = _suspected(packed)
         else:
             _check_stated_size(path)
-        with calamine.CalamineWorkbook.from_path(path) as book:
-            chosen = _chosen(book, sheet)
-            left = chosen.start[1] if chosen.start else 0
-            rows = _rows(chosen, left, _faulty_rows(path, chosen.name, suspected))
-            ranges = _down(chosen, left, path)
-            yield from _filled(rows, ranges, skip_rows) if ranges else rows
+        with path.open("rb") as file, _book(path, file) as book:
+            for chosen in _chosen(book, sheet):
+                left = chosen.start[1] if chosen.start else 0
+                rows = _rows(chosen, left, _faulty_rows(path, chosen.name, suspected))
+                ranges = _down(chosen, left, path)
+                read = _filled(rows, ranges, skip_rows) if ranges else rows
+                yield SheetRows(chosen.name, left, _read_on(path, read))
+
+
+def _book(path: Path, file: BinaryIO) -> Any:
+    """Open a workbook. Calamine goes by the end of its name, which may be that of another form: then by its bytes."""
+    try:
+        return calamine.CalamineWorkbook.from_path(path)
+    except calamine.PasswordError:
+        raise
+    except calamine.CalamineError as error:
+        try:
+            return calamine.CalamineWorkbook.from_filelike(file)
+        except calamine.PasswordError:
+            raise
+        except calamine.CalamineError:
+            raise error from None
+
+
+def _read_on(path: Path, rows: Iterator[SheetRow]) -> Iterator[SheetRow]:
+    """Yield rows; what calamine raises meanwhile is raised to their reader, and refused as in `sheets`."""
+    with _refused(path):
+        yield from rows
+
+
+@contextmanager
+def _refused(path: Path) -> Iterator[None]:
+    """Raise LoadRefused for what the readers of sheets raise."""
+    try:
+        yield
     except calamine.PasswordError:
         raise LoadRefused(f"{path.name}: is locked by a password: save it without one") from None
     except (calamine.CalamineError, etree.XMLSyntaxError) as error:
@@ -118,12 +179,19 @@ def _check_stated_size(path: Path) -> None:
     with path.open("rb") as file:
         while block := file.read(_BLOCK_BYTES):
             piece = piece[1 - _DIMENSIONS_BYTES :] + block
-            for (size,) in map(re.Match[bytes].groups, _DIMENSIONS.finditer(piece)):
-                row, rows, column, columns = struct.unpack("<IIHH", size)
-                if not (row <= rows <= _XLS_ROWS_MAX and column <= columns <= _XLS_COLUMNS_MAX):
-                    raise LoadRefused(
-                        "states a size that no sheet has: open the file in a spreadsheet program and save it again"
-                    )
+            # Within other records the same bytes may be a number or a text: the records decide before it is refused.
+            if not all(map(_is_possible, _DIMENSIONS.findall(piece))) and not all(
+                map(_is_possible, stated_sizes(path))
+            ):
+                raise LoadRefused(
+                    "states a size that no sheet has: open the file in a spreadsheet program and save it again"
+                )
+
+
+def _is_possible(dimensions: bytes) -> bool:
+    """Return whether a stated size, from the first row and column to those behind the last, is one of a sheet."""
+    row, rows, column, columns = map(int, struct.unpack("<IIHH", dimensions[:12]))
+    return row <= rows <= _XLS_ROWS_MAX and column <= columns <= _XLS_COLUMNS_MAX
 
 
 def _rows(sheet: Any, left: int, faulty_rows: Iterator[tuple[int, dict[int, CellFault]]]) -> Iterator[SheetRow]:
@@ -229,9 +297,9 @@ def _is_suspected(packed: zipfile.ZipFile, name: str, zero: bytes) -> bool:
         unplaced = unplaced or any(form.search(piece) for form in UNPLACED)
         if not suspected:
             suspected = b't="e"' in piece or b"t='e'" in piece or any(form.search(piece) for form in formulas)
-    if unplaced:
-        lowest, rightmost = _last_counted(packed, name)
-        rows, columns = max(rows, lowest), max(columns, rightmost)
+    # The look at bytes also finds what only looks like a reference; the parser decides before a sheet is refused.
+    if formulas is not None and (unplaced or rows * columns > _PLACES_MAX):
+        rows, columns = _last_counted(packed, name)
     if rows * columns > _PLACES_MAX:
         raise LoadRefused(
             f"{name} has cells as far as row {rows:,} and column {columns:,}, which makes more than {_PLACES_MAX:,} "
@@ -244,7 +312,7 @@ def _last_counted(packed: zipfile.ZipFile, name: str) -> tuple[int, int]:
     """Return the greatest row and column of a sheet, counting on where a row or a cell does not state its place."""
     row = column = rows = columns = 0
     with packed.open(name) as part:
-        for event, element in etree.iterparse(part, events=("start", "end"), tag=("{*}row", "{*}c"), **_PARSED):
+        for event, element in etree.iterparse(part, events=("start", "end"), tag=("{*}row", "{*}c"), **PARSED):
             stated = element.get("r", "")
             if event == "end":
                 forget(element)
@@ -252,8 +320,9 @@ def _last_counted(packed: zipfile.ZipFile, name: str) -> tuple[int, int]:
                 row, column = _number(stated, row + 1), 0
             else:
                 letters = stated.rstrip("0123456789")
-                column = _column(letters.upper()) + 1 if letters else column + 1
-                rows, columns = max(rows, row), max(columns, column)
+                column = column_of(letters.upper()) + 1 if letters else column + 1
+                # Calamine puts a cell into the row of its own reference, whatever the row around it states.
+                rows, columns = max(rows, row, _number(stated[len(letters) :], row)), max(columns, column)
     return rows, columns
 
 
@@ -295,7 +364,7 @@ def _faulty_rows(path: Path, sheet: str, suspected: set[str]) -> Iterator[tuple[
     with zipfile.ZipFile(path) as packed:
         if "content.xml" in suspected:
             found = _of_opendocument(packed, sheet)
-        elif (part := _part_of(packed, sheet)) in suspected:
+        elif (part := part_of(packed, sheet)) in suspected:
             found = _of_workbook(packed, part)
         else:
             return
@@ -309,10 +378,10 @@ def _faulty_rows(path: Path, sheet: str, suspected: set[str]) -> Iterator[tuple[
             yield row, faults
 
 
-def _part_of(packed: zipfile.ZipFile, sheet: str) -> str:
+def part_of(packed: zipfile.ZipFile, sheet: str) -> str:
     """Return the part of a workbook that has a sheet; an empty text where none is named."""
     book, relations = (
-        etree.fromstring(packed.read(name), etree.XMLParser(**_PARSED))
+        etree.fromstring(packed.read(name), etree.XMLParser(**PARSED))
         for name in ("xl/workbook.xml", "xl/_rels/workbook.xml.rels")
     )
     targets = {relation.get("Id"): relation.get("Target", "") for relation in relations}
@@ -326,11 +395,11 @@ def _part_of(packed: zipfile.ZipFile, sheet: str) -> str:
 def _of_workbook(packed: zipfile.ZipFile, part: str) -> Iterator[tuple[int, dict[int, CellFault]]]:
     unset = ("", "0") if _is_stale(packed) else ("",)
     number = 0
-    for row in _elements(packed, part, "{*}row"):
+    for row in elements(packed, part, "{*}row"):
         number, column, faults = _number(row.get("r"), number + 1), -1, {}
         for cell in row.iterchildren("{*}c"):
             letters = cell.get("r", "").rstrip("0123456789")
-            column = _column(letters) if letters else column + 1
+            column = column_of(letters) if letters else column + 1
             parts = {child.tag.rpartition("}")[2]: child.text or "" for child in cell}
             place = f"{_letters(column)}{number}"
             if cell.get("t") == "e":
@@ -342,7 +411,7 @@ def _of_workbook(packed: zipfile.ZipFile, part: str) -> Iterator[tuple[int, dict
 
 
 def _of_opendocument(packed: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, dict[int, CellFault]]]:
-    for number, repeated, cells in _opendocument_rows(packed, sheet):
+    for number, repeated, cells in opendocument_rows(packed, sheet):
         faults = {
             place: CellFault(fault.reason, f"{_letters(place)}{number + 1}: {fault.value}")
             for column, times, cell in cells
@@ -362,16 +431,16 @@ def _merged_in_opendocument(path: Path, sheet: str) -> list[tuple[tuple[int, int
             return []
         return [
             ((number, column), (number + rows - 1, column))
-            for number, _, cells in _opendocument_rows(packed, sheet)
+            for number, _, cells in opendocument_rows(packed, sheet)
             for column, _, cell in cells
             if (rows := _number(cell.get(f"{_TABLE}number-rows-spanned"), 1)) > 1
         ]
 
 
-def _opendocument_rows(packed: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, list[tuple[int, int, Any]]]]:
+def opendocument_rows(packed: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, list[tuple[int, int, Any]]]]:
     """Yield the number of each row, from 0, how often it is repeated, and its cells: column, repetitions, element."""
     number = 0
-    for row in _elements(packed, "content.xml", f"{_TABLE}table-row"):
+    for row in elements(packed, "content.xml", f"{_TABLE}table-row"):
         table = next(row.iterancestors(f"{_TABLE}table"), None)
         if table is None or table.get(f"{_TABLE}name") != sheet:
             continue
@@ -395,15 +464,15 @@ def _fault_of(cell: Any) -> CellFault | None:
     return CellFault(_NO_VALUE, formula) if formula is not None and kind is None else None
 
 
-def _elements(packed: zipfile.ZipFile, part: str, tag: str) -> Iterator[Any]:
+def elements(packed: zipfile.ZipFile, part: str, tag: str) -> Iterator[Any]:
     """Yield the elements of a part; each is forgotten when the next one is asked for."""
     with packed.open(part) as file:
-        for _, element in etree.iterparse(file, tag=tag, **_PARSED):
+        for _, element in etree.iterparse(file, tag=tag, **PARSED):
             yield element
             forget(element)
 
 
-def _column(letters: str) -> int:
+def column_of(letters: str) -> int:
     """Return the place of a column, from 0: of AB 27."""
     place = 0
     for letter in letters:
@@ -420,7 +489,9 @@ def _letters(column: int) -> str:
 def _last_place(xml: bytes) -> tuple[int, int]:
     """Return the greatest row and the greatest column of the references in a piece of a sheet, such as `r="AB12"`."""
     data = np.frombuffer(xml, "u1")
-    begins = np.flatnonzero((data[:-_REFERENCE_BYTES] == ord("r")) & (data[1 : 1 - _REFERENCE_BYTES] == ord("=")))
+    # The byte before the name is white space: `xmlns:r="` and `pageOrder="` of other elements are no references.
+    before, name, equals = data[:-_REFERENCE_BYTES], data[1 : 1 - _REFERENCE_BYTES], data[2 : 2 - _REFERENCE_BYTES]
+    begins = 1 + np.flatnonzero((before <= ord(" ")) & (name == ord("r")) & (equals == ord("=")))
     row, column = np.zeros((2, len(begins)), "i8")
     # The quotation mark before a reference is either of two; what is behind the closing one is no part of it.
     open_still = np.ones(len(begins), bool)
@@ -436,13 +507,26 @@ def _last_place(xml: bytes) -> tuple[int, int]:
     return int(row.max(initial=0)), int(column.max(initial=0))
 
 
-def _chosen(book: Any, sheet: str) -> Any:
+def _chosen(book: Any, sheet: str) -> Iterator[Any]:
+    """Yield the sheets of a name or a pattern, or the only one with rows. Raises LoadRefused where there is none."""
     names: list[str] = book.sheet_names
-    if sheet:
-        if sheet in names:
-            return book.get_sheet_by_name(sheet)
-        raise LoadRefused(f"has no sheet {sheet!r}; it has {', '.join(map(repr, names))[:500]}")
+    if sheet in names:
+        yield book.get_sheet_by_name(sheet)
+        return
     shown = [one.name for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
+    if is_pattern(sheet):
+        found = False
+        for name in fnmatch.filter(shown, sheet):
+            if (parsed := book.get_sheet_by_name(name)).height:
+                found = True
+                yield parsed
+        if found:
+            return
+    if sheet:
+        raise LoadRefused(
+            f"has no sheet {sheet!r}; it has {', '.join(map(repr, names))[:500]}: write one of them into "
+            "`sheet` of the mapping, or a pattern such as *"
+        )
     hidden = [name for name in names if name not in shown]
     # Templates keep lists of what is allowed in hidden sheets.
     for candidates in (shown, hidden):
@@ -457,10 +541,8 @@ def _chosen(book: Any, sheet: str) -> Any:
     if not filled:
         raise LoadRefused("has no sheet with rows")
     if len(filled) > 1:
-        raise LoadRefused(
-            f"has {len(filled)} sheets with rows: name one by `sheet`: {', '.join(map(repr, filled))[:500]}"
-        )
-    return chosen
+        raise SeveralSheets(filled)
+    yield chosen
 
 
 def _text(cell: Any) -> str:

@@ -13,11 +13,12 @@ from typing import Any
 from lxml import etree
 
 from shared.errors import LoadRefused
+from workers.ingest.record_paths import product_path
 from workers.ingest.text_stream import BoundedStream, ByteStream
 
 DEPTH_MAX = 32
 COLUMNS_MAX = 2_000
-_SAMPLE_ELEMENTS = 20_000
+_SAMPLE_ELEMENTS = 100_000
 _BYTES_WITHOUT_ROW_MAX = 32 << 20
 SAFE: dict[str, Any] = {
     "resolve_entities": False,
@@ -53,9 +54,9 @@ def xml_rows(name: str, stream: ByteStream, path: str) -> Iterator[tuple[int, Ro
 
 
 def row_path(name: str, stream: ByteStream) -> str:
-    """Return the path of the elements that are rows: those repeated most often that have parts of their own.
+    """Return the path of the elements that are products; of other tables that of the outermost that are repeated.
 
-    Raises LoadRefused where no element is repeated, or the document is broken.
+    Raises LoadRefused where no element has parts, or the document is broken.
     """
     times: Counter[tuple[str, ...]] = Counter()
     parts: Counter[tuple[str, ...]] = Counter()
@@ -65,17 +66,24 @@ def row_path(name: str, stream: ByteStream) -> str:
             open_elements.append(_name(element))
             if len(open_elements) > DEPTH_MAX:
                 raise LoadRefused(f"{name}: elements are nested deeper than {DEPTH_MAX} levels")
-            times[tuple(open_elements)] += 1
-            parts[tuple(open_elements[:-1])] += 1
-            parts[tuple(open_elements)] += len(element.attrib)
+            path = tuple(open_elements)
+            times[path] += 1
+            parts[path[:-1]] += 1
+            parts[path] += len(element.attrib)
+            for attribute in islice(element.attrib, COLUMNS_MAX):
+                times[(*path, f"@{attribute.rpartition('}')[2]}")] += 1
         else:
             open_elements.pop()
             forget(element)
-    rows = [path for path in times if len(path) > 1 and parts[path] >= 2 * times[path]]
+    rows = [path for path in parts if path and parts[path] >= 2 * times[path]]
     if not rows:
-        raise LoadRefused(f"{name}: no element of the document has parts that could be columns")
-    # Of elements that are repeated the outermost is the row, as what is inside is a part of it; a feed of one article
-    # repeats none, and has it in its innermost element with parts.
+        raise LoadRefused(
+            f"{name}: no element of the document has two parts or attributes, as a product has: "
+            "is it the file that you mean? If so, write the mapping by hand, with the path of the rows in `records`"
+        )
+    if product := product_path(times, rows):
+        return "/".join(product)
+    # Of elements that are repeated the outermost is the row, as what is inside is a part of it.
     repeated = [path for path in rows if times[path] > 1]
     if not repeated:
         return "/".join(sorted(rows, key=len)[-1])
@@ -91,7 +99,10 @@ def _events(
             if isinstance(element.tag, str):
                 yield event, element
     except etree.XMLSyntaxError as error:
-        raise LoadRefused(f"{name}: is no well-formed XML: {str(error)[:200]}") from None
+        raise LoadRefused(
+            f"{name}: is no well-formed XML: {str(error)[:200]}: correct it there; where it is a bare & or a name such "
+            "as &nbsp;, mend_xml = true in the mapping mends it, as `itemindex ingest guess` writes it"
+        ) from None
 
 
 class _WithoutEntities(BoundedStream):
@@ -129,7 +140,10 @@ def _flatten(name: str, number: int, element: Any, prefix: str, row: Row, depth:
     seen: dict[str, int] = {}
     for child in element:
         if not isinstance(child.tag, str):
-            raise LoadRefused(f"{name}: row {number}: refers to an entity, which is not read")
+            raise LoadRefused(
+                f"{name}: row {number}: refers to an entity, which is not read; mend_xml = true in the mapping takes "
+                "the names of HTML, such as &nbsp;, for their characters"
+            )
         own = _name(child)
         times = seen[own] = seen.get(own, -1) + 1
         path = f"{prefix}{own}.{times}" if times else prefix + own

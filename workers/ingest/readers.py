@@ -1,11 +1,11 @@
 """Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive."""
 
+import itertools
 import queue
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,10 +16,11 @@ import pyarrow.parquet
 from shared.errors import LoadRefused
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch, there_is, unpacks_to_more
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
-from workers.ingest.mapping import FillDown, Mapping
+from workers.ingest.mapping import SECTION_COLUMN, FillDown, Mapping, Sections
+from workers.ingest.mended_xml import MendedXml
 from workers.ingest.read_csv import read_cells, read_csv
 from workers.ingest.read_json import json_rows, read_ndjson, read_objects
-from workers.ingest.read_sheet import sheet_rows
+from workers.ingest.read_sheet import is_pattern, sheets
 from workers.ingest.read_xml import xml_rows
 from workers.ingest.text_stream import TextStream
 
@@ -128,7 +129,7 @@ def alternating(first: Iterator[T], second: Iterator[T]) -> Iterator[T]:
     """Yield what is made of two kinds in turn, the first of the first kind, and then the rest of the longer one."""
     for item in first:
         yield item
-        yield from islice(second, 1)
+        yield from itertools.islice(second, 1)
     yield from second
 
 
@@ -187,7 +188,7 @@ def read(
     with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
         size = path.stat().st_size
         batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
-        for batch in reshaped(batches, mapping.fill_down, mapping.rows_with):
+        for batch in reshaped(batches, mapping.fill_down, mapping.rows_with, mapping.sections):
             report_progress(min(outer.tell(), size))
             rows += batch.rows + len(batch.rejects)
             yield batch
@@ -226,11 +227,12 @@ def _batches(
         form = form or form_of_text(name, stream.beginning)
     if mapping.each and form not in ("json", "ndjson"):
         raise LoadRefused(f"`each` names a list within a JSON object, and the file is {form.upper()}: leave it out")
+    if mapping.mend_xml and form != "xml":
+        raise LoadRefused(f"`mend_xml` is for XML, and the file is {form.upper()}: leave it out")
     if form == "parquet":
         yield from read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
     elif form == "sheet":
-        rows = sheet_rows(path, mapping.sheet, unpacked_bytes_max, mapping.skip_rows)
-        yield from read_cells(name, rows, mapping, batch_rows)
+        yield from _of_sheets(name, path, mapping, batch_rows, unpacked_bytes_max)
     elif form == "ndjson":
         yield from read_ndjson(name, stream, mapping, batch_rows)
     elif form == "json":
@@ -239,22 +241,76 @@ def _batches(
     elif form == "xml":
         if not mapping.records:
             raise LoadRefused('XML needs `records`, the path of the elements that are rows, such as "rss/channel/item"')
-        yield from read_objects(name, xml_rows(name, stream, mapping.records), mapping, batch_rows)
+        text = MendedXml(stream) if mapping.mend_xml else stream
+        yield from read_objects(name, xml_rows(name, text, mapping.records), mapping, batch_rows)
     else:
         yield from read_csv(name, stream, mapping, block_bytes)
 
 
-def reshaped(batches: Iterator[Batch], fill_down: FillDown | None, needed: str) -> Iterator[Batch]:
-    """Fill cells down, and then leave out the rows without a value in the column `needed`; each where it is given."""
+def _of_sheets(name: str, path: Path, mapping: Mapping, batch_rows: int, unpacked_bytes_max: int) -> Iterator[Batch]:
+    """Read the sheets that the mapping means; of several those that have any of its columns."""
+    several = is_pattern(mapping.sheet)
+    others, is_one_read = [], False
+    for sheet, _, rows in sheets(path, mapping.sheet, unpacked_bytes_max, mapping.skip_rows):
+        if not several:
+            yield from read_cells(name, rows, mapping, batch_rows)
+            return
+        header = next((row for row in rows if row.number > mapping.skip_rows), None)
+        if header is None or (mapping.columns and not {t.strip() for t in header.cells} & set(mapping.columns)):
+            others.append(sheet)
+            continue
+        is_one_read = True
+        yield from read_cells(name, itertools.chain([header], rows), mapping, batch_rows, sheet)
+    if not is_one_read:
+        raise LoadRefused(
+            f"{name}: no sheet has one of the columns {', '.join(map(repr, mapping.columns))[:300]} in its first row "
+            f"below `skip_rows`: {', '.join(map(repr, others))[:300]} are looked at"
+        )
+
+
+def reshaped(
+    batches: Iterator[Batch], fill_down: FillDown | None, needed: str, sections: Sections | None = None
+) -> Iterator[Batch]:
+    """Take headings out, fill cells down, leave out the rows without a value in a column; each where it is given."""
+    batches = batches if sections is None else with_sections(batches, sections)
     batches = batches if fill_down is None else filled_down(batches, fill_down)
     return rows_with(batches, needed) if needed else batches
 
 
+def with_sections(batches: Iterator[Batch], rule: Sections) -> Iterator[Batch]:
+    """Give each row the heading above it as a column, and leave the headings out."""
+    heading, sheet = None, None
+    for batch in batches:
+        if batch.sheet != sheet:  # no row has a heading of another sheet
+            heading, sheet = None, batch.sheet
+        texts = _trimmed(batch.columns[rule.column])
+        others = zip(*(_trimmed(batch.columns[name]) for name in rule.without), strict=True)
+        kept, headings = [], []
+        for text, cells in zip(texts, others, strict=True):
+            is_heading = bool(text) and not any(cells)
+            heading = text if is_heading else heading
+            kept.append(not is_heading)
+            headings.append(heading)
+        chosen = pa.array(kept, pa.bool_())
+        columns = batch.columns | {SECTION_COLUMN: pa.array(headings, pa.string())}
+        lines = [line for line, is_kept in zip(batch.lines, kept, strict=True) if is_kept]
+        yield Batch(
+            {name: values.filter(chosen) for name, values in columns.items()}, lines, batch.rejects, batch.sheet
+        )
+
+
+def _trimmed(values: Any) -> list[str]:
+    texts: list[str] = pc.utf8_trim_whitespace(pc.fill_null(values.cast(pa.string()), "")).to_pylist()
+    return texts
+
+
 def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:
     """Give empty cells the value of the row above that has one, as long as `within` is the same, or filled itself."""
-    above: dict[str, tuple[Any, Any]] = dict.fromkeys(rule.columns, (None, None))
-    last = None
+    above: dict[str, tuple[Any, Any]] = {}
+    last, sheet = None, None
     for batch in batches:
+        if batch.sheet != sheet:  # no row has a value of another sheet
+            above, last, sheet = dict.fromkeys(rule.columns, (None, None)), None, batch.sheet
         groups = batch.columns[rule.within].to_pylist()
         if rule.within in rule.columns:
             groups = [last := group or last for group in groups]
@@ -276,4 +332,5 @@ def rows_with(batches: Iterator[Batch], column: str) -> Iterator[Batch]:
         texts = pc.utf8_trim_whitespace(pc.fill_null(batch.columns[column].cast(pa.string()), ""))
         kept = pc.not_equal(texts, "")
         lines = [line for line, is_kept in zip(batch.lines, kept.to_pylist(), strict=True) if is_kept]
-        yield Batch({name: values.filter(kept) for name, values in batch.columns.items()}, lines, batch.rejects)
+        columns = {name: values.filter(kept) for name, values in batch.columns.items()}
+        yield Batch(columns, lines, batch.rejects, batch.sheet)

@@ -9,47 +9,47 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import charset_normalizer
 import pyarrow.parquet
 
 from shared.errors import LoadRefused
 from shared.printable import many
 from workers.ingest.column_names import is_price_on_request
+from workers.ingest.encodings import encoding_of
 from workers.ingest.forms import UNPACKED_BYTES_MAX, Opened, form_of, form_of_text, opened
-from workers.ingest.read_csv import Records
+from workers.ingest.mapping import SECTION_COLUMN
+from workers.ingest.mended_xml import MendedXml, mended_in
+from workers.ingest.number_formats import number_formats
+from workers.ingest.read_csv import SHEET_COLUMN, SWALLOWS, Block, Records
 from workers.ingest.read_json import Constant, json_rows, line_objects, list_path, member_paths, spread
-from workers.ingest.read_sheet import SheetRow, sheet_rows
+from workers.ingest.read_sheet import SeveralSheets, SheetRow, SheetRows, is_pattern, sheets
 from workers.ingest.read_xml import row_path, xml_rows
 from workers.ingest.text_stream import ByteStream, TextStream
 
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
 COLUMNS_MAX = 2_000
-_DIALECT_CHARACTERS = 1 << 16
+_HEADINGS_MIN = 2
+_SHEETS_ROWS_MAX = 4 * SAMPLE_ROWS
 _FIRST_BYTES = 1 << 9
 _HEADER_ROWS_MAX = 50
-_DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = (",", ";", "\t", "|", "~", "^", "\x01", "\x1f")
+_STATED_BYTES = 16
+_HEADER_COUNTS = 0.1
 _STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 _VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
 _DATED = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d", re.ASCII)
+_QUOTED_DAY = re.compile(r'"[0-9]{4}-[0-9]{2}-[0-9]{2}[^"]*"$', re.ASCII)
 _ROWS_BELOW_MIN = 3
 _EXPLAINING_MAX = 10
 _EXPLAINED_MIN = 2
 # What programs write where a value is missing.
 NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N", "-", "Does not apply"))
 _MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*(?:[\[#.].*)?")
-# The letters beyond ASCII of languages, by the encodings in which their files are: the bytes alone reveal no encoding.
-_WESTERN = ("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áéëïíóöü", "àáâãçéêíóôõúºª", "æøåéäö")
-_CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
-_LATIN = {"cp1252": _WESTERN, "cp1250": _CENTRAL, "iso8859_2": _CENTRAL}
-_NO_LETTERS = frozenset("’‘–—„“”«»€£¥…·•°®™×²³½¼\u00a0")
-_OTHERS = ("cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5", "koi8_r")
-_NAMED = re.compile(r"(?:^|\.)(?:name|title|sku|gtin\d*|product_?name)$", re.IGNORECASE)
 
 _PRICED = re.compile("price", re.IGNORECASE)
 
@@ -70,8 +70,18 @@ class Sample:
     """Columns that the header names more than once: no mapping can name them."""
     header: int = 1
     """The line that names the columns."""
+    titles: tuple[str, ...] = ()
+    """The texts of the lines above the header, such as the day and the currency of a price list."""
+    formats: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The number formats of a sheet's columns, which may be the only place that has the currency."""
     formulas: frozenset[str] = frozenset()
     """Columns in which programs write ="007" to keep a spreadsheet from taking a code for a number; here it is 007."""
+    marked_up: frozenset[str] = frozenset()
+    """Columns of texts that have entities or tags of HTML in some row of the file."""
+    repeated: frozenset[str] = frozenset()
+    """Columns with another cell in each of these rows, and none or an earlier one in a row further down."""
+    filled_below: frozenset[str] = frozenset()
+    """Columns that have no cell in these rows, and some further down."""
 
     def values(self, column: str) -> list[str]:
         """Return the cells of a column that are not empty."""
@@ -95,9 +105,7 @@ def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
     if form == "parquet":
         return _of_parquet(found)
     if form == "sheet":
-        rows = list(itertools.islice(sheet_rows(found.path, sheet, unpacked_bytes_max), SAMPLE_ROWS + 1))
-        made = _of_cells([(row.number, row.cells) for row in rows], {"sheet": sheet} if sheet else {})
-        return replace(made, doubts=(*made.doubts, *_valueless(rows)))
+        return _of_workbook(found.path, sheet, unpacked_bytes_max)
     with ExitStack() as files:
 
         def stream(encoding: str) -> TextStream:
@@ -105,6 +113,79 @@ def _of_form(found: Opened, sheet: str, unpacked_bytes_max: int) -> Sample:
             return TextStream(found.name, file, encoding, unpacked_bytes_max)
 
         return _of_text(found.name, stream)
+
+
+def _of_workbook(path: Path, sheet: str, unpacked_bytes_max: int) -> Sample:
+    """Return the rows of a sheet; of several with the same columns as one table. Raises LoadRefused otherwise."""
+    if is_pattern(sheet):
+        return _one_table(path, _parts(path, sheet, unpacked_bytes_max), sheet)
+    try:
+        [only] = _parts(path, sheet, unpacked_bytes_max)
+    except SeveralSheets as error:
+        try:
+            return _one_table(path, _parts(path, "*", unpacked_bytes_max), "*")
+        except LoadRefused:
+            raise error from None
+    return _of_sheet(path, only, {"sheet": sheet} if sheet else {})
+
+
+def _parts(path: Path, sheet: str, unpacked_bytes_max: int) -> list[SheetRows]:
+    read = sheets(path, sheet, unpacked_bytes_max)
+    return [one._replace(rows=iter([*itertools.islice(one.rows, SAMPLE_ROWS + _HEADER_ROWS_MAX)])) for one in read]
+
+
+def _of_sheet(path: Path, sheet: SheetRows, form: dict[str, Any]) -> Sample:
+    rows = [*sheet.rows]
+    made = _of_cells([(row.number, row.cells) for row in rows], form)
+    header = next(row.cells for row in rows if row.number == made.header)
+    found = number_formats(path, sheet.name, SAMPLE_ROWS)
+    formats = {
+        column: found[place + sheet.left]
+        for place, title in enumerate(header)
+        if (column := title.strip()) in made.columns and place + sheet.left in found
+    }
+    return replace(made, formats=formats, doubts=(*made.doubts, *_valueless(rows)))
+
+
+def _one_table(path: Path, parts: list[SheetRows], pattern: str) -> Sample:
+    """Return sheets with the same columns as one table, with the name of its sheet as a column of each row.
+
+    Raises LoadRefused where sheets have some of these columns, or other lines above them.
+    """
+    made = {}
+    for part in parts:
+        name = part.name
+        with suppress(LoadRefused):  # a sheet that is no table, such as a cover
+            read = _of_sheet(path, part, {"sheet": pattern})
+            made[name] = replace(
+                read,
+                columns=(*read.columns, SHEET_COLUMN),
+                rows=[row | {SHEET_COLUMN: name} for row in read.rows],
+            )
+    usual = Counter(frozenset(one.columns) for one in made.values()).most_common(1)
+    columns = usual[0][0] if usual else frozenset()
+    alike = {name: one for name, one in made.items() if columns == set(one.columns)}
+    begun = {one.header for one in alike.values()}
+    mixed = next(
+        (name for name, one in made.items() if name not in alike and len(columns & set(one.columns)) > 1), None
+    )
+    if len(alike) < 2 or len(begun) > 1 or mixed is not None:
+        raise LoadRefused(
+            f"{path.name}: the sheets {', '.join(map(repr, made))[:300]} have other columns, or these in other lines: "
+            "name one of them by `sheet` (or --sheet of `itemindex ingest guess`)"
+        )
+    listed = ", ".join(f'"{name[:30]}"' for name in [*alike][:3]) + (" and others" if len(alike) > 3 else "")
+    doubts = [f"sheet: {len(alike)} sheets ({listed}) have the same columns and are read as one table: are they one?"]
+    if others := [part.name for part in parts if part.name not in alike]:
+        left_out = ", ".join(f'"{name[:30]}"' for name in others[:3])
+        doubts.append(f"sheet: {many(len(others), 'sheet')} with other columns ({left_out}) not read")
+    tables = [*alike.values()]
+    return replace(
+        tables[0],
+        rows=[row for one in tables for row in one.rows][:_SHEETS_ROWS_MAX],
+        lines=[line for one in tables for line in one.lines][:_SHEETS_ROWS_MAX],
+        doubts=(*doubts, *dict.fromkeys(doubt for one in tables for doubt in one.doubts)),
+    )
 
 
 def _valueless(rows: list[SheetRow]) -> Iterator[str]:
@@ -123,28 +204,29 @@ def _of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
     raw = _beginning(stream("utf-8"))
     if not raw.strip():
         raise LoadRefused("the file is empty")
-    encoding, doubts = _encoding(raw)
+    encoding, doubt = encoding_of(raw, lambda: stream("utf-8"))
     if b"\0" in raw[:_FIRST_BYTES] and not encoding.startswith("utf-16"):
         raise LoadRefused("the file is not text, nor in another form that can be read; export it as CSV, JSON or XLSX")
     keys = {"encoding": encoding} if encoding != "utf-8" else {}
     form = form_of_text(name, stream(encoding).beginning)
     if form == "xml":
-        at = row_path(name, stream(encoding))
-        made = _of_objects(map(_by_name, xml_rows(name, stream(encoding), at)), {"records": at})
+        made = _of_xml(name, lambda: stream(encoding))
     elif form == "json":
-        made = _of_json(name, stream)
+        made = _of_json(name, lambda: stream(encoding))
     elif form == "ndjson":
         made = _of_objects(line_objects(name, io.BytesIO(_beginning(stream(encoding))), []), {})
         if not made.rows:
             raise LoadRefused("no line of the file's beginning is a JSON object")
         if len(made.rows) == 1 and not name.endswith((".ndjson", ".jsonl")):  # a whole document on one line
-            document = _of_json(name, stream)
+            document = _of_json(name, lambda: stream(encoding))
             if document.form:
                 document.form["form"] = "json"
                 made = document
     else:
-        made = _of_csv(_beginning(stream(encoding)).decode("utf-8", "replace"))
-    return replace(made, form=keys | made.form, doubts=(*doubts, *made.doubts))
+        text = stream(encoding)
+        begun = _beginning(text)
+        made = _of_csv(begun, whole=len(begun) < SAMPLE_BYTES or not text.read(1))
+    return replace(made, form=keys | made.form, doubts=(*([f"encoding: {doubt}"] if doubt else []), *made.doubts))
 
 
 def _beginning(stream: ByteStream) -> bytes:
@@ -152,34 +234,6 @@ def _beginning(stream: ByteStream) -> bytes:
     while len(raw) < SAMPLE_BYTES and (chunk := stream.read(SAMPLE_BYTES)):
         raw += chunk
     return raw[:SAMPLE_BYTES]
-
-
-def _encoding(raw: bytes) -> tuple[str, list[str]]:
-    """Return the encoding of a text without a byte order mark, and a doubt where it is not UTF-8."""
-    for place, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if raw[place::2].count(0) > len(raw) / 4:  # most characters of a table are ASCII, whose other byte is zero
-            return encoding, [f"encoding: the text has no byte order mark, and seems to be {encoding}: is it?"]
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        if len(raw) == SAMPLE_BYTES and error.end >= len(raw) - 4:  # a character that the sample's end cuts in two
-            return "utf-8", []
-    else:
-        return "utf-8", []
-    judged = charset_normalizer.from_bytes(raw, cp_isolation=[*_LATIN, *_OTHERS]).best()
-    if judged is not None and judged.encoding in _OTHERS:
-        chosen = judged.encoding
-    else:
-        chosen = max(_LATIN, key=lambda encoding: _likeness(raw.decode(encoding, "replace"), _LATIN[encoding]))
-    words = re.findall(r"\w*[^\W\d_\x00-\x7f]\w*", raw.decode(chosen, "replace"))
-    shown = ", ".join(dict.fromkeys(words[:50]))[:100]
-    return chosen, [f'encoding: the text is not UTF-8; read as {chosen} it has the words "{shown}": are they right?']
-
-
-def _likeness(text: str, alphabets: tuple[str, ...]) -> float:
-    """Return the share of a text's letters beyond ASCII that one language has."""
-    letters = [letter for letter in text.lower() if ord(letter) > 127 and letter not in _NO_LETTERS]
-    return max(sum(map(alphabet.count, letters)) for alphabet in alphabets) / max(1, len(letters))
 
 
 def _of_parquet(found: Opened) -> Sample:
@@ -191,21 +245,30 @@ def _of_parquet(found: Opened) -> Sample:
         raise LoadRefused(f"a day or a time cannot be read: {str(error)[:200]}") from None
 
 
-def _of_json(name: str, stream: Callable[[str], TextStream]) -> Sample:
-    """Read the objects of a document: those of its first list, unless the document itself is the item."""
+def _of_xml(name: str, stream: Callable[[], TextStream]) -> Sample:
+    mended = mended_in(stream())
+
+    def text() -> ByteStream:
+        return MendedXml(stream()) if mended else stream()
+
+    at = row_path(name, text())
+    made = _of_objects(
+        map(_by_name, xml_rows(name, text(), at)), {"records": at} | ({"mend_xml": True} if mended else {})
+    )
+    said = f"mend_xml: the file is no well-formed XML: {mended} are mended; is the text right in the first rows?"
+    return replace(made, doubts=(said, *made.doubts)) if mended else made
+
+
+def _of_json(name: str, stream: Callable[[], TextStream]) -> Sample:
+    """Read the objects of a document: those of its list of products, unless the document itself is the item."""
 
     def rows(path: str, *, in_list: bool) -> Sample:
-        found = json_rows(name, stream("utf-8"), path, in_list=in_list)
+        found = json_rows(name, stream(), path, in_list=in_list)
         return _of_objects(found, {"records": path} if path else {})
 
-    if stream("utf-8").beginning.lstrip().startswith(b"["):
+    if stream().beginning.lstrip().startswith(b"["):
         return rows("", in_list=True)
-    at = list_path(name, stream("utf-8"))
-    listed = rows(at, in_list=False) if at else None
-    if listed and any(map(_NAMED.search, listed.columns)):
-        return listed
-    whole = rows("", in_list=False)
-    return whole if listed is None or any(map(_NAMED.search, whole.columns)) else listed
+    return rows(list_path(name, stream()), in_list=False)
 
 
 def _by_name(numbered: tuple[int, Row]) -> tuple[int, Row]:
@@ -254,24 +317,59 @@ def _list_with_prices(objects: list[dict[str, Any]]) -> str:
     return ""
 
 
-def _of_csv(text: str) -> Sample:
-    stated = _STATED.match(text)
-    body = text[stated.end() :] if stated else text
-    delimiter, quote, escape = _dialect(body, (stated[1],) if stated else _DELIMITERS)
-    reader = Records(delimiter, quote, escape).rows(body)
+def _of_csv(text: bytes, *, whole: bool) -> Sample:
+    """Return the rows of a CSV as a load reads them; `whole` says that nothing follows the text."""
+    stated = _STATED.match(text[:_STATED_BYTES].decode("utf-8", "replace"))
     first = 2 if stated else 1
-    rows, before = [], 0
-    for cells in itertools.islice(reader, SAMPLE_ROWS + _HEADER_ROWS_MAX):
-        if any(cell.strip() for cell in cells):
-            rows.append((first + before, [cell.strip() for cell in cells]))
-        before = reader.line_num
-    if len(text) >= SAMPLE_BYTES // 4 and len(rows) < SAMPLE_ROWS + _HEADER_ROWS_MAX:
-        rows.pop()  # the sample may end within a row
+    body = text[len(stated[0].encode()) :] if stated else text
+    delimiter, quote, escape = _dialect(body, (stated[1],) if stated else _DELIMITERS, whole=whole)
+    records = Records(delimiter, quote, escape)
+    # The width of most rows, by which a load knows of a quotation mark that swallows the rows behind it.
+    records.columns = _usual_width(records, _split(records, body, first, whole=whole))
+    block = _split(records, body, first, whole=whole)
+    # An empty line is none of the block's, though it may stand among its records.
+    filled = filter(None, records.rows(block.records.decode("utf-8", "replace")))
+    read = zip(block.lines.tolist(), filled, strict=True)
+    rows = [
+        (line, [cell.strip() for cell in cells])
+        for line, cells in itertools.islice(read, SAMPLE_ROWS + _HEADER_ROWS_MAX)
+        if any(cell.strip() for cell in cells)
+    ]
     _drop_surplus(rows)
     form = {"delimiter": delimiter} if delimiter != "," else {}
     form |= {"quote": ""} if not quote else {}
     form |= {"escape": escape} if escape else {}
-    return _of_cells(rows, form, whole_rows=True)
+    made = _of_cells(rows, form, whole_rows=True)
+    return replace(made, doubts=(*_unreadable(block, whole=whole), *made.doubts))
+
+
+def _split(records: Records, text: bytes, first: int, *, whole: bool) -> Block:
+    """Split a text; the record in which a beginning ends belongs to what follows, but not most of the beginning."""
+    block = records.split(text, first, final=whole)
+    return block if whole or 2 * block.rest > len(text) else records.split(text, first, final=True)
+
+
+def _unreadable(block: Block, *, whole: bool) -> Iterator[str]:
+    """Say which lines are no records, and how those are read that may be text within a cell."""
+    for reason, key in ((SWALLOWS, "cells_span_lines"), ("", "quote")):
+        lines = [(line, text) for line, why, text in block.faults if (why == SWALLOWS) == (reason == SWALLOWS)]
+        if not lines:
+            continue
+        line, text = lines[0]
+        shown = " ".join(text.decode("utf-8", "replace").split())[:60]
+        where = f'{many(len(lines), "line")}{"" if whole else " of the beginning"}, such as line {line} "{shown}"'
+        if key == "quote":
+            yield f"quote: {where}: a quotation mark opens a cell there and does not close it, and they are rejected"
+        else:
+            yield (
+                f"cells_span_lines: {where}: they look like rows, and stand within a quoted cell. They are rejected; "
+                "cells_span_lines = true takes them for the text of that cell"
+            )
+
+
+def _usual_width(records: Records, block: Block) -> int:
+    widths = Counter(map(len, records.rows(block.records.decode("utf-8", "replace"))))
+    return max(widths.items(), key=lambda one: (one[0] > 1, one[1], one[0]), default=(0, 0))[0]
 
 
 def _drop_surplus(rows: list[tuple[int, list[str]]]) -> None:
@@ -286,40 +384,46 @@ def _drop_surplus(rows: list[tuple[int, list[str]]]) -> None:
             cells.pop()
 
 
-def _dialect(text: str, delimiters: tuple[str, ...]) -> tuple[str, str, str]:
+def _dialect(text: bytes, delimiters: tuple[str, ...], *, whole: bool) -> tuple[str, str, str]:
     """Return the delimiter, the quotation mark and what escapes it with which most of the text is rows of one width."""
-    begun = text[:_DIALECT_CHARACTERS]
-    if len(text) > len(begun):
-        begun = begun[: max(begun.rfind("\n"), begun.rfind("\r")) + 1] or begun
-    quotes = [('"', "")] + ([("", "")] if '"' in begun else []) + ([('"', "\\")] if '\\"' in begun else [])
-    fits = {(mark, *quote): _fits(begun, mark, *quote) for mark in delimiters for quote in quotes}
-    quoted = [max(((mark, *quote) for quote in quotes), key=lambda form: fits[form].share) for mark in delimiters]
+    quotes = [('"', "")] + ([("", "")] if b'"' in text else []) + ([('"', "\\")] if b'\\"' in text else [])
+    marks = [mark for mark in delimiters if mark.encode() in text] or list(delimiters[:1])
+    fits = {(mark, *quote): _fits(text, mark, *quote, whole=whole) for mark in marks for quote in quotes}
+    quoted = [max(((mark, *quote) for quote in quotes), key=lambda form: fits[form].share) for mark in marks]
     return max(quoted, key=lambda form: fits[form].cells)
 
 
 class _Fit(NamedTuple):
-    """The share of rows of the usual width, and how many cells those have, by the same measure.
+    """The share of rows of the usual width, and that of the text in them, times their cells.
 
-    The share decides how cells are quoted: the lines of long texts are more than the rows, and have commas too. The
-    cells decide what separates them: each row may have just one decimal comma.
+    The first decides how cells are quoted: the lines of long texts are more than the rows, and have commas too. The
+    second decides what separates them: each row may have just one decimal comma, and each line of a long text another
+    mark.
     """
 
     share: float = 0.0
     cells: float = 0.0
 
 
-def _fits(text: str, delimiter: str, quote: str, escape: str) -> _Fit:
+def _fits(text: bytes, delimiter: str, quote: str, escape: str, *, whole: bool) -> _Fit:
     form = Records(delimiter, quote, escape)
-    block = form.split(text.encode("utf-8", "replace"), 1, final=True)
+    block = _split(form, text, 1, whole=whole)
+    widths: Counter[int] = Counter()
+    sizes: Counter[int] = Counter()
+    first = 0
     try:
-        widths = Counter(map(len, form.rows(block.records.decode("utf-8", "replace"))))
+        for cells in form.rows(block.records.decode("utf-8", "replace")):
+            first = first or len(cells)
+            widths[len(cells)] += 1
+            sizes[len(cells)] += sum(map(len, cells)) + len(cells)
     except csv.Error:
         return _Fit()
     widths.pop(0, None)
     width, rows = max(widths.items(), key=lambda one: (one[0] > 1, one[1], one[0]), default=(0, 0))
     alike = max(0, rows - 2 * len(block.faults)) if width > 1 else 0
     share = alike / max(1, widths.total())
-    return _Fit(share, share * alike * width)
+    # A header of another width than the rows says more than a row.
+    return _Fit(share + _HEADER_COUNTS * (first == width), share * width * sizes[width] / max(1, sizes.total()))
 
 
 def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_rows: bool = False) -> Sample:
@@ -332,14 +436,18 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
     places = {place for _, cells in rows for place, cell in enumerate(cells) if _is_formula(cell)}
     if places:
         rows = [(number, [cell[2:-1] if _is_formula(cell) else cell for cell in cells]) for number, cells in rows]
+    if dated := _quoted_days(rows):
+        places |= dated
+        rows = [(number, [c.strip('"') if n in dated else c for n, c in enumerate(cells)]) for number, cells in rows]
     at = _lowest_header(rows, _header_at(rows, whole_rows=whole_rows))
     line, header = rows[at][0], [title.strip() for title in rows[at][1]]
     if len(header) > COLUMNS_MAX:
         raise LoadRefused(f"the header has {len(header):,} columns; {COLUMNS_MAX:,} are read at most")
     doubts = []
+    titles = tuple(title for _, cells in rows[:at] if (title := " ".join(filter(None, cells))))
     if at:
         form = form | {"skip_rows": line - 1}
-        above = "; ".join(" ".join(filter(None, cells)) for _, cells in rows[:at])[:100]
+        above = "; ".join(titles)[:100]
         doubts.append(f'skip_rows: the header is in line {line}, below "{above}"')
     named = [title for title in header if title]
     values = [title for title in named if _VALUE.fullmatch(title)]
@@ -382,7 +490,43 @@ def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_
             f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
         )
     formulas = frozenset(header[place] for place in places if place < len(header))
-    return Sample(columns, kept, lines, form, tuple(doubts), twice, line, formulas)
+    if found := _sections(kept):
+        column, others = found
+        form = form | {"sections": {"column": column, "without": [name for name in columns if name in others]}}
+        headings = [row.get(column, "") if len(row) == 1 else "" for row in kept]
+        heads: list[str] = []
+        for text in headings:
+            heads.append(text or (heads[-1] if heads else ""))
+        listed = [text for text in headings if text]
+        doubts.append(
+            f'sections: {len(listed):,} rows with a text in "{column[:60]}" alone, such as "{listed[0][:40]}", are '
+            f"taken for headings of the rows below them, which have them as {SECTION_COLUMN}: are they?"
+        )
+        rest = [place for place, text in enumerate(headings) if not text]
+        kept = [kept[place] | ({SECTION_COLUMN: heads[place]} if heads[place] else {}) for place in rest]
+        lines = [lines[place] for place in rest]
+        columns = (*columns, SECTION_COLUMN)
+    return Sample(columns, kept, lines, form, tuple(doubts), twice, line, titles, formulas=formulas)
+
+
+def _quoted_days(rows: list[tuple[int, list[str]]]) -> set[int]:
+    """Return the places of columns whose cells are days within quotation marks, as JSON writes a text."""
+    places = {n for _, cells in rows for n, cell in enumerate(cells) if _QUOTED_DAY.match(cell)}
+    below = {n: [cells[n] for _, cells in rows[1:] if n < len(cells) and cells[n]] for n in places}
+    return {n for n, cells in below.items() if all(map(_QUOTED_DAY.match, cells))}
+
+
+def _sections(rows: list[Row]) -> tuple[str, set[str]] | None:
+    """Return the column of headings among rows, each its only cell, and the columns that other rows have; or None."""
+    headings = [row for row in rows if len(row) == 1]
+    others = [row for row in rows if len(row) > 1]
+    usual = Counter(len(row) for row in others).most_common(1)
+    if len(headings) < _HEADINGS_MIN or not usual or usual[0][0] < _ROWS_BELOW_MIN or len(rows[0]) != 1:
+        return None
+    column = next(iter(headings[0]))
+    if any(column not in row for row in headings) or len(headings) > len(others):
+        return None
+    return column, {name for row in others for name in row} - {column}
 
 
 def _is_formula(cell: str) -> bool:

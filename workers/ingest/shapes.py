@@ -6,7 +6,7 @@ Each is one TOML file in deploy/mappings/shapes. `[[identified]]`: all of `all` 
 field may have `any` (the columns of these that the file has; the first that is not empty counts) and `first` (of
 several fields the first of whose columns the beginning of the file has cells; with `unique` in each row, and no two
 the same). `rows_with` of a form is the first of several columns that has cells. `[[doubts]]`: what a person should
-know.
+know. `[names]`: of a column the names that the system writes in other languages.
 """
 
 import re
@@ -54,16 +54,20 @@ class _Columns(NamedTuple):
 
 def recognized(sampled: Sample) -> Shape | None:
     """Return the shape of a file: of several that its columns fit the one with most of them."""
-    known = _by_plain_name(sampled.columns)
-    found = [(len(why), document, why) for document in _documents() if (why := _identified(document, known))]
+    named = _by_plain_name(sampled.columns)
+    found = [
+        (len(why), document, why, known)
+        for document in _documents()
+        if (why := _identified(document, known := _translated(document, named)))
+    ]
     if not found:
         return None
-    _, document, why = max(found, key=lambda one: one[0])
-    form = _form(document.get("form", {}), _columns(sampled, known))
+    _, document, why, known = max(found, key=lambda one: one[0])
+    form = _form(document.get("form", {}), _columns(document, sampled, known))
     if form.get("quote") == "" and sampled.form.get("delimiter") != "\t":
         del form["quote"]
     read = read_by(sampled, form)
-    columns = _columns(read, known)
+    columns = _columns(document, read, known)
     tables = {name: _resolved(document.get(name, {}), columns) or {} for name in ("item", "observation")}
     doubts = [
         (doubt["of"], doubt["says"])
@@ -111,10 +115,25 @@ def _identified(document: dict[str, Any], known: dict[str, str]) -> list[str]:
     return []
 
 
-def _columns(sampled: Sample, known: dict[str, str]) -> _Columns:
+def _translated(document: dict[str, Any], named: dict[str, str]) -> dict[str, str]:
+    """Return columns also by the names of a shape of which they have the translation."""
+    found = {
+        name: next((named[one] for one in map(plain, others) if one in named), None)
+        for name, others in document.get("names", {}).items()
+        if name not in named
+    }
+    return named | {name: column for name, column in found.items() if column is not None}
+
+
+def _columns(document: dict[str, Any], sampled: Sample, known: dict[str, str]) -> _Columns:
     cells = {column: sampled.values(column) for column in sampled.columns}
-    unique = (column for column, texts in cells.items() if len(set(texts)) == len(sampled.rows))
-    return _Columns(known, _by_plain_name(column for column in cells if cells[column]), _by_plain_name(unique))
+    unique = (
+        column
+        for column, texts in cells.items()
+        if len(set(texts)) == len(sampled.rows) and column not in sampled.repeated
+    )
+    filled = (column for column in cells if cells[column] or column in sampled.filled_below)
+    return _Columns(known, _translated(document, _by_plain_name(filled)), _translated(document, _by_plain_name(unique)))
 
 
 def _form(spec: dict[str, Any], columns: _Columns) -> dict[str, Any]:
@@ -161,8 +180,11 @@ def _resolved(spec: Any, columns: _Columns) -> Any:
 
 def _counting(option: Any, columns: _Columns) -> _Columns:
     """Return the columns that count for an option of several: those with cells, or with another in each row."""
-    counting = columns.unique if isinstance(option, dict) and option.get("unique") else columns.filled
-    return columns._replace(known=counting)
+    if not isinstance(option, dict):
+        return columns._replace(known=columns.filled)
+    if option.get("gaps") and any(name in columns.filled for name in option["columns"][:1]):
+        return columns  # all that the system writes: another export may fill what is empty in this one
+    return columns._replace(known=columns.unique if option.get("unique") else columns.filled)
 
 
 def read_by(sampled: Sample, form: dict[str, Any]) -> Sample:

@@ -17,7 +17,7 @@ from shared.objects.directory import FILES_KEPT_DAYS, ResultStore, upload_key
 from shared.settings.settings import Settings
 from workers.ingest.accounting import Summary, accounts, sentences
 from workers.ingest.cancellation import cancel_unless
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 from workers.ingest.load import load
 from workers.ingest.mapping import parse
 from workers.ingest.outages import DEATHS_MAX, DIED, is_outage

@@ -23,7 +23,7 @@ from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS
 from tests.support.workers import serve_due
 from workers.ingest.feeds import FeedRunner
-from workers.ingest.guess import Guess
+from workers.ingest.guess.guess import Guess
 
 PAGE = "/dashboard/data"
 BYTES_MAX = 300_000

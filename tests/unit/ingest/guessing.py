@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workers.ingest.guess import Guess, guess
+from workers.ingest.guess.guess import Guess, guess
 from workers.ingest.mapping import Mapping, read
 from workers.ingest.preview import Preview, Previewer
 from workers.ingest.transform import Transformer

@@ -36,7 +36,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from shared.errors import ItemIndexError
-from workers.ingest.guess import guess
+from workers.ingest.guess.guess import guess
 from workers.ingest.mapping import parse
 from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer
@@ -226,3 +226,13 @@ def test_a_cell_that_the_end_of_a_piece_cuts_is_not_taken_for_one_without_a_plac
     # A cell without a place is found, as is one that is longer than what two pieces have in common.
     for without in (b'<c t="n"><v>1</v></c>', b"<x:c/>", b"<c>", b"<c" + b" " * 1_024):
         assert any(form.search(sheet + without) for form in UNPLACED)
+
+
+def test_a_text_of_an_old_workbook_that_looks_like_a_size_is_a_text(tmp_path: Path) -> None:
+    content = (FILES / "70_excel97.xls").read_bytes()
+    text = b"Preisliste Oktober"
+    assert content.count(text) == 1
+    looks = (b"\x00\x02\x0e\x00" + b"\xff" * 12).ljust(len(text), b"x")
+    (tmp_path / "a.xls").write_bytes(content.replace(text, looks))
+    judged = [row.cells for row in sheet_rows(FILES / "70_excel97.xls", "", 1 << 20)]
+    assert [row.cells for row in sheet_rows(tmp_path / "a.xls", "", 1 << 20)][1:] == judged[1:]

@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from shared.errors import LoadRefused
 from workers.ingest.column_names import role_names
 from workers.ingest.column_roles import by_names
-from workers.ingest.guess import _Writer, guess
+from workers.ingest.guess.guess import _Writer, guess
 from workers.ingest.mapping import parse
 from workers.ingest.sample import sample
 

@@ -1,0 +1,1 @@
+"""A first mapping guessed from a file: one module for each field."""

@@ -1,0 +1,84 @@
+"""Attributes of an item, with its weight in kilograms."""
+
+import re
+
+from workers.ingest.clean import quantity
+from workers.ingest.column_names import plain
+from workers.ingest.column_roles import HALF
+from workers.ingest.column_specs import ColumnSpec
+from workers.ingest.guess.writer import FieldWriter, has_or_have, reading_line, share_of_cells
+from workers.ingest.toml_text import as_toml, quoted
+
+# KGM and the like are the codes of UN/ECE Recommendation 20: https://unece.org/trade/uncefact/cl-recommendations
+_UNIT_OF_WEIGHT = re.compile(
+    r"(?:^|\W)(?:(?P<kg>kgs?|кг|kgm|kilograms?)|(?P<g>g|г|grm|gramm?e?s?)|(?P<lb>lbs?|lbr|pounds?)|"
+    r"(?P<oz>oz|onz|ounces?))(?:\W|$)"
+)
+# What a column beside the weight is called whose cells are its units.
+_IS_UNIT_OF_WEIGHT = re.compile(r"(?:\w+ )?weight (?:unit|units|uom|unit of measure)")
+# A pound is exactly so many kilograms, and an ounce a sixteenth of it: https://www.nist.gov/pml/special-publication-811
+_KILOGRAMS = {"kg": "1", "g": "0.001", "lb": "0.45359237", "oz": "0.028349523125"}
+# Plain numbers, by their decimal marks. Unlike prices, weights often have three decimals: "1.800" is no 1,800, while
+# "1,800" may be either.
+_WEIGHTS = {
+    ".": re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII),
+    ",": re.compile(r"[0-9]+(?:,(?![0-9]{3}$)[0-9]+)?", re.ASCII),
+}
+
+
+class AttributeWriter(FieldWriter):
+    """Writes the attributes."""
+
+    def _attributes(self, specs: dict[str, ColumnSpec]) -> None:
+        lines_before = len(self.lines)
+        for name, spec in specs.items():
+            if name == "weight":
+                self._weight(spec)
+            else:
+                self._line(name, spec)
+        if len(self.lines) > lines_before:
+            self.lines[lines_before:lines_before] = ["", "[item.attributes]"]
+
+    def _weight(self, spec: ColumnSpec) -> None:
+        units = [column for column in self.sampled.columns if _IS_UNIT_OF_WEIGHT.fullmatch(plain(column))]
+        units = [column for column in units if plain(column).startswith(plain(spec["column"]))] or units
+        pairs: list[ColumnSpec] = [{"columns": [spec["column"], column]} for column in units]
+        for whole in (spec, *pairs):
+            texts = self._cells(whole)
+            with_unit = sum(quantity(text, "kg") is not None for text in texts)
+            if with_unit >= HALF * len(texts):
+                evidence = f"{share_of_cells(with_unit, len(texts))} {has_or_have(with_unit)} a weight"
+                self._line("weight_kg", whole | {"unit": "kg"}, evidence)
+                return
+        cells = self._cells(spec)
+        named = _UNIT_OF_WEIGHT.search(plain(spec["column"]))
+        decimal = next((mark for mark, numbers in _WEIGHTS.items() if all(map(numbers.fullmatch, cells))), "")
+        if named and named.lastgroup and decimal:
+            says = f"the column's name says {named[named.lastgroup]}"
+            self._line("weight_kg", spec | _in_kilograms(named.lastgroup, decimal), f"{self._given(spec)}; {says}")
+            return
+        for column in units if decimal else []:
+            words = list(set(self.sampled.values(column)))
+            unit = _UNIT_OF_WEIGHT.fullmatch(words[0].casefold()) if len(words) == 1 else None
+            if unit and unit.lastgroup:  # a later row with another unit has no weight
+                pair: ColumnSpec = {"columns": [spec["column"], column], "match": f"^(.+) {re.escape(words[0])}$"}
+                says = f"{quoted(column)} says {words[0]}"
+                self._line("weight_kg", pair | _in_kilograms(unit.lastgroup, decimal), f"{self._given(spec)}; {says}")
+                return
+        reason = "a cell is no plain number" if named else "neither its name nor its cells say whether kg or g is meant"
+        example = next((text for text in cells if re.search("[.,]" if decimal else "[^0-9]", text)), cells[0])
+        decimal = decimal or ("," if any("," in text for text in cells) else ".")
+        readings = ((unit, as_toml(spec | _in_kilograms(unit, decimal))) for unit in _KILOGRAMS)
+        self._doubt(
+            "weight",
+            f'{reason}, as in "{example}": it is shown as it is written, and no footprint is computed with it. If all '
+            "cells have one unit, write",
+            tuple(reading_line(f"weight_kg = {field}", f"the unit is {unit}") for unit, field in readings),
+        )
+        self._line("weight", spec)
+
+
+def _in_kilograms(unit: str, decimal: str) -> ColumnSpec:
+    """Return the keys with which a field of numbers in a unit of weight gives kilograms."""
+    multiplied: ColumnSpec = {"multiply": _KILOGRAMS[unit]}
+    return multiplied | {"decimal": decimal} if decimal != "." else multiplied

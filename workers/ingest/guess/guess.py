@@ -1,0 +1,202 @@
+"""A first mapping from a file: the likely meaning of its columns, as TOML with its evidence and every doubt.
+
+A line is a guess only where the cells admit one reading. Where they admit two, the mapping has "?" and a load refuses
+it until a person has chosen: the readings stand in the lines above, which begin with `# CHECK`.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import cast
+
+from shared.printable import many
+from workers.ingest.calendar_days import parsed, shown
+from workers.ingest.column_roles import by_names, fill_down_of, gtin_by_cells
+from workers.ingest.column_specs import ColumnSpec
+from workers.ingest.forms import UNPACKED_BYTES_MAX
+from workers.ingest.guess.attributes import AttributeWriter
+from workers.ingest.guess.categories import CategoryWriter
+from workers.ingest.guess.currencies import CurrencyWriter
+from workers.ingest.guess.days import DayWriter
+from workers.ingest.guess.identifiers import IdentifierWriter
+from workers.ingest.guess.ids import IdWriter
+from workers.ingest.guess.names import NameWriter
+from workers.ingest.guess.prices import PriceWriter
+from workers.ingest.guess.writer import Doubt, columns_of, reading_line, short_form
+from workers.ingest.sample import sample
+from workers.ingest.shapes import read_by, recognized
+from workers.ingest.toml_text import as_toml, quoted, shown_text
+from workers.ingest.whole_file import with_all_rows
+
+_TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A mapping as TOML, the shape that was recognized, and what a person should look at."""
+
+    text: str
+    shape: str | None
+    doubts: tuple[Doubt, ...]
+
+
+def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: int = UNPACKED_BYTES_MAX) -> Guess:
+    """Return a mapping for a file. Raises LoadRefused where the file cannot be read or has no items."""
+    sampled = sample(path, member=member, sheet=sheet, unpacked_bytes_max=unpacked_bytes_max)
+    sampled = with_all_rows(sampled, path, unpacked_bytes_max=unpacked_bytes_max)
+    shape = recognized(sampled)
+    if shape is None:
+        fields = by_names(sampled)
+        down = fill_down_of(sampled, fields["item"])
+        if down is None:
+            return _Writer(path, sampled, fields, None).guess()
+        name, within = quoted(down["columns"][0]), quoted(down["within"])
+        same = f", as long as both have the same {within}" if within != name else ""
+        said = f"name: a row without {name} gets that of the row above{same}"
+        form, doubts = sampled.form | {"fill_down": down}, (*sampled.doubts, said)
+        sampled = replace(read_by(sampled, form), form=form, doubts=doubts)
+        return _Writer(path, sampled, by_names(sampled), None).guess()
+    identifiers = shape.fields["item"].setdefault("identifiers", {})
+    if "gtin" not in identifiers and (column := gtin_by_cells(shape.sampled)):
+        identifiers["gtin"] = {"column": column}
+    return _Writer(path, shape.sampled, shape.fields, shape).guess()
+
+
+class _Writer(
+    IdWriter, NameWriter, CategoryWriter, IdentifierWriter, AttributeWriter, DayWriter, CurrencyWriter, PriceWriter
+):
+    """Writes the mapping of a file, line by line."""
+
+    def guess(self) -> Guess:
+        self._top()
+        item = self.fields["item"]
+        self.lines += ["", "[item]"]
+        self._id(item["id"])
+        self._name(self._as_text("name", item["name"]))
+        for name, spec in item.items():
+            if name == "category":
+                levels = (self._as_text(name, one) for one in (spec if isinstance(spec, list) else [spec]))
+                self._category([level for level in levels if level != "?"])
+            elif name not in ("id", "name", "identifiers", "attributes"):
+                self._line(name, self._as_text(name, spec))
+        self._identifiers(item.get("identifiers", {}))
+        self._attributes(item.get("attributes", {}))
+        if self.fields.get("observation", {}).get("price"):
+            self._observation(dict(self.fields["observation"]))
+        else:
+            self._doubt("observation", f"no column seems to be a price: the mapping brings items alone{self._wide()}")
+        self._unused()
+        return Guess("\n".join(self.lines) + "\n", self.shape.title if self.shape else None, tuple(self.doubts))
+
+    def _top(self) -> None:
+        source = re.sub(r"[^a-z0-9]+", "_", self.path.name.split(".")[0].lower()).strip("_") or "source"
+        source = source if source[0].isalpha() else f"s_{source}"
+        rows = len(self.sampled.rows)
+        sampled = f"the first {rows:,} rows" if rows > 1 else "the first row"
+        self.lines.append(f"# A first mapping, guessed from {sampled} of the file.")
+        self.lines.append(
+            "# Lines that begin with CHECK are for you to decide; then try the file with "
+            "`itemindex ingest --mapping MAPPING --dry-run`."
+        )
+        if self.shape:
+            self.lines += [
+                f"# Recognized: {self.shape.title}, because the file has {shown_text(self.shape.because)}.",
+                f"# {self.shape.about}",
+            ]
+        self.lines += [
+            f"source = {as_toml(source[:60])}  # with an item's id it makes the IID: keep it for ever",
+            f"title = {as_toml(self.path.name)}  # as answers show it",
+        ]
+        self._doubt("license", "no file says under which terms its data is: write them here")
+        self.lines.append('license = "unknown"')
+        for text in self.sampled.doubts:
+            of, _, sentence = text.partition(": ")
+            self._doubt(of, sentence)
+        for of, sentence in self.shape.doubts if self.shape else ():
+            self._doubt(of, sentence)
+        form = self.sampled.form | (self.shape.form if self.shape else {})
+        self.lines += [f"{name} = {as_toml(value)}" for name, value in form.items()]
+
+    def _observation(self, specs: dict[str, ColumnSpec]) -> None:
+        self.lines += ["", "[observation]"]
+        specs["price"] = self._without_unit(specs["price"])
+        self._sale_above_price(specs)
+        price, listed = self._without_zeros(specs["price"], specs.get("list_price"))
+        for name in ("day", "channel", "currency"):
+            self._missing(name, specs.get(name, "?"), (price, self.fields["item"]["name"]))
+        self._day(specs.get("day"))
+        if "channel" in specs:
+            self._line("channel", specs["channel"])
+        else:
+            self._doubt("channel", "no column names the shop: write its name here")
+            self.lines.append('channel = { constant = "SHOP" }')
+        currency, marks, fixed = self._currency(price, specs.get("currency"))
+        self._end_of_sale(price)
+        written = self._price(price, marks, fixed)
+        self.lines += currency
+        if listed is not None:
+            self._tax_of(specs["price"], listed)
+            self._list_price(listed, marks, written)
+        self.lines += [
+            'kind = "listing"  # or "sale"',
+            'identity = "state"  # or "event", where each row counts, as single sales do',
+        ]
+        units = specs.get("units")
+        if units is not None:
+            self._doubt(
+                "units",
+                f"{quoted(columns_of(units)[0])} is not used: it may be the stock. If it is the number of units that "
+                "were sold at the price, add",
+                (
+                    reading_line(
+                        f"units = {as_toml(short_form(units))}", f"{self._cells(units)[0]} units at that price"
+                    ),
+                ),
+            )
+
+    def _wide(self) -> str:
+        """Say that prices stand in a column for each month or day, which are no rows of a mapping."""
+        dated = [column for column in self.sampled.columns if _day_of_name(column) and self.sampled.values(column)]
+        if len(dated) < 2:
+            return ""
+        listed = ", ".join(map(quoted, dated[:2]))
+        day, price = as_toml({"constant": str(_day_of_name(dated[0]))}), quoted(dated[0])
+        return (
+            f". {listed} seem to have prices of a month or day each: make rows of them "
+            f"(`unpivot`, `melt`), or write an [[observation]] for each, with day = {day} and price = {price}"
+        )
+
+    def _unused(self) -> None:
+        used = set(_columns_within(self.fields)) | set(_columns_within(self.shape.form if self.shape else {}))
+        rest = [column for column in self.sampled.columns if column not in used]
+        if rest:
+            self.lines += ["", "# Columns that are not used, and what they hold:"]
+            self.lines += [f"# {quoted(column)}: {_described(self.sampled.values(column))}" for column in rest]
+
+
+def _day_of_name(column: str) -> date | None:
+    """Return the last day of the time that the name of a column states, such as `Jan 2026`; None where it has none."""
+    day = parsed(column.strip(), _TIMES)
+    return None if day is None else shown(day)
+
+
+def _columns_within(value: object) -> list[str]:
+    """Return all columns that the fields of a mapping read."""
+    if isinstance(value, dict):
+        own = columns_of(cast(ColumnSpec, value)) + ([value["within"]] if "within" in value else [])
+        return own + [
+            column
+            for name, inner in value.items()
+            if name not in ("replace", "crosswalk")
+            for column in _columns_within(inner)
+        ]
+    if isinstance(value, list | tuple):
+        return [column for inner in value for column in _columns_within(inner)]
+    return [value] if isinstance(value, str) else []
+
+
+def _described(cells: list[str]) -> str:
+    distinct = list(dict.fromkeys(cells))
+    listed = ", ".join(quoted(text[:40]) for text in distinct[:3])
+    return f"{len(distinct):,} distinct in {many(len(cells), 'cell')}: {listed}" if cells else "always empty"

@@ -1,0 +1,116 @@
+"""The id of an item: what it would merge, and what another column says."""
+
+from shared.gtin import is_shortened
+from shared.printable import many
+from workers.ingest.calendar_days import parsed
+from workers.ingest.column_names import role_of
+from workers.ingest.column_roles import day_formats, replaced
+from workers.ingest.column_specs import ColumnSpec, Open
+from workers.ingest.guess.writer import FieldWriter, columns_of, reading_line
+from workers.ingest.toml_text import quoted
+
+
+class IdWriter(FieldWriter):
+    """Writes the id."""
+
+    def _id(self, spec: ColumnSpec | Open) -> None:
+        item = self.fields["item"]
+        if spec == "?":
+            self._doubt(
+                "id", "no column seems to be the source's own id of the item: name one, or several that make one"
+            )
+        cells, columns = self._cells(spec), columns_of(spec)
+        for column in self.sampled.columns:
+            shortened = [cell for cell in self._numbered({"column": column}) if is_shortened(cell[1])]
+            if shortened and (role_of(column) in ("id", "gtin", "isbn") or column in columns):
+                self._doubt(
+                    "id",
+                    f"a spreadsheet has cut numbers of {quoted(column)} ({self._examples(shortened)}): their digits "
+                    "are lost, and no id is taken from this column. Export it again as text",
+                )
+        if columns and columns == columns_of(item["name"]):
+            self._doubt(
+                "id", "no column seems to be an id: the name is taken for it, and another spelling is another item"
+            )
+        self._missing("id", spec)
+        self._other_id(spec)
+        self._replaced(spec)
+        names: dict[str, str] = {}
+        named = dict(self._numbered(item["name"]))
+        for place, text in self._numbered(spec):
+            if place in named and names.setdefault(text, named[place]) != named[place]:
+                self._doubt(
+                    "id",
+                    f'"{text}" is the id of "{names[text]}" and of "{named[place]}": if these are two items, a second '
+                    'column is a part of the id, as in id = ["shop", "sku"]',
+                )
+                break
+        distinct = f"{len(set(cells)):,} distinct in {many(len(self.sampled.rows), 'row')}"
+        self._line("id", spec, distinct if cells else "")
+
+    def _other_id(self, spec: ColumnSpec | Open) -> None:
+        """Ask which of two columns is the id, where rows with one id would replace one another."""
+        others = self.fields.get("rivals", {}).get("id", [])
+        columns, observation = columns_of(spec), self.fields.get("observation", {})
+        apart = [column for key in ("day", "channel", "currency") for column in columns_of(observation.get(key, []))]
+        if not others or len(columns) != 1 or "each" in self.sampled.form:
+            return
+        columns.append(others[0])
+        distinct = {column: len(set(self.sampled.values(column))) for column in columns}
+        once, often = sorted(columns, key=lambda column: -distinct[column])
+        if replaced(self.sampled, [often, *apart]) is None:
+            return
+        counts = (
+            f"{quoted(column)} has {distinct[column]:,} distinct in {many(len(self.sampled.values(column)), 'cell')}"
+            for column in (once, often)
+        )
+        self._doubt(
+            "id",
+            f"{', '.join(counts)}: rows with the same id are one item, whose last price on a day is loaded",
+            tuple(
+                reading_line(f"id = {quoted(column)}", f"{self.sampled.values(column)[0]} is an item")
+                for column in columns
+            ),
+        )
+
+    def _replaced(self, spec: ColumnSpec | Open) -> None:
+        """Say that members of a list, such as variants, or rows would replace one another as prices of one item."""
+        observation = self.fields.get("observation", {})
+        if not columns_of(spec) or not observation.get("price"):
+            return
+        apart = [column for key in ("day", "channel", "currency") for column in columns_of(observation.get(key, []))]
+        key = [*columns_of(spec), *apart]
+        if "each" not in self.sampled.form:
+            self._replaced_rows(key, observation["price"])
+            return
+        row = replaced(self.sampled, key)
+        if row is not None:
+            each, shared = quoted(self.sampled.form["each"]), quoted(row.get(columns_of(spec)[0], ""))
+            self._doubt(
+                "id",
+                f"several members of {each} have the id {shared} on the same day: the last price replaces the others. "
+                f"If each is an item of its own, its id is a column of {each}",
+            )
+
+    def _replaced_rows(self, key: list[str], price: ColumnSpec) -> None:
+        prices: dict[tuple[object, ...], str] = {}
+        days = self._days_of_cells()
+        for place, text in self._numbered(price):
+            row = self.sampled.rows[place]
+            cells = [days.get((column, row.get(column)), row.get(column)) for column in key]
+            if key[0] in row and prices.setdefault(tuple(cells), text) != text:
+                self._doubt(
+                    "id",
+                    f"several rows have the id {quoted(row[key[0]])} on the same day at different prices: the last "
+                    'price replaces the others, unless identity is "event" or a column tells them apart',
+                )
+                return
+
+    def _days_of_cells(self) -> dict[tuple[str, str | None], int]:
+        """Return the day of each cell of the day's column: two times of one day are one day to a load."""
+        days: dict[tuple[str, str | None], int] = {}
+        for column in columns_of(self.fields.get("observation", {}).get("day", [])):
+            cells = set(self.sampled.values(column))
+            forms = tuple(day_formats(list(cells), 0))
+            days |= {(column, cell): day for cell in cells if (day := parsed(cell, forms)) is not None}
+        return days

@@ -1,0 +1,274 @@
+"""Prices and list prices: which column, and how its amounts are written."""
+
+import re
+from typing import cast
+
+from shared.money import minor_digits
+from shared.printable import many
+from workers.ingest.column_names import has_word, is_exactly_price, plain, word_list
+from workers.ingest.column_roles import (
+    HABITS,
+    HALF,
+    MOSTLY,
+    day_formats,
+    differ,
+    free_amounts,
+    mark_of,
+    price_spec,
+    read_numbers,
+)
+from workers.ingest.column_specs import ColumnSpec, Open
+from workers.ingest.guess.writer import (
+    BEHIND,
+    FieldWriter,
+    columns_of,
+    has_or_have,
+    is_or_are,
+    reading_line,
+    share_of_cells,
+    short_form,
+)
+from workers.ingest.toml_text import as_toml, quoted
+
+# Two amounts with their decimals in one cell, such as a price and the one before a reduction.
+_TWO_AMOUNTS = re.compile(
+    r"([0-9][0-9.,]*[.,][0-9]{2})(?![0-9]|[.,][0-9]).*?([0-9][0-9.,]*[.,][0-9]{2})(?![0-9]|[.,][0-9])",
+    re.ASCII | re.DOTALL,
+)
+_FIRST_AMOUNT = r"^[^0-9]*([0-9][0-9.,]*[.,][0-9]{2})"
+_LAST_AMOUNT = r"([0-9][0-9.,]*[.,][0-9]{2})[^0-9]*$"
+_GLUED_MIN = 0.2
+# Shops seldom have nothing but whole prices of a hundred and more in these currencies; marketplaces write cents so.
+_RARELY_WHOLE = ("EUR", "USD", "GBP")
+_HIGH_AND_WHOLE = re.compile(r"[1-9][0-9]{2,}", re.ASCII)
+_WHOLE_MIN = 5
+_UNIT_BEHIND = re.compile(r"[0-9].*?(?:\s*/\s*|\s(?:per|pro|je|por|za|за)\s)([^\s0-9/-].*)$", re.ASCII)
+_BEFORE_UNIT = f"^(.*?){BEHIND}$"
+Choices = tuple[str, tuple[tuple[str | None, ColumnSpec], ...]]
+"""An amount that may be read in several ways, and each reading with the field that gives it."""
+
+
+class PriceWriter(FieldWriter):
+    """Writes the price and the list price."""
+
+    def _price(self, spec: ColumnSpec, marks: list[str], currency: str | None) -> ColumnSpec | Open:
+        hundredths = next((column for column in columns_of(spec) if has_word(column, "hundredths")), None)
+        if hundredths:
+            return self._ask(
+                "price",
+                f"{quoted(hundredths)} seems to count the hundredths of its currency: write the prices into the file "
+                "with decimals, or name the column if it has whole amounts",
+            )
+        rivals = self.fields.get("rivals", {}).get("price", [])
+        states_tax = any(has_word(column, "tax") for column in rivals)
+        plainest = "column" in spec and is_exactly_price(spec["column"]) and not states_tax
+        if rivals and "column" in spec and not plainest:
+            listed = [spec["column"], *rivals]
+            if any(self.sampled.values(column) != self.sampled.values(spec["column"]) for column in rivals):
+                return self._ask(
+                    "price",
+                    f"{' and '.join(map(quoted, listed))} may each be the price: choose one",
+                    tuple(line for column in listed for line in self._prices_of(column, marks, currency)),
+                )
+        for column in self.sampled.columns:
+            units = [text for text in self.sampled.values(column) if text != "1" and text.isdecimal()]
+            if units and plain(column).replace(" ", "").endswith(tuple(word_list("unit_of_price"))):
+                sentence = f'{quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
+                self._doubt("price", f"{sentence}: the price is loaded as it is written, and is not divided")
+        cells = self._cells(spec)
+        glued = [text for text in cells if _TWO_AMOUNTS.search(text)]
+        if glued and len(glued) >= _GLUED_MIN * len(cells) and not spec.keys() & {"match", "columns"}:
+            first, last = (spec | {"match": match, "free_form": True} for match in (_FIRST_AMOUNT, _LAST_AMOUNT))
+            found = _TWO_AMOUNTS.search(glued[0])
+            assert found is not None
+            return self._ask(
+                "price",
+                f"{share_of_cells(len(glued), len(cells))} {has_or_have(len(glued))} two amounts, such as "
+                f"{quoted(glued[0][:60])}: which is the price?",
+                (
+                    reading_line(f"price = {as_toml(last)}", f"{found[2]}, the last of each"),
+                    reading_line(f"price = {as_toml(first)}", f"{found[1]}, the first of each"),
+                ),
+            )
+        if currency in _RARELY_WHOLE and len(cells) >= _WHOLE_MIN and all(map(_HIGH_AND_WHOLE.fullmatch, cells)):
+            self._doubt(
+                "price",
+                f"{quoted(columns_of(spec)[0])} has whole amounts alone, such as {quoted(cells[0])}: if these count "
+                "hundredths, write the prices into the file with decimals",
+            )
+        return self._amount_line("price", spec, marks, currency)
+
+    def _prices_of(self, column: str, marks: list[str], currency: str | None) -> list[str]:
+        """Return the lines by which a column is the price: one for each reading of its amounts."""
+        made, _, choices = self._amount(price_spec(self.sampled, column), marks, currency)
+        if choices:
+            text, readings = choices
+            return [
+                reading_line(f"price = {as_toml(short_form(field))}", f'"{text}" is {value}')
+                for value, field in readings
+            ]
+        first = next(iter(self.sampled.values(column)), "nothing")
+        return [reading_line(f"price = {as_toml(short_form(made))}", f'of the first item "{first}"')]
+
+    def _end_of_sale(self, price: ColumnSpec) -> None:
+        """Say which column may end a sale price, which is taken wherever there is one."""
+        if self.shape or not isinstance(price, dict) or len(price.get("first_of", ())) < 2:
+            return
+        for column in self.sampled.columns:
+            if has_word(column, "end") and day_formats(self.sampled.values(column), MOSTLY):
+                sale = quoted(price["first_of"][0])
+                self._doubt("price", f"{sale} is taken wherever there is one; {quoted(column)} may say that it is over")
+
+    def _tax_of(self, price: ColumnSpec, listed: ColumnSpec) -> None:
+        """Say that a price without tax and a recommended price, which is mostly with it, are no reduction."""
+        net = next((column for column in columns_of(price) if has_word(column, "without_tax")), None)
+        if net is not None and not any(has_word(column, "without_tax") for column in columns_of(listed)):
+            recommended = " and ".join(map(quoted, columns_of(listed)))
+            self._doubt(
+                "list_price",
+                f"{quoted(net)} seems to be without tax. If {recommended} is with tax, leave out list_price, or all "
+                "items would seem to be reduced",
+            )
+
+    def _list_price(self, spec: ColumnSpec, marks: list[str], price: ColumnSpec | Open) -> None:
+        zeros = _zeros(self._cells(spec))
+        if zeros:  # what programs write for none
+            spec = spec | {"null": [*spec.get("null", ()), *zeros]}
+        stated = {mark_of(text) for text in self._cells(spec)} - {""}
+        if stated and (len(marks) > 1 or not stated <= set(marks)):  # one that states another currency is an error
+            self._line("list_price", spec | {"free_form": True, "on_error": "field"})
+        else:
+            self._amount_line("list_price", spec | {"on_error": "field"}, marks, None, self._habit(price))
+
+    def _habit(self, price: ColumnSpec | Open) -> tuple[str, str] | None:
+        """Return how the prices are written, where they show it: the marks of thousands and of decimals."""
+        if not isinstance(price, dict) or "free_form" in price:
+            return None
+        marked = any(re.search("[.,]", text) for text in self._cells(price))
+        return (price.get("thousands", ""), price.get("decimal", ".")) if marked else None
+
+    def _amount_line(
+        self, name: str, spec: ColumnSpec, marks: list[str], currency: str | None, habit: tuple[str, str] | None = None
+    ) -> ColumnSpec | Open:
+        made, unread, choices = self._amount(spec, marks, currency)
+        cells = self._numbered(spec)
+        if choices and habit:
+            same = [
+                field for _, field in choices[1] if (field.get("thousands", ""), field.get("decimal", ".")) == habit
+            ]
+            made, choices = (same[0], None) if same else (made, choices)
+        if choices:
+            text, readings = choices
+            lines = (
+                reading_line(f"{name} = {as_toml(short_form(field))}", f'"{text}" is {value}')
+                for value, field in readings
+            )
+            said = " or ".join(value for value, _ in readings if value)
+            return self._ask(name, f'"{text}" may be {said}: choose one', tuple(lines))
+        if name == "price" and len(unread) > len(cells) / 2:
+            most = f"{quoted(columns_of(spec)[0])} seems to be the price, and {share_of_cells(len(unread), len(cells))}"
+            return self._ask(name, f"{most} cannot be read: {self._examples(unread)}")
+        negative = [(place, text) for place, text in cells if re.match(r"\W*[-\u2212]\s*\W?[0-9]", text)]
+        zero = [(place, text) for place, text in cells if _is_zero(text)]
+        for some, what, end in (
+            (unread, "cannot be read", "rejected"),
+            (negative if name == "price" else [], f"{is_or_are(len(negative))} negative", "rejected"),
+            (zero, f"{is_or_are(len(zero))} zero", "loaded as such"),
+        ):
+            if some:
+                count = share_of_cells(len(some), len(cells))
+                self._doubt(name, f"{count} {what} and {is_or_are(len(some))} {end}: {self._examples(some)}")
+        amounts = len(cells) - len(unread)
+        self._line(name, made, f"{share_of_cells(amounts, len(cells))} {has_or_have(amounts)} an amount")
+        return made
+
+    def _amount(
+        self, spec: ColumnSpec, marks: list[str], currency: str | None
+    ) -> tuple[ColumnSpec, list[tuple[int, str]], Choices | None]:
+        """Return the field of an amount, the cells that it cannot read, and the readings where there are several."""
+        cells = self._numbered(spec)
+        if not isinstance(spec, dict) or {"thousands", "decimal", "free_form", "strip"} & spec.keys() or not cells:
+            return spec, [], None
+        taken_out = dict.fromkeys(sorted(marks, key=len, reverse=True), "")
+        spaces = "".join(sorted({c for _, text in cells for c in text if c.isspace()} - {" "}))
+        base = spec | ({"replace": taken_out} if taken_out else {})
+        readings = []
+        for thousands, decimal in HABITS:
+            made = base | ({"thousands": thousands} if thousands else {}) | ({"decimal": ","} if decimal == "," else {})
+            made |= {"strip": spaces} if spaces and thousands != " " else {}
+            if spaces and thousands == " ":
+                made["replace"] = {**taken_out, **dict.fromkeys(spaces, " ")}
+            readings.append((made, read_numbers(made, [text for _, text in cells])))
+        if currency and minor_digits(currency) == 0:  # such a price has no decimals
+            readings = [
+                (made, [None if value and "." in value else value for value in values]) for made, values in readings
+            ]
+        counts = [sum(value is not None for value in values) for _, values in readings]
+        best = max(counts)
+        made, values = readings[counts.index(best)]
+        if best < len(cells) and (marks or 2 * best < len(cells)):
+            keys = ("column", "first_of", "null", "on_error", "match")
+            kept = {name: value for name, value in spec.items() if name in keys}
+            free = cast(ColumnSpec, kept | {"free_form": True})
+            read = free_amounts(free, [text for _, text in cells])
+            if sum(value is not None for value in read) > best:
+                return free, [cell for cell, value in zip(cells, read, strict=True) if value is None], None
+        for other, count in zip(readings, counts, strict=True):
+            differing = [n for n, (a, b) in enumerate(zip(values, other[1], strict=True)) if a and b and differ(a, b)]
+            if count == best and differing:
+                text = cells[differing[0]][1]
+                return made, [], (text, ((values[differing[0]], made), (other[1][differing[0]], other[0])))
+        return made, [cell for cell, value in zip(cells, values, strict=True) if value is None], None
+
+    def _sale_above_price(self, specs: dict[str, ColumnSpec]) -> None:
+        """Take the usual price where the sale price is the higher one: it is then no reduction."""
+        columns = specs["price"].get("first_of", [])
+        sale, usual = (columns[-2:]) if len(columns) > 1 else ("", "")
+        amounts = {
+            column: read_numbers({"column": column}, [row.get(column, "") for row in self.sampled.rows])
+            for column in (sale, usual)
+            if column
+        }
+        pairs = [(a, b) for a, b in zip(*amounts.values(), strict=True) if a and b] if amounts else []
+        above = [(a, b) for a, b in pairs if float(a) > float(b)]
+        if above and len(above) >= HALF * len(pairs):
+            self._doubt(
+                "price",
+                f"{quoted(sale)} is above {quoted(usual)} in {many(len(above), 'row')}, such as {above[0][0]} above "
+                f"{above[0][1]}: it is no reduction, and {quoted(usual)} is taken",
+            )
+            specs["price"] = price_spec(self.sampled, usual)
+            if "beside" in specs.get("list_price", {}):
+                del specs["list_price"]
+
+    def _without_unit(self, price: ColumnSpec) -> ColumnSpec:
+        """Return the field of a price without the unit behind it, such as "/Stk."."""
+        cells = self._cells(price)
+        units = [found[1] for text in cells if (found := _UNIT_BEHIND.search(text))]
+        if "match" in price or not units or len(units) < HALF * len(cells):
+            return price
+        other = sorted({unit for unit in units if plain(unit) not in word_list("pieces")})
+        if other:
+            self._doubt(
+                "price",
+                f"a unit stands behind prices, such as {quoted(other[0][:40])}: is the price of one item of the file?",
+            )
+        return price | {"match": _BEFORE_UNIT}
+
+    def _without_zeros(self, price: ColumnSpec, listed: ColumnSpec | None) -> tuple[ColumnSpec, ColumnSpec | None]:
+        """Return both fields so that a sale price of zero is none: shops export it where nothing is reduced."""
+        if len(price.get("first_of", ())) < 2:
+            return price, listed
+        zeros = _zeros(self.sampled.values(price["first_of"][0]))
+        if not zeros:
+            return price, listed
+        none: ColumnSpec = {"null": zeros}
+        return price | none, listed | none if listed is not None and "beside" in listed else listed
+
+
+def _is_zero(text: str) -> bool:
+    return re.fullmatch(r"[^1-9]*0[^1-9]*", text) is not None
+
+
+def _zeros(cells: list[str]) -> list[str]:
+    return sorted(set(filter(_is_zero, cells)))

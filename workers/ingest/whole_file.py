@@ -1,0 +1,123 @@
+"""What only all rows of a file say: whether a column that might be the id has no text twice, and which columns fill up.
+
+A sample cannot: the thousand first products of an export may be those without variants.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shared.errors import LoadRefused
+from workers.ingest.batches import Batch
+from workers.ingest.clean import MARKED_UP
+from workers.ingest.column_names import PART, name_score, role_names
+from workers.ingest.mapping import parse
+from workers.ingest.readers import read
+from workers.ingest.sample import SAMPLE_BYTES, SAMPLE_ROWS, Sample
+from workers.ingest.toml_text import as_toml
+
+_BATCH_ROWS = 65_536
+_IDS_MAX = 6
+_EMPTY_MAX = 60
+_IDS = ("id", "gtin", "mpn", "isbn")
+_TEXTS = ("name", "brand", "category")
+_TEXTS_MAX = 12
+_PRICES = ("price", "sale_price", "list_price")
+
+
+def with_all_rows(sampled: Sample, path: Path, *, unpacked_bytes_max: int) -> Sample:
+    """Return a sample that also knows what the rows behind it say, as long as the file can be read to its end."""
+    if len(sampled.rows) < SAMPLE_ROWS // 2 and path.stat().st_size < SAMPLE_BYTES // 4:
+        return sampled
+    ids, empty = _ids(sampled), _empty(sampled)
+    prices = [column for column in sampled.columns if _named(column, _PRICES, PART)][:2]
+    texts = [column for column in sampled.columns if _named(column, _TEXTS, 1)][:_TEXTS_MAX]
+    columns = list(dict.fromkeys([*ids, *empty, *prices, *texts]))
+    if not columns:
+        return sampled
+    form = [f"{key} = {as_toml(one)}" for key, one in sampled.form.items()]
+    lines = ['source = "a"', 'title = "a"', 'license = "a"', *form]
+    field = as_toml({"columns": columns, "sparse": True})
+    count = _Count(ids)
+    try:
+        mapping = parse("\n".join([*lines, "[item]", f"id = {field}", f"name = {field}"]) + "\n", path)
+        for batch in read(path, mapping, batch_rows=_BATCH_ROWS, unpacked_bytes_max=unpacked_bytes_max):
+            count.add(batch, prices, empty)
+            count.add_texts(batch, texts)
+    except LoadRefused as error:
+        said = f"rows: the file cannot be read to its end, so that only its beginning was looked at: {error}"
+        return replace(sampled, doubts=(*sampled.doubts, said))
+    return replace(
+        sampled, repeated=count.repeated(), filled_below=frozenset(count.filled), marked_up=frozenset(count.marked_up)
+    )
+
+
+def _named(column: str, roles: tuple[str, ...], least: float) -> bool:
+    return any(name_score(column, role_names()[role]) >= least for role in roles)
+
+
+def _ids(sampled: Sample) -> list[str]:
+    """Return the columns that may be ids, with the best name first."""
+    found = {}
+    for column in sampled.columns:
+        cells = sampled.values(column)
+        if cells and len(set(cells)) == len(cells):
+            found[column] = max(name_score(column, role_names()[role]) for role in _IDS)
+    return sorted((column for column in found if found[column]), key=lambda column: -found[column])[:_IDS_MAX]
+
+
+def _empty(sampled: Sample) -> list[str]:
+    filled = {column for row in sampled.rows for column in row}
+    return [column for column in sampled.columns if column not in filled][:_EMPTY_MAX]
+
+
+class _Count:
+    """Which columns have a text twice or a gap, and which of those that were empty are not."""
+
+    def __init__(self, ids: list[str]) -> None:
+        self.filled: set[str] = set()
+        self.marked_up: set[str] = set()
+        self._hashes: dict[str, list[Any]] = {column: [] for column in ids}
+        self._repeated: set[str] = set()
+
+    def add(self, batch: Batch, prices: list[str], empty: list[str]) -> None:
+        """Count the rows of a batch; a gap counts in a row that has a price."""
+        priced = np.zeros(batch.rows, bool)
+        for column in prices:
+            priced |= ~_is_empty(batch, column)
+        for column in [column for column in empty if column not in self.filled]:
+            if not _is_empty(batch, column).all():
+                self.filled.add(column)
+        for column in [column for column in self._hashes if column not in self._repeated]:
+            absent = _is_empty(batch, column)
+            texts = np.asarray(batch.columns[column].cast(pa.string()).to_pylist(), object)[~absent]
+            hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
+            if (absent & priced).any() or len(np.unique(hashes)) < len(hashes):
+                self._repeated.add(column)
+                self._hashes[column] = []
+            else:
+                self._hashes[column].append(hashes)
+
+    def add_texts(self, batch: Batch, texts: list[str]) -> None:
+        """Note which columns of texts have HTML."""
+        for column in [column for column in texts if column not in self.marked_up]:
+            cells = batch.columns[column].cast(pa.string())
+            if pc.any(pc.match_substring_regex(cells, MARKED_UP), min_count=0).as_py():
+                self.marked_up.add(column)
+
+    def repeated(self) -> frozenset[str]:
+        """Return the columns that do not tell all rows apart."""
+        for column, hashes in self._hashes.items():
+            whole = np.concatenate(hashes) if hashes else np.zeros(0, np.int64)
+            if len(np.unique(whole)) < len(whole):
+                self._repeated.add(column)
+        return frozenset(self._repeated)
+
+
+def _is_empty(batch: Batch, column: str) -> Any:
+    texts = pc.utf8_trim_whitespace(pc.fill_null(batch.columns[column].cast(pa.string()), ""))
+    return np.asarray(pc.equal(texts, ""))
