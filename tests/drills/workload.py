@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shared.analytics.results import Rows, digest
 from workers.analytics.reports.aggregator import Range, number
-from workers.analytics.reports.result import Answer
+from workers.analytics.reports.result import Answer, with_partial_periods
 
 KIND = "sustainability-rollup"
 _FIRST_DAY = date(2021, 1, 1)
@@ -22,7 +22,13 @@ LAST_QUESTION = ("2020-03-01", "2020-03-07")
 # A question that begins in this year kills the worker that computes it.
 _POISON_YEAR = 1999
 _SCHEMA = pa.schema(
-    [("n", pa.int64()), ("name", pa.string()), ("currency", pa.string()), ("figure", pa.decimal128(38, 6))]
+    [
+        ("period", pa.date32()),
+        ("n", pa.int64()),
+        ("name", pa.string()),
+        ("currency", pa.string()),
+        ("figure", pa.decimal128(38, 6)),
+    ]
 )
 
 
@@ -56,15 +62,15 @@ def pauses(parameters: dict[str, Any]) -> list[float]:
 def answer(parameters: dict[str, Any]) -> Answer:
     """Return the right answer."""
     chance = _chance(parameters)
-    rows = [_row(n, chance) for n in range(chance.randint(10, 2000))]
     days = Range(date.fromisoformat(parameters["from"]), date.fromisoformat(parameters["to"]), None)
+    rows = [{"period": days.first, **_row(n, chance)} for n in range(chance.randint(10, 2000))]
     seen = set(range(number(days.first), number(days.last) + 1))
     return Answer(Rows.of(rows, _SCHEMA), days, seen, {"figure": "currency"}, "Drawn by the question.", {})
 
 
 def right_digest(parameters: dict[str, Any]) -> str:
     """Return the digest of the right answer's rows."""
-    return digest(answer(parameters).rows)
+    return digest(with_partial_periods(answer(parameters)).rows)
 
 
 def _chance(parameters: dict[str, Any]) -> random.Random:
