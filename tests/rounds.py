@@ -61,7 +61,7 @@ ROUNDS: dict[str, list[str]] = {
     "capacity": _perf(
         "capacity_bench", "--items", "4000", "--observations", "20000", "--calls", "200", "--rounds", "1"
     ),
-    "sabotage": ["tests.sabotage.run", "--sample", "4"],
+    "sabotage": ["tests.sabotage.run", "--only", "cursors are not signed"],
     "overload": ["tests.drills", "overload", "--seconds", "1", "--rounds", "1", "--ratio-max", "0", *_only(_ATTACKS)],
     "partition": ["tests.drills", "partition", "--jobs", "8", "--seconds", "3", "--minutes", "4"],
     "hosts": ["tests.drills", "hosts", "--minutes", "4"],
