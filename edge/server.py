@@ -194,7 +194,7 @@ class EdgeWorker(GunicornUVLoopWebWorker):
 def make_request(app: web.Application, message: RawRequestMessage, *parts: Any) -> web.Request:
     """Make a request whose headers are text: bytes that are no UTF-8 become replacement characters.
 
-    aiohttp keeps such bytes as lone surrogates, which whoever writes the text anywhere would fail to encode.
+    aiohttp keeps such bytes as lone surrogates, which cannot be encoded where the text is written to a log or a store.
     """
     if not all(value.isascii() for _, value in message.raw_headers):
         headers = CIMultiDict((name, _readable(value)) for name, value in message.headers.items())

@@ -53,7 +53,7 @@ SELECT key_id, public_key FROM release_keys ORDER BY first_used_at DESC, key_id;
 SELECT sha256, bytes FROM release_catalogues ORDER BY id DESC LIMIT 1;
 
 -- name: first_moment
--- What a client of S3 is told as the creation of the bucket.
+-- The creation date of the bucket, which ListBuckets states.
 SELECT created_at FROM releases ORDER BY created_at LIMIT 1;
 
 -- name: versions

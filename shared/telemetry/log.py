@@ -46,7 +46,7 @@ EVENTS: dict[str, str] = {
     "result-found": "The store has the missing bytes of a job again.",
     "result-lost": "The bytes of a job stayed missing: the job expired, and its orders are refunded.",
     "row-set-aside": "A row or object could not be handled; the sweep passed over it and tries it again later.",
-    "step-failed": "A step of the dispatcher failed; the others go on, and it is tried again.",
+    "step-failed": "A step of the dispatcher failed; the others continue, and it is tried again.",
     "results-swept": "Files of expired results were deleted.",
     "rows-swept": "Rows that had had their time were deleted, or results expired; the step says which.",
     "release-cut": "A release was cut: its files are stored and listed in its manifests.",

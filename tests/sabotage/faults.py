@@ -997,7 +997,7 @@ INGEST_FAULTS = (
     fault(
         "a file of a directory is refused for an outage",
         "workers/ingest/load.py",
-        "kind = LoadInterrupted if is_outage(error) else LoadRefused",
+        "kind = LoadInterrupted if is_interruption(error) else LoadRefused",
         "kind = LoadRefused",
         "tests/service/ingest/test_interrupted_loads.py::test_a_load_that_an_outage_ends_is_not_called_refused",
     ),

@@ -88,7 +88,7 @@ def test_no_offer_is_set_aside(every: int) -> None:
 
 
 def test_of_planted_errors_nearly_all_are_found_and_nothing_else() -> None:
-    """An error that leaves the price where the item's offers and regular prices are cannot be told from them."""
+    """An error that leaves the price among the item's offers and regular prices cannot be distinguished from them."""
     chance = random.Random(3)
     honest = market(chance, 1_500)
     planted = np.array([chance.random() < 0.01 for _ in honest.item])

@@ -18,7 +18,8 @@ from workers.dispatcher import gauges, retention
 from workers.dispatcher.missing_results import MissingResults
 from workers.dispatcher.steps import Steps
 from workers.jobs.context import Services
-from workers.jobs.failed_rows import FailedRows, is_outage
+from workers.jobs.failed_rows import FailedRows
+from workers.jobs.outages import is_outage
 
 _CHECK_SECONDS = 30.0
 _EXPIRY_SECONDS = 600.0

@@ -9,7 +9,8 @@ from shared.redis.connect import STORE_ERRORS, connect_store
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
-from workers.jobs.failed_rows import FailedRows, is_outage
+from workers.jobs.failed_rows import FailedRows
+from workers.jobs.outages import is_outage
 
 SQL = load_queries(__file__, "refunds.sql")
 _DEADLINE_SECONDS = 2.0

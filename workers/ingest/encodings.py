@@ -23,7 +23,7 @@ _WORDS_SHOWN = 60
 # A reading that is this much less likely is not worth a person's look.
 _AS_LIKELY = 0.1
 _UNLISTED_CHAOS = 0.3
-# No word of a language goes on in capitals behind a small letter; a wrong reading of Cyrillic does.
+# No word has a capital behind a small letter; a wrong reading of Cyrillic does.
 _CASE_BREAK = re.compile("[a-zß-öø-ÿа-џα-ω](?=[À-ÖØ-ÞЀ-ЯΑ-Ω])")
 # Nor has it letters of two alphabets, a Greek word that begins in a way no word does or has no accent, a Thai vowel
 # sign without its consonant, an ordinal mark before a letter, or three Cyrillic consonants as a word.

@@ -34,7 +34,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
 from workers.events.webhooks import Refused, connected, requested, seconds_left, trusted_by_system
 from workers.ingest.accounting import Summary
-from workers.ingest.outages import DEATHS_MAX, DIED, is_outage
+from workers.ingest.outages import DEATHS_MAX, DIED, is_interruption
 
 # What loads is imported when something is due: a service without feeds and uploads needs neither numpy nor SciPy nor
 # pyarrow in the process that waits for them.
@@ -340,7 +340,7 @@ class FeedRunner:
         except Stopping:
             return
         except BaseException as error:  # a panic of a library is no Exception
-            if is_outage(error):
+            if is_interruption(error):
                 self._paused_until[key] = time.monotonic() + _OUTAGE_PAUSE_SECONDS
             else:
                 fail(f"an unexpected error ({type(error).__name__}); the log says where")

@@ -33,7 +33,7 @@ from workers.ingest.cancellation import cancel_unless
 from workers.ingest.item_tracker import known_items
 from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
-from workers.ingest.outages import is_outage
+from workers.ingest.outages import is_interruption
 from workers.ingest.readers import alternating, prefetch
 from workers.ingest.stage import SQL as PARTITIONS
 from workers.ingest.stage import Chunk, Months, Spool, Stage, as_csv
@@ -223,7 +223,7 @@ def input_file(path: Path) -> InputFile:
         with path.open("rb") as file:
             return InputFile(path.name, path.stat().st_size, hashlib.file_digest(file, "sha256").digest())
     except OSError as error:
-        if is_outage(error):
+        if is_interruption(error):
             raise
         raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -302,7 +302,7 @@ def recorded(
         values = (load_id, reason, rejects.rows_read, rejects.rows.total(), Jsonb(rejects.counts()))
         failed = log.execute(SQL.fail, values).rowcount
         if failed and isinstance(error, psycopg.Error | OSError):
-            kind = LoadInterrupted if is_outage(error) else LoadRefused
+            kind = LoadInterrupted if is_interruption(error) else LoadRefused
             raise kind(f"the load was broken off and nothing of it was kept: {error}") from error
         raise
 

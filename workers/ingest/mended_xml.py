@@ -68,7 +68,7 @@ class MendedXml:
         return taken
 
     def _whole(self) -> int:
-        """Return how much of the buffer has no reference or mark that may go on behind it."""
+        """Return how much of the buffer has no reference or mark that may continue behind it."""
         if self._ended:
             return len(self._buffer)
         begun = max(self._buffer.rfind(mark, -_HELD) for mark in (b"&", b"<"))

@@ -1,7 +1,7 @@
 """Which errors are an outage of what a load uses, so that it is tried again, and which are its file's fault."""
 
 from shared.errors import LoadInterrupted
-from workers.jobs.outages import store_at_fault
+from workers.jobs.outages import is_outage
 
 DEATHS_MAX = 3
 DIED = (
@@ -11,6 +11,6 @@ DIED = (
 """What a file is refused with that so many processes did not survive."""
 
 
-def is_outage(error: BaseException) -> bool:
+def is_interruption(error: BaseException) -> bool:
     """Return whether PostgreSQL, the object store, a disk or the host is at fault: the same load may succeed later."""
-    return isinstance(error, LoadInterrupted) or store_at_fault(error) is not None
+    return isinstance(error, LoadInterrupted) or is_outage(error)

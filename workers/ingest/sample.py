@@ -351,20 +351,23 @@ def _split(records: Records, text: bytes, first: int, *, whole: bool) -> Block:
 
 def _unreadable(block: Block, *, whole: bool) -> Iterator[str]:
     """Say which lines are no records, and how those are read that may be text within a cell."""
-    for reason, key in ((SWALLOWS, "cells_span_lines"), ("", "quote")):
-        lines = [(line, text) for line, why, text in block.faults if (why == SWALLOWS) == (reason == SWALLOWS)]
-        if not lines:
-            continue
-        line, text = lines[0]
-        shown = " ".join(text.decode("utf-8", "replace").split())[:60]
-        where = f'{many(len(lines), "line")}{"" if whole else " of the beginning"}, such as line {line} "{shown}"'
-        if key == "quote":
-            yield f"quote: {where}: a quotation mark opens a cell there and does not close it, and they are rejected"
-        else:
-            yield (
-                f"cells_span_lines: {where}: they look like rows, and stand within a quoted cell. They are rejected; "
-                "cells_span_lines = true takes them for the text of that cell"
-            )
+    where = "" if whole else " of the beginning"
+    if swallowed := [(line, text) for line, why, text in block.faults if why == SWALLOWS]:
+        yield (
+            f"cells_span_lines: {_lines_shown(swallowed, where)}: they look like rows, and stand within a quoted cell. "
+            "They are rejected; cells_span_lines = true takes them for the text of that cell"
+        )
+    if open_cells := [(line, text) for line, why, text in block.faults if why != SWALLOWS]:
+        yield (
+            f"quote: {_lines_shown(open_cells, where)}: a quotation mark opens a cell there and does not close it, and "
+            "they are rejected"
+        )
+
+
+def _lines_shown(lines: list[tuple[int, bytes]], where: str) -> str:
+    line, text = lines[0]
+    shown = " ".join(text.decode("utf-8", "replace").split())[:60]
+    return f'{many(len(lines), "line")}{where}, such as line {line} "{shown}"'
 
 
 def _usual_width(records: Records, block: Block) -> int:

@@ -20,7 +20,7 @@ from workers.ingest.cancellation import cancel_unless
 from workers.ingest.guess.guess import guess
 from workers.ingest.load import load
 from workers.ingest.mapping import parse
-from workers.ingest.outages import DEATHS_MAX, DIED, is_outage
+from workers.ingest.outages import DEATHS_MAX, DIED, is_interruption
 from workers.ingest.preview import Preview, Previewer
 from workers.provenance import standing
 from workers.provenance.undo import UndoneBefore, undo
@@ -76,7 +76,7 @@ class UploadRunner:
             except Cancelled:
                 values = ("cancelled", None, None, None)
             except BaseException as error:
-                if is_outage(error) or not isinstance(error, ItemIndexError):
+                if is_interruption(error) or not isinstance(error, ItemIndexError):
                     with suppress(psycopg.Error):
                         connection.execute(SQL.put_back, (upload.id, upload.attempt))
                     raise

@@ -1,6 +1,6 @@
 """What only all rows of a file say: whether a column that might be the id has no text twice, and which columns fill up.
 
-A sample cannot: the thousand first products of an export may be those without variants.
+A sample cannot: the first thousand products of an export may be those without variants.
 """
 
 from dataclasses import replace

@@ -6,14 +6,9 @@ from contextlib import contextmanager
 
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
-from workers.jobs.outages import store_at_fault
+from workers.jobs.outages import is_outage
 
 _AGAIN_SECONDS = 600.0
-
-
-def is_outage(error: Exception) -> bool:
-    """Return whether an error is the outage of a store, which the next row meets too."""
-    return store_at_fault(error) is not None
 
 
 def note_failed_row(subject: str, key: str, error: BaseException, log: Log) -> None:

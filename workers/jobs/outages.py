@@ -12,3 +12,8 @@ def store_at_fault(error: BaseException) -> str | None:
     if isinstance(error, StoreUnavailable):
         return error.store
     return "results" if is_host_fault(error) else None
+
+
+def is_outage(error: BaseException) -> bool:
+    """Return whether an error is the outage of a store: what is done next meets it too, and may succeed later."""
+    return store_at_fault(error) is not None

@@ -377,7 +377,7 @@ OUTAGES = {
     "a name that is not resolved": socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"),
     "no answer": TimeoutError(),
     "no folder for temporary files": FileNotFoundError(errno.ENOENT, "No usable temporary directory found"),
-    "a store that is away": StoreUnavailable("results"),
+    "a store that is unavailable": StoreUnavailable("results"),
 }
 
 

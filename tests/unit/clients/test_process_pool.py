@@ -1,4 +1,4 @@
-"""The Python client in a pool of processes: a refusal reaches the process that ordered the work, and the pool goes on."""
+"""The Python client in a pool of processes: a refusal reaches the process that ordered the work, and the pool continues."""
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
