@@ -281,7 +281,7 @@ TOOLS = (
         "with `job` alone. Brand plan; sustainability-rollup needs Institutional.",
         {
             "report": {"enum": [report.kind.name for report in REPORTS]},
-            "job": _text("Alone"),
+            "job": _text("Use alone"),
             **report_arguments(REPORTS),
         },
         report_call,
