@@ -253,8 +253,8 @@ def test_an_upload_that_nothing_was_begun_of_is_cancelled_at_once(settings: Sett
     assert execute(settings, "SELECT state, cancelled, attempt FROM uploads") == [("cancelled", False, 0)]
 
 
-ITEMS = 3_000
-"""Enough that their linking takes a while."""
+ITEMS = 20_000
+"""Enough that their linking takes several seconds: what a load is for is asked every second."""
 
 
 class Unwanted(Exception):
