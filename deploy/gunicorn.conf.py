@@ -2,15 +2,17 @@
 
 import importlib
 import os
-from typing import Any
 
-from edge.startup import check_role, checked_settings, watch_workers
+from gunicorn.arbiter import Arbiter
+
+from edge.startup import check_role, read_settings
+from edge.watchdog import watch_workers
 from shared.processes import imports_for_good, without_pandas
 from shared.settings.settings import convert, settings_or_exit
 from shared.telemetry.http_server import serve_metrics
 
 # Settings that must not be used end gunicorn here, with a line for each instead of a worker's traceback.
-_SETTINGS = settings_or_exit(checked_settings)
+_SETTINGS = settings_or_exit(read_settings)
 
 # Before gunicorn imports the worker class by itself, in the process from which its workers are forked.
 with imports_for_good():
@@ -28,19 +30,19 @@ backlog = 4096
 graceful_timeout = settings_or_exit(
     lambda: convert("EDGE_GRACEFUL_SECONDS", os.environ.get("EDGE_GRACEFUL_SECONDS", "60"), 60)
 )
-# The second net, for a worker that never began to beat; edge/startup.py ends the others within a second.
+# The second net, for a worker that never began to beat; edge/watchdog.py ends the others within a second.
 timeout = 40
 keepalive = 75
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - the heartbeat must not wait for a disk
 umask = 0o077
 
 
-def on_starting(server: Any) -> None:
+def on_starting(server: Arbiter) -> None:
     """Refuse to run with the rights of the schema's owner."""
     settings_or_exit(lambda: check_role(_SETTINGS))
 
 
-def when_ready(server: Any) -> None:
+def when_ready(server: Arbiter) -> None:
     """Serve the metrics of all processes, and watch the workers: the master is the one process without callers."""
     settings_or_exit(lambda: serve_metrics(_SETTINGS))
     watch_workers(server, _SETTINGS.heartbeat_file)

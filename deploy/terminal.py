@@ -1,14 +1,15 @@
 """Text for a terminal: templates of ours, filled in with text that is never read as markup.
 
 Names, rows and messages may hold escape sequences or what rich would take for markup. All that the command line prints
-comes through here; tests/laws/test_code.py checks that nothing bypasses it.
+comes through here; tests/laws/test_printed_text.py checks that nothing bypasses it.
 """
 
 from string import Formatter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
+from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
@@ -25,22 +26,23 @@ class Styled(NamedTuple):
 class SafeTable(Table):
     """A table whose cells are text, never markup."""
 
-    def add_row(self, *cells: Any, **options: Any) -> None:
+    def add_row(self, *cells: RenderableType | None, style: StyleType | None = None, end_section: bool = False) -> None:
         """Add a row of strings and Text; control characters in strings are escaped."""
-        super().add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in cells), **options)
+        shown = (Text(printable(cell)) if isinstance(cell, str) else cell for cell in cells)
+        super().add_row(*shown, style=style, end_section=end_section)
 
 
 class _SafeFormatter(Formatter):
     """Fills a template of ours with values of others."""
 
-    def format_field(self, value: Any, format_spec: str) -> str:
+    def format_field(self, value: object, format_spec: str) -> str:
         return safe(format(value, format_spec))
 
 
 class Terminal(Console):
     """A console that prints templates of ours, `say`, with values that are never read as markup."""
 
-    def say(self, template: str, *, soft_wrap: bool = False, **values: Any) -> None:
+    def say(self, template: str, *, soft_wrap: bool = False, **values: object) -> None:
         """Print a literal template, its `{names}` replaced by the values."""
         self.print(_SafeFormatter().vformat(template, (), values), soft_wrap=soft_wrap)
 

@@ -4,48 +4,56 @@ A rule says which credential and plan a route needs and what a call costs. Fixed
 middleware; where the cost depends on the request, the handler prepares, charges and responds.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from ipaddress import ip_network
 from typing import Any
 
 from aiohttp import web
 
 from edge import rules
-from edge.analytics import light_reads, reports
+from edge.analytics import light_reads, report_routes, weights
 from edge.analytics.prior_price import PriorPrice
 from edge.auth.middleware import Authentication
-from edge.bulk.routes import dataset_routes, export_routes, unrouted
+from edge.bulk.routes import dataset_routes, export_routes, unrouted_rules
 from edge.composition import Resources, Services
 from edge.dashboard import routes as dashboard
-from edge.docs.document import Document
-from edge.docs.files import Clients, OpenApiFiles, StaticFiles, install_commands
+from edge.dashboard.public_pages import public_routes
+from edge.dashboard.rendering import compile_templates
+from edge.docs.client_packages import Clients, install_commands
+from edge.docs.document import OpenApiDocument
 from edge.docs.guides import Guides
+from edge.docs.openapi_files import OpenApiFiles
 from edge.docs.pages import SCALAR_VERSION, Docs
 from edge.docs.problem_types import Errors
 from edge.docs.root import Root
+from edge.docs.static_files import StaticFiles
 from edge.docs.well_known import WellKnown
 from edge.events.routes import event_routes
 from edge.health import Health
+from edge.http.answer_keeping import answer_keeping
 from edge.http.middleware import chunked_framing, dot_segments, negotiation, preflight, trailing_slash
-from edge.http.parameters import validation
-from edge.http.problems import ProblemDetails
-from edge.http.representation import answer_keeping
+from edge.http.problem_details import ProblemDetails
 from edge.http.request_context import RequestContext
 from edge.http.routing import ANY, BODY_BYTES_MAX, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.routing import API_PATH as PREFIX
+from edge.http.validation import validation
 from edge.index import digital_link
 from edge.index import lists as index_lists
-from edge.index.lookup import BatchLookup, Lookup
+from edge.index.batch_lookup import BatchLookup
+from edge.index.lookup import Lookup
 from edge.index.resolve import Resolve, ResolveBatch, Resolver
-from edge.jobs.handlers import RESULT_PROBLEMS, Events, Jobs
+from edge.jobs.event_stream import JobEvents
+from edge.jobs.handlers import RESULT_PROBLEMS, Jobs
 from edge.mcp import handlers as mcp
 from edge.organizations import handlers as organizations
 from edge.organizations.handlers import OrganizationApi
-from edge.quota.billing import person_limit, rate_limit
+from edge.quota.billing import rate_limit
 from edge.quota.page import QuotaPage
+from edge.quota.person_limits import person_limit
 from edge.search.answers import Search
+from edge.search.suggestions import Suggest
 
-DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
+DOCUMENT: web.AppKey[OpenApiDocument] = web.AppKey("document", OpenApiDocument)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
 
 
@@ -74,11 +82,13 @@ def create_app(resources: Resources) -> web.Application:
         client_max_size=BODY_BYTES_MAX,
     )
     app.on_response_prepare.append(_hide_server)
+    app.on_startup.append(compile_templates)
+    app.cleanup_ctx.append(_running_schedules(services))
     app.on_shutdown.append(_close_streams(resources))
-    document = Document(settings)
+    document = OpenApiDocument(settings)
     listed = routes(services, document)
     listed += mcp.routes(listed, services, authentication)
-    register(app, listed, unrouted())
+    register(app, listed, unrouted_rules())
     document.describe(app, listed)
     app[DOCUMENT] = document
     app[SERVICES] = services
@@ -90,13 +100,14 @@ def describe(app: web.Application) -> dict[str, Any]:
     return app[DOCUMENT].as_dict()
 
 
-def routes(services: Services, document: Document) -> tuple[Route, ...]:
+def routes(services: Services, document: OpenApiDocument) -> tuple[Route, ...]:
     """Return every route of the edge with its rule: its credentials, its plan and its cost."""
     return (
         *_service_routes(services, document),
         *_free_routes(services),
         *_organization_routes(services),
         *_paid_routes(services),
+        *public_routes(services),
         *dashboard.routes(services),
         *dataset_routes(services),
         *export_routes(services),
@@ -104,7 +115,7 @@ def routes(services: Services, document: Document) -> tuple[Route, ...]:
     )
 
 
-def _service_routes(services: Services, document: Document) -> tuple[Route, ...]:
+def _service_routes(services: Services, document: OpenApiDocument) -> tuple[Route, ...]:
     settings, resources = services.settings, services.resources
     health = Health(resources)
     guides = Guides(install_commands(settings.base_url), services.origin)
@@ -126,7 +137,6 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
         *_static_files(StaticFiles()),
         Route("GET", f"{PREFIX}/errors", errors.list, Rule(name="errors", any_origin=True)),
         Route("GET", f"{PREFIX}/errors/{{slug}}", errors.show, Rule(name="errors", any_origin=True)),
-        Route("GET", "/", docs.home, Rule(name="home", any_origin=True), documented=False),
         Route("GET", f"{PREFIX}/", root.show, root_rule),
         Route("GET", PREFIX, root.show, root_rule, documented=False),
         Route("GET", f"{PREFIX}/quota", quota.show, Rule(name="quota", accepts=ANY, any_origin=True, offers=JSON)),
@@ -171,6 +181,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
     resolve_batch = ResolveBatch(resolver, resources.records, resources.version, services.billing)
     resolve_rule = rules.free("resolve", "invalid-identifier", "identifier-not-found", "iid-not-found", "iid-withdrawn")
     search = Search(services.search_answers)
+    suggest = Suggest(resources.search, services.suggestion_billing)
     return (
         Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, rules.free("lookup")),
         Route("GET", f"{PREFIX}/index/lookup", batch.list, rules.batch()),
@@ -178,6 +189,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/resolve", resolve.show, resolve_rule),
         Route("POST", f"{PREFIX}/index/resolve", resolve_batch.list_body, rules.resolve_batch()),
         Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search", "cursor-expired")),
+        Route("GET", f"{PREFIX}/index/suggest", suggest.show, rules.suggestions()),
         *index_lists.routes(resources.database, services.lists),
         *digital_link.routes(resolver, base_url, services.origin),
     )
@@ -192,7 +204,7 @@ def _organization_routes(services: Services) -> tuple[Route, ...]:
 def _paid_routes(services: Services) -> tuple[Route, ...]:
     resources, orders, serializer = services.resources, services.orders, services.job_serializer
     jobs = Jobs(orders, serializer, resources.results, services.lists, services.open_downloads)
-    events = Events(orders, serializer)
+    events = JobEvents(orders, serializer)
     prior = PriorPrice(resources.database, services.settings.base_url)
     reads = (services.price_history, prior, services.sustainability)
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))
@@ -200,7 +212,8 @@ def _paid_routes(services: Services) -> tuple[Route, ...]:
     result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *RESULT_PROBLEMS))
     return (
         *light_reads.routes(reads, resources.database, services.billing),
-        *reports.routes(services.reports, services.billing),
+        *report_routes.routes(services.reports, services.billing),
+        *weights.routes(services.weights, services.data_version),
         Route("GET", f"{PREFIX}/jobs", jobs.list, Rule(name="jobs", accepts=KEY_OR_BEARER)),
         Route("GET", f"{PREFIX}/jobs/{{id}}", jobs.show, job),
         Route("DELETE", f"{PREFIX}/jobs/{{id}}", jobs.cancel, cancel),
@@ -211,6 +224,16 @@ def _paid_routes(services: Services) -> tuple[Route, ...]:
 
 async def _hide_server(request: web.Request, response: web.StreamResponse) -> None:
     response.headers.pop("Server", None)  # aiohttp would send its version and Python's
+
+
+def _running_schedules(services: Services) -> Callable[[web.Application], AsyncIterator[None]]:
+    async def running(app: web.Application) -> AsyncIterator[None]:
+        schedules = dashboard.report_schedules(services)
+        schedules.start()
+        yield
+        await schedules.stop()
+
+    return running
 
 
 def _close_streams(resources: Resources) -> Callable[[web.Application], Awaitable[None]]:

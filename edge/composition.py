@@ -5,49 +5,65 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from edge.analytics.price_history import PriceHistory
-from edge.analytics.reports import ReportService
-from edge.analytics.sustainability import Sustainability
+from edge.analytics.report_service import ReportService
+from edge.analytics.sustainability import SustainabilityReads
+from edge.analytics.weights import WeightService
 from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
 from edge.bulk.data_credentials import DataCredentialService
-from edge.bulk.downloads import DownloadAllowance, FileResponder, LinkChecker, SignedUrls
-from edge.bulk.exports import ExportSerializer, ExportService
-from edge.bulk.iceberg import IcebergMetadata
-from edge.bulk.release_repository import ReleaseRepository, UrlSigner
+from edge.bulk.download_allowance import DownloadAllowance
+from edge.bulk.downloads import FileResponder
+from edge.bulk.export_serializer import ExportSerializer
+from edge.bulk.export_service import ExportService
+from edge.bulk.iceberg_metadata import IcebergMetadata
+from edge.bulk.release_documents import UrlSigner
+from edge.bulk.release_repository import ReleaseRepository
+from edge.bulk.signed_urls import LinkChecker, SignedUrls
 from edge.events.feed import EventFeed
+from edge.events.member_mails import MemberMailService
 from edge.events.watches import WatchService
 from edge.events.webhooks import WebhookService
+from edge.http.access_log import AccessLog
 from edge.http.answer_cache import AnswerCache
-from edge.http.lists import CursorSigner, Paginator
-from edge.http.request_context import AccessLog
+from edge.http.cursors import CursorSigner
+from edge.http.lists import Paginator
 from edge.http.routing import API_PATH
 from edge.index.identifiers import ResolutionCache, ResolutionReader
-from edge.index.lookup import RecordCache, RecordLoader
-from edge.jobs.service import JobOrders, JobSerializer, JobWaiters
+from edge.index.record import RecordCache, RecordLoader
+from edge.jobs.orders import JobOrders
+from edge.jobs.serializer import JobSerializer
+from edge.jobs.waiters import JobWaiters
 from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService
-from edge.quota.billing import Billing, PersonLimits
-from edge.quota.limiter import DegradedLimiter, RateLimiter
+from edge.quota.billing import Billing
+from edge.quota.degraded_limiter import DegradedLimiter
+from edge.quota.limiter import RateLimiter
 from edge.quota.open_downloads import OpenDownloads
+from edge.quota.person_limits import PersonLimits
+from edge.quota.request_log import RequestLog
 from edge.quota.stored_exports import StoredExports
-from edge.quota.suggestions import SuggestionLimits
-from edge.quota.usage import RequestLog, UsageRecorder
+from edge.quota.suggestions import SuggestionBilling
+from edge.quota.usage import UsageRecorder
+from edge.rules import SUGGESTIONS_PER_UNIT
 from edge.search.answers import SearchAnswers
-from edge.search.engine import ItemSearch, SearchEngine
+from edge.search.engine import SearchEngine
+from edge.search.item_search import ItemSearch
 from edge.startup import NEEDED
+from edge.storage.certificate_monitor import CertificateMonitor
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
 from edge.storage.idempotency import IdempotentActs
-from edge.storage.monitor import CertificateMonitor, PgListener, RunMarker, RuntimeMonitor
+from edge.storage.notices import PgListener
 from edge.storage.redis_client import RedisClient, SingleNodeClient
 from edge.storage.redis_cluster import ClusterClient
+from edge.storage.runtime_monitor import RunMarker, RuntimeMonitor
 from shared.objects.open import open_object_store
 from shared.redis.urls import is_cluster
 from shared.search import remote
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
-from shared.telemetry.log import Log, Stream
+from shared.telemetry.log import LineStream, Log
 from shared.telemetry.spans import Spans
 
 # Shorter than the workers' timeout, because a caller waits for the download.
@@ -63,7 +79,7 @@ class Resources:
     missing.
     """
 
-    def __init__(self, settings: Settings, stream: Stream | None = None) -> None:
+    def __init__(self, settings: Settings, stream: LineStream | None = None) -> None:
         settings.require(*NEEDED)
         self.settings = settings
         self.log = log = Log("edge", stream=stream, level=settings.log_level)
@@ -83,7 +99,7 @@ class Resources:
         )
 
         def accounts_changed(name: str) -> None:
-            credentials.changed(name)
+            credentials.take_notice(name)
             users.invalidate()
 
         signals = {"data_version": version.refresh, "search_index": search.refresh, "releases": answers.clear}
@@ -150,7 +166,7 @@ def _store(name: str, url: str, deadline_seconds: float, failover_seconds: float
 
 
 @asynccontextmanager
-async def opened(resources: Resources) -> AsyncIterator[Resources]:
+async def open_resources(resources: Resources) -> AsyncIterator[Resources]:
     """Open the resources, and close them again in the opposite order. No store has to be available for that."""
     async with AsyncExitStack() as stack:
         for close in (resources.spans.close, resources.access_log.close, resources.search.close):
@@ -194,17 +210,20 @@ class Services:
         self.lists = Paginator(cursors, self.data_version)
         self.billing = Billing(resources.limiter)
         self.person_limits = PersonLimits(resources.limiter, settings)
-        self.suggestion_limits = SuggestionLimits(resources.limiter)
+        self.suggestion_billing = SuggestionBilling(resources.limiter, self.billing, SUGGESTIONS_PER_UNIT)
         self.organizations = OrganizationService(database, settings)
         self.idempotent_acts = IdempotentActs(database, settings)
         self.search = ItemSearch(resources.search, resources.resolutions, version)
-        self.search_answers = SearchAnswers(self.search, cursors, settings.base_url)
+        self.search_answers = SearchAnswers(self.search, resources.records.find_many, cursors, settings.base_url)
         self.price_history = PriceHistory(database, settings.base_url)
-        self.sustainability = Sustainability(database, settings.base_url)
+        self.sustainability = SustainabilityReads(database, settings.base_url)
         self.orders = orders = JobOrders(database, resources.job_waiters, settings.jobs_waiting_max, resources.log)
         self.job_serializer = jobs = JobSerializer(settings.base_url, settings.problem_base_url)
         self.open_downloads = under_way = OpenDownloads()
-        self.reports = ReportService(database, version, orders, jobs, resources.results, cursors, under_way)
+        self.weights = WeightService(database)
+        self.reports = ReportService(
+            database, version, orders, jobs, resources.results, cursors, under_way, self.weights
+        )
         allowance = DownloadAllowance(resources.limiter, settings)
         self.downloads = FileResponder(resources.results, settings.x_accel_location, allowance, under_way)
         urls = SignedUrls(*settings.signing_secrets)
@@ -219,6 +238,7 @@ class Services:
         self.events = EventFeed(database, self.data_version)
         self.watches = WatchService(database)
         self.webhooks = WebhookService(database, settings)
+        self.mails = MemberMailService(database, settings)
 
     def data_version(self) -> int:
         """Return the data_version that this process serves."""

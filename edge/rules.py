@@ -1,18 +1,19 @@
 """The rules of the routes, by kind: which credential and plan each asks for, what it costs, how it may fail."""
 
-from edge.http.routing import ANY, BODY_BYTES_MAX, JSON, KEY, LISTS_BODY_BYTES_MAX, Price, Rule
-from shared.organizations.accounts import BRAND, INSTITUTIONAL
+from edge.http.routing import ANY, BODY_BYTES_MAX, JSON, KEY, LISTS_BODY_BYTES_MAX, Rule, RulePrice
+from shared.organizations.accounts import BRAND, FREE, INSTITUTIONAL
 
 BATCH = "lookup-batch"
 RESOLVE_BATCH = "resolve-batch"
 # A batch costs one unit for each so many identifiers that it starts.
 IIDS_PER_UNIT = 10
+SUGGESTIONS_PER_UNIT = 10
 # A paid read of one item.
 LIGHT_UNITS = 2
 FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", "range-not-satisfiable")
 
 
-def export(name: str, *problems: str, price: Price | None = None) -> Rule:
+def export(name: str, *problems: str, price: RulePrice | None = None) -> Rule:
     """The exports of an organization; only an order has a price, and a filter that may be long."""
     bound = BODY_BYTES_MAX if price is None else LISTS_BODY_BYTES_MAX
     return Rule(name=name, accepts=KEY, rank_min=INSTITUTIONAL, problems=problems, price=price, body_bytes_max=bound)
@@ -21,7 +22,7 @@ def export(name: str, *problems: str, price: Price | None = None) -> Rule:
 def light(name: str) -> Rule:
     """A paid read of one item, which the edge answers at once."""
     problems = ("iid-not-found", "iid-withdrawn", "not-acceptable")
-    return Rule(name=name, accepts=KEY, rank_min=BRAND, problems=problems, price=Price(LIGHT_UNITS))
+    return Rule(name=name, accepts=KEY, rank_min=BRAND, problems=problems, price=RulePrice(LIGHT_UNITS))
 
 
 def dataset(name: str, *problems: str) -> Rule:
@@ -39,17 +40,23 @@ def free(name: str, *problems: str) -> Rule:
     return Rule(name=name, accepts=ANY, units=1, any_origin=True, offers=JSON, problems=problems)
 
 
+def suggestions() -> Rule:
+    """Suggestions while a person types: any credential but the anonymous one, ten of them a unit."""
+    price = RulePrice(1, SUGGESTIONS_PER_UNIT, "suggestions")
+    return Rule(name="suggest", accepts=ANY, rank_min=FREE, any_origin=True, offers=JSON, price=price)
+
+
 def batch() -> Rule:
     """Many lookups in one call, as many as the plan allows."""
-    price = Price(1, IIDS_PER_UNIT, "IIDs")
+    price = RulePrice(1, IIDS_PER_UNIT, "IIDs")
     return _batch(BATCH, price)
 
 
 def resolve_batch() -> Rule:
     """Many identifiers in one call, as many as the plan allows IIDs."""
-    price = Price(1, IIDS_PER_UNIT, "identifiers")
+    price = RulePrice(1, IIDS_PER_UNIT, "identifiers")
     return _batch(RESOLVE_BATCH, price)
 
 
-def _batch(name: str, price: Price) -> Rule:
+def _batch(name: str, price: RulePrice) -> Rule:
     return Rule(name=name, accepts=KEY, rank_min=BRAND, offers=JSON, price=price, body_bytes_max=LISTS_BODY_BYTES_MAX)

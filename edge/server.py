@@ -1,10 +1,9 @@
-"""How gunicorn runs the edge: its worker, the runner that drains before it stops, the server with the fast path."""
+"""How gunicorn runs the edge: its worker, the server, and the runner that drains before it stops."""
 
 import asyncio
 import os
 import time
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 import pyarrow as pa
@@ -16,135 +15,14 @@ from aiohttp.worker import GunicornUVLoopWebWorker
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from edge.app import SERVICES, create_app
-from edge.composition import Resources, opened
-from edge.fast_path import LONGEST, Call, FastPath, recognized
-from edge.http.context import request_id_from
-from edge.http.problems import CONTENT_TYPE, Problem
+from edge.composition import Resources, open_resources
+from edge.connection import EdgeHandler
+from edge.fast_path.fast_path import FastPath
 from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
-from shared.telemetry.log import LineWriter, adopt_libraries
-
-_PARSER_PROBLEMS = {
-    400: (
-        "invalid-request",
-        "The request is not valid HTTP. In its URL, percent-encode spaces (%20) and characters outside ASCII (%C3%BC).",
-    ),
-    500: ("internal-error", "An unexpected error occurred."),
-    504: ("upstream-timeout", "A part of the service did not respond in time."),
-}
-
-
-class EdgeHandler(RequestHandler):
-    """One connection: the fast path, then aiohttp's protocol; what its parser refuses is a problem document."""
-
-    __slots__ = ("_call", "_errors_base", "_fast_path", "_held", "_trusted")
-
-    def __init__(
-        self,
-        manager: web.Server,
-        loop: asyncio.AbstractEventLoop,
-        fast_path: FastPath,
-        problem_base_url: str,
-        options: dict[str, Any],
-    ) -> None:
-        super().__init__(manager, loop=loop, **options)
-        self._fast_path = fast_path
-        self._errors_base = problem_base_url
-        self._call: Call | None = None
-        self._held = b""
-        self._trusted = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Use the fast path only for our own nginx, which connects over the unix socket: its X-Real-IP is trusted."""
-        super().connection_made(transport)
-        self._trusted = not isinstance(transport.get_extra_info("peername"), tuple)
-
-    def data_received(self, data: bytes) -> None:
-        """Answer here what memory has; give everything else to aiohttp."""
-        if self._request_in_progress and self._is_ours:
-            self._held += data  # a second request before the first is answered: it waits its turn
-        elif not (self._idle() and len(data) <= LONGEST and self._answered(data)):
-            super().data_received(data)
-
-    @property
-    def _is_ours(self) -> bool:
-        # On the fast path `_request_in_progress` is set while aiohttp's own task still waits for a message.
-        return self._waiter is not None and not self._messages
-
-    def _idle(self) -> bool:
-        return (
-            self._trusted
-            and self._waiter is not None
-            and not self._waiter.done()
-            and not self._messages
-            and not self._request_in_progress
-            and not self._close
-            and not self._force_close
-            and not self._fast_path.draining
-            and not self._held
-        )
-
-    def _answered(self, data: bytes) -> bool:
-        """Start to respond and return True, or return False if anything is unusual or not in memory."""
-        try:
-            request = recognized(data)
-            call = self._fast_path.call(request) if request is not None else None
-            if call is None:
-                return False
-            self._request_in_progress, self._call = True, call
-            self._fast_path.charge(call, partial(self._finish, call), lambda: self._decline(call, data))
-        except Exception as error:  # noqa: BLE001 - an earlier request may be what brought us here: it must not fail
-            self._fast_path.failed(error)
-            self._request_in_progress, self._call = False, None
-            return False
-        return True
-
-    def _decline(self, call: Call, data: bytes) -> None:
-        """Give a request that was begun here to aiohttp, with what came behind it."""
-        if self._call is not call:  # it has a response: a second one would be taken for that of the next request
-            return
-        self._request_in_progress, self._call = False, None
-        held, self._held = self._held, b""
-        if self.transport is not None:
-            super().data_received(data + held)
-
-    def _finish(self, call: Call, answer: bytes) -> None:
-        if self._call is not call:
-            return
-        self._request_in_progress, self._call = False, None
-        if self.transport is not None:
-            self.transport.write(answer)
-            self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
-        if self._handler_waiter is not None:  # a shutdown waits for this answer
-            self._handler_waiter.set_result(None)
-        if self._held:
-            held, self._held = self._held, b""
-            self.data_received(held)
-
-    def handle_error(
-        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
-    ) -> StreamResponse:
-        """Make the answer, and log an error of ours. The parser's message is left out, because it quotes the request.
-
-        Raises ConnectionError where a part of another answer was sent: this one would stand in the middle of it.
-        """
-        if exc is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            self.log_exception("Error handling request", exc_info=exc)
-        if request.writer.output_size > 0:
-            raise ConnectionError("a part of the answer was sent")
-        slug, detail = _PARSER_PROBLEMS.get(status, _PARSER_PROBLEMS[500])
-        problem, request_id = Problem(slug, detail), request_id_from(None)
-        response = web.Response(
-            status=problem.type.status,
-            reason=problem.type.title,
-            body=problem.document(self._errors_base, request_id),
-            content_type=CONTENT_TYPE,
-            headers={"Cache-Control": "no-store", "X-Request-Id": request_id},
-        )
-        response.force_close()
-        return response
-
+from shared.telemetry.line_writer import LineWriter
+from shared.telemetry.log import adopt_libraries
 
 # At its first conversion of values pyarrow looks for pandas. Where nothing keeps that from being imported, as
 # deploy/gunicorn.conf.py does, it takes up to a second, in which the first answer would block the event loop.
@@ -292,10 +170,10 @@ async def create_runner() -> web.AppRunner:
     adopt_libraries(resources.log)
     app = create_app(resources)
 
-    async def resources_open(app: web.Application) -> Any:
-        async with opened(resources):
+    async def hold_resources(app: web.Application) -> Any:
+        async with open_resources(resources):
             yield
         stderr.drain()
 
-    app.cleanup_ctx.append(resources_open)
+    app.cleanup_ctx.append(hold_resources)
     return DrainingRunner(app, resources)

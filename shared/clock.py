@@ -1,7 +1,7 @@
 """The one owner of wall-clock time in Python. Tests replace it; nothing else calls datetime.now()."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated
 
 from msgspec import Meta
@@ -14,11 +14,6 @@ Rfc3339 = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 def utc_now() -> datetime:
     """Return the present moment, in UTC."""
     return datetime.now(UTC)
-
-
-def month_after(month: date) -> date:
-    """Return the first day of the month after one that is given by its first day."""
-    return (month + timedelta(days=32)).replace(day=1)
 
 
 def rfc3339(moment: datetime) -> Rfc3339:

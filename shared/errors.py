@@ -1,7 +1,6 @@
 """Domain errors. They know nothing of HTTP; the edge gives each one a status, a slug and a public sentence."""
 
 import copyreg
-from typing import Any
 
 
 class CopyableError(Exception):
@@ -11,7 +10,7 @@ class CopyableError(Exception):
     process pool ends the pool.
     """
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
@@ -181,6 +180,13 @@ class BrandNotFound(JobRefused):
     def __init__(self, slug: str) -> None:
         super().__init__("brand-not-found", f"`{slug}` is not a known brand.")
         self.brand = slug
+
+
+class WeightsNotFound(JobRefused):
+    """An organization has no such table of weights, or no longer."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("weights-not-found", f"`{name}` is not a table of weights of your organization.")
 
 
 class CategoryNotFound(JobRefused):

@@ -1,4 +1,4 @@
-"""Text of others made safe: for a terminal by `printable`, for a log by `json_line`, as a file by `file_name`. Pure.
+"""Text of others made safe: for a terminal by `printable`, a log by `json_line`, a file by `file_name`, CSV. Pure.
 
 Names, rows, paths and messages may hold escape sequences that rewrite what an operator reads, line breaks that forge a
 line, and marks that turn the direction of writing. Each such character becomes its escape: `\\u001b`.
@@ -8,7 +8,6 @@ import base64
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -20,6 +19,9 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-
 _ENCODER = msgspec.json.Encoder()
 FORMULA_STARTS = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 """What a spreadsheet runs a cell of CSV as a formula for, also in the full width of Chinese and Japanese keyboards."""
+FORMULA_PREFIX = "'"
+"""What makes such a cell the text that it is."""
+_FORMULA_STARTS = tuple(FORMULA_STARTS)
 FILE_NAME_CHARACTERS_MAX = 200
 
 
@@ -33,7 +35,12 @@ def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
-def isolated(name: str) -> str:
+def without_formula(text: str) -> str:
+    """Return a text for a cell of CSV that no spreadsheet takes for a formula."""
+    return f"{FORMULA_PREFIX}{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def isolate(name: str) -> str:
     """Return a name for use within a sentence: between the marks U+2068 and U+2069 if it runs from right to left.
 
     Without them the words and figures beside it would change places with it (Unicode Standard Annex 9). In HTML the
@@ -42,7 +49,7 @@ def isolated(name: str) -> str:
     return f"\u2068{name}\u2069" if _RIGHT_TO_LEFT.search(name) else name
 
 
-def json_line(members: Mapping[str, Any]) -> bytes:
+def json_line(members: Mapping[str, object]) -> bytes:
     """Encode one line of a log, line break included: JSON without a character that a terminal would act on."""
     try:
         encoded = _ENCODER.encode(members)

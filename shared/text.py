@@ -41,6 +41,7 @@ _POINTED_OR_ALIKE = re.compile("[\u0591-\uabff]")
 # Of ASCII text: lower case, and a space for whatever separates words, which apostrophes do not.
 _ASCII_WORDS = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(256)).encode("latin-1")
 _ASCII_APOSTROPHES = b"'`"
+_ASCII_DIGITS = frozenset("0123456789")
 _FIRST_UNSPACED = "\u0e00"
 _STARTS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 ACCENT = re.compile("[\u0300-\u036f]+")
@@ -85,7 +86,7 @@ def in_ascii(figure: str) -> str:
     return figure if figure.isascii() else figure.translate(_FIGURE)
 
 
-def unpointed(text: str) -> str:
+def without_points(text: str) -> str:
     """Return a text without the points of Hebrew and Arabic, its letters and digits as they are written most often."""
     return _POINTS.sub("", text).translate(_ALIKE) if _POINTED_OR_ALIKE.search(text) else text
 
@@ -108,6 +109,8 @@ def indexed_words(text: str) -> list[str]:
 
 def query_words(text: str) -> list[str]:
     """Return the words that a query asks for, each once; without spaces the pairs, or a single character."""
+    if text.isascii():
+        return list(dict.fromkeys(indexed_words(text)))
     words: list[str] = []
     for run in _runs(text):
         if is_unspaced(run):
@@ -135,7 +138,9 @@ def stems(words: list[str]) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    return _stemmer().analyze(word)[0]
+    """Return the stem of a word, as the stemmed fields hold it."""
+    # The stemmer removes endings of letters alone: models, of which each name has its own, need not be asked for.
+    return word if word[-1:] in _ASCII_DIGITS else _stemmer().analyze(word)[0]
 
 
 @lru_cache(maxsize=1)
@@ -144,7 +149,7 @@ def _stemmer() -> tantivy.TextAnalyzer:
 
 
 def _runs(text: str) -> list[str]:
-    return _RUN.findall(unpointed(fold(_INVISIBLE.sub("", text))))
+    return _RUN.findall(without_points(fold(_INVISIBLE.sub("", text))))
 
 
 def _pairs(characters: list[str]) -> list[str]:

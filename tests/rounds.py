@@ -1,8 +1,8 @@
 """`make rounds`: a short round of every program of the tests, so that none of them stops working unseen.
 
 A round shows that a program still runs and that its checks hold on small data; how fast something is, it cannot tell on a
-busy machine. `make truth`, `make drill`, `make hostile`, `make sabotage`, `make judge`, `make bench` and `make load` run
-them at length. A law test compares this list with the programs that there are.
+busy machine. `make truth`, `make drill`, `make hostile`, `make sabotage`, `make mutants`, `make judge`, `make bench` and
+`make load` run them at length. A law test compares this list with the programs that there are.
 
 Exit code 1: a round failed, or took longer than ten minutes. Hosts of their own need root: without it their rounds are
 left out, but not in CI.
@@ -17,8 +17,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from tests.drills.network import obstacle
-from tests.judges import tools
+from tests.assurance.drills.network import obstacle
+from tests.assurance.judges import tools
 
 _PROJECT = Path(__file__).parents[1]
 _SECONDS_MAX = 600.0
@@ -43,40 +43,71 @@ def _only(names: tuple[str, ...]) -> list[str]:
 
 
 def _perf(name: str, *options: str) -> list[str]:
-    return [f"tests.perf.{name}", *options]
+    return [f"tests.assurance.perf.{name}", *options]
 
 
 _SMALL = ("--items", "500", "--observations", "20000", "--rounds", "1")
-_BRIEF = str(_PROJECT / "tests" / "perf" / "load" / "scenarios" / "brief.toml")
+_BRIEF = str(_PROJECT / "tests" / "assurance" / "perf" / "load" / "scenarios" / "brief.toml")
 # Stands for a folder of the round's own.
 _INVENTED = "{scratch}/invented"
 # The longest first: that they end together. How long callers wait under load, and what a lookup by barcode costs beside one
 # by IID, is measured at length: a busy machine could not tell.
 ROUNDS: dict[str, list[str]] = {
-    "outages": ["tests.drills", "outages", "--bucket", "--seconds", "2", "--pause", "0.3", *_only(_FAULTS)],
-    "truth": ["tests.truth", "--questions", "1"],
-    "hostile": ["tests.hostile.run", "--cases", "300", "--examples", "3", "--phases", "examples,fuzzing,stateful"],
-    "first calls": ["tests.judges.first_calls"],
-    "jobs": ["tests.drills", "jobs", "--jobs", "16", "--kills", "8", "--minutes", "5"],
+    "outages": ["tests.assurance.drills", "outages", "--bucket", "--seconds", "2", "--pause", "0.3", *_only(_FAULTS)],
+    # The clone's own data: a folder that is not there.
+    "truth": ["tests.assurance.truth", "--questions", "1", "--food-prices-from", "2021", "--data", "{scratch}/none"],
+    "hostile": [
+        "tests.assurance.hostile.run",
+        "--cases",
+        "300",
+        "--examples",
+        "3",
+        "--phases",
+        "examples,fuzzing,stateful",
+    ],
+    "first calls": ["tests.assurance.judges.first_calls"],
+    "jobs": ["tests.assurance.drills", "jobs", "--jobs", "16", "--kills", "8", "--minutes", "5"],
     "capacity": _perf(
         "capacity_bench", "--items", "4000", "--observations", "20000", "--calls", "200", "--rounds", "1"
     ),
-    "sabotage": ["tests.sabotage.run", "--only", "cursors are not signed"],
-    "overload": ["tests.drills", "overload", "--seconds", "1", "--rounds", "1", "--ratio-max", "0", *_only(_ATTACKS)],
-    "partition": ["tests.drills", "partition", "--jobs", "8", "--seconds", "3", "--minutes", "4"],
-    "hosts": ["tests.drills", "hosts", "--minutes", "4"],
-    "restore": ["tests.drills", "restore", "--moments", "2"],
-    "night": ["tests.drills", "night"],
-    "webhooks": ["tests.drills", "webhooks", "--events", "60", "--receivers", "5", "--kills", "3", "--minutes", "4"],
-    "pages": ["tests.judges.pages", "--only", "/v1/docs/reference", "--no-performance"],
-    "load": ["tests.perf.load", _BRIEF, "--report", "{scratch}/load.html"],
+    "sabotage": ["tests.assurance.sabotage.run", "--only", "cursors are not signed"],
+    "mutants": ["tests.assurance.sabotage.mutants", "--only", "quota", "--sample", "1", "--least", "0"],
+    "overload": [
+        "tests.assurance.drills",
+        "overload",
+        "--seconds",
+        "1",
+        "--rounds",
+        "1",
+        "--ratio-max",
+        "0",
+        *_only(_ATTACKS),
+    ],
+    "partition": ["tests.assurance.drills", "partition", "--jobs", "8", "--seconds", "3", "--minutes", "4"],
+    "hosts": ["tests.assurance.drills", "hosts", "--minutes", "4"],
+    "restore": ["tests.assurance.drills", "restore", "--moments", "2"],
+    "night": ["tests.assurance.drills", "night"],
+    "webhooks": [
+        "tests.assurance.drills",
+        "webhooks",
+        "--events",
+        "60",
+        "--receivers",
+        "5",
+        "--kills",
+        "3",
+        "--minutes",
+        "4",
+    ],
+    "pages": ["tests.assurance.judges.pages", "--only", "/v1/docs/reference", "--no-performance"],
+    "load": ["tests.assurance.perf.load", _BRIEF, "--report", "{scratch}/load.html"],
     "bench": _perf("bench", "--requests", "200", "--rounds", "1"),
     "exports": _perf("export_bench", *_SMALL),
     "forms": _perf("forms_bench", "--rows", "2000"),
     "scale": _perf("scale_bench", "--observations", "15000", "--per-item", "5"),
-    **{judge: ["tests.judges.run", "--only", judge] for judge in sorted(tools.ALL.keys() - {"readers"})},
-    "matching": ["tests.judges.matching", "service", _INVENTED],
-    "matching peers": ["tests.judges.matching", "peers", _INVENTED],
+    **{judge: ["tests.assurance.judges.run", "--brief", "--only", judge] for judge in sorted(tools.ALL)},
+    "matching": ["tests.assurance.judges.matching", "service", _INVENTED],
+    "matching peers": ["tests.assurance.judges.matching", "peers", _INVENTED],
     "resolve": _perf("resolve_bench", "--requests", "200", "--rounds", "1", "--ratio-max", "0"),
     "loads": _perf("ingest_bench", *_SMALL),
     "reports": _perf("reports_bench", "--items", "3000", "--observations", "30000", "--rounds", "1"),
@@ -89,7 +120,7 @@ ROUNDS: dict[str, list[str]] = {
     "sizing": _perf("sizing", "--json"),
 }
 # What writes the files that a round reads.
-_BEFORE = {name: ["tests.judges.matching", "invented", _INVENTED] for name in ("matching", "matching peers")}
+_BEFORE = {name: ["tests.assurance.judges.matching", "invented", _INVENTED] for name in ("matching", "matching peers")}
 _OF_HOSTS = {"partition", "hosts"}
 _VARIABLES = {"jobs": {"LEASE_TTL_SECONDS": "4"}}
 

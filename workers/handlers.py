@@ -1,12 +1,14 @@
 """Which handler does which kind of job: the only place that names them all."""
 
 from shared.jobs.contract import EXPORT, EXPORT_PART, RELEASE, SEARCH_INDEX
-from workers.analytics.reports.publish import COMPUTATIONS, Replica, ReportHandler
+from workers.analytics.reports.publish import COMPUTATIONS, ReportHandler
+from workers.analytics.reports.replica import Replica
 from workers.bulk.build_release import build_release
-from workers.bulk.exports import ExportHandler, part_handler
-from workers.jobs.context import Services
+from workers.bulk.export_part import part_handler
+from workers.bulk.exports import ExportHandler
 from workers.jobs.job_handler import Handlers, RowResultHandler
-from workers.search import build as search
+from workers.jobs.services import Services
+from workers.search import job as search
 
 
 def job_handlers(services: Services) -> Handlers:

@@ -5,11 +5,11 @@ import gc
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from billiard import current_process
 from celery import signals
 from celery.utils.nodenames import default_nodename, host_format
+from celery.worker import WorkController
 from celery.worker.consumer import Consumer
 from threadpoolctl import threadpool_limits
 
@@ -20,93 +20,14 @@ from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
 from shared.telemetry.log import Log, adopt_libraries
 from workers.events.webhooks import deliver
-from workers.jobs.app import REASONS, UNREADABLE, celery_app, refused
-from workers.jobs.context import Services, build_services
+from workers.jobs.app import celery_app
+from workers.jobs.consumer import JobConsumer
 from workers.jobs.job_handler import Handlers
+from workers.jobs.kombu_redis import REASONS
 from workers.jobs.progress import WorkerProgress, beat_until_end, watch
 from workers.jobs.runner import JobRunner
+from workers.jobs.services import Services, build_services
 from workers.jobs.startup import settings_at_start
-
-# Celery's consumer, made to survive any message: one that it cannot read is refused, counted and never quoted.
-
-
-_TURN_SECONDS = 1.0
-
-
-# Options that no task of ours has. Celery reads some of them only after it has taken a place in its pool, and
-# an error there keeps the place for ever.
-_NEVER_SENT = ("eta", "expires", "timelimit")
-
-
-def _asks_for_more(headers: Any) -> bool:
-    given = headers if isinstance(headers, dict) else {}
-    return any(given.get(name) not in (None, [None, None]) for name in _NEVER_SENT)
-
-
-class JobConsumer(Consumer):  # type: ignore[misc]
-    """Refuses messages that Celery would log whole or that would end the worker process; notes that its loop turns.
-
-    A refused message is not a lost job: the job's row stays, and the dispatcher sends another message for it.
-    """
-
-    def __init__(self, *arguments: Any, progress: WorkerProgress, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._progress = progress
-        self._celery_loop: Callable[..., None] = self.loop  # type: ignore[has-type]
-        self.loop = self._turning_loop
-
-    def _turning_loop(self, *arguments: Any) -> None:
-        self._progress.turned()
-        timer = self.hub.timer.call_repeatedly(_TURN_SECONDS, self._progress.turned)
-        try:
-            self._celery_loop(*arguments)
-        finally:
-            timer.cancel()
-            self._progress.left_loop()
-
-    def create_task_handler(self, *arguments: Any, **options: Any) -> Callable[[Any], Any]:
-        """Return the handler of a received message; it raises for a lost broker only."""
-        handle = super().create_task_handler(*arguments, **options)
-
-        def handled(message: Any) -> Any:
-            if _asks_for_more(message.headers):
-                return self._refuse(message, "invalid-task", None)
-            try:
-                return handle(message)
-            except UNREADABLE as error:
-                self._refuse(message, "unreadable", error)
-            except self.connection_errors:
-                raise
-            except Exception as error:  # noqa: BLE001 - any content of a message must leave the worker alive
-                self._refuse(message, "unreadable", error)
-
-        return handled
-
-    def on_unknown_message(self, body: Any, message: Any) -> None:
-        """Refuse a message that is no task."""
-        self._refuse(message, "no-task", None)
-
-    def on_unknown_task(self, body: Any, message: Any, exc: BaseException) -> None:
-        """Refuse a task that we do not have."""
-        self._refuse(message, "unknown-task", None)
-
-    def on_invalid_task(self, body: Any, message: Any, exc: BaseException) -> None:
-        """Refuse a task with arguments or a content type that we do not take."""
-        self._refuse(message, "invalid-task", exc)
-
-    def on_decode_error(self, message: Any, exc: BaseException) -> None:
-        """Refuse a message whose body is not what its headers say."""
-        self._refuse(message, "unreadable", exc)
-
-    def _refuse(self, message: Any, reason: str, error: BaseException | None) -> None:
-        body = message.body if isinstance(message.body, bytes | str | memoryview) else b""
-        refused(reason, error, len(body))
-        if not message.acknowledged:
-            message.reject()
-
-
-# A worker: a Celery process whose pool processes take jobs under leases and run them.
-
 
 # Longer than the pauses of a busy queue; a worker that has nothing to do gives its place at the server back.
 _IDLE_CONNECTION_SECONDS = 300.0
@@ -152,7 +73,7 @@ class Worker:
         worker.start()
         return worker.exitcode or 0
 
-    def set_up_logging(self, **given: Any) -> None:
+    def set_up_logging(self, **given: object) -> None:
         """Write Celery's log records as JSON lines; LOG_LEVEL decides which. Celery then configures no logging."""
         adopt_libraries(Log("worker", level=self._settings.log_level))
 
@@ -161,11 +82,11 @@ class Worker:
         self._runner.execute(job_id)
 
     def _deliver(self, _: str) -> None:
-        """Send what is due to webhooks; the dispatcher sends another message while something is left."""
+        """Send due events to webhooks; the dispatcher sends another message while events are left."""
         assert self._runner is not None
         self._runner.unless_unavailable(lambda _: deliver(self._settings, _DELIVERY_SECONDS), "")
 
-    def _watch(self, sender: Any, **given: Any) -> None:
+    def _watch(self, sender: Consumer, **given: object) -> None:
         """Serve metrics and health, and watch the pool, in the main process, which runs no jobs.
 
         `sender` is the consumer; it is ready again after each loss of the broker, and is watched once.
@@ -177,7 +98,7 @@ class Worker:
         watch(self._progress, lambda: _pool_of(sender.controller), self._settings.heartbeat_file)
         Log("worker", level=self._settings.log_level).info("started", revision=self._settings.revision)
 
-    def _begin_process(self, **given: Any) -> None:
+    def _begin_process(self, **given: object) -> None:
         # There is a process for each core: threads of numpy's would wait for those of the other processes, and a price
         # index of 900 days then takes three times as long.
         threadpool_limits(limits=1)
@@ -187,7 +108,7 @@ class Worker:
         beat_until_end(self._progress, current_process().index)
         metrics.processes.labels("worker", self._settings.revision).set(1)
 
-    def _end_process(self, **given: Any) -> None:
+    def _end_process(self, **given: object) -> None:
         metrics.processes.labels("worker", self._settings.revision).set(0)
         if self._runner is not None:
             self._runner.close()
@@ -195,7 +116,7 @@ class Worker:
             self._services.spans.close()
 
 
-def _pool_of(worker: Any) -> list[tuple[int, int]]:
+def _pool_of(worker: WorkController) -> list[tuple[int, int]]:
     return [(process.index, process.pid) for process in list(worker.pool._pool._pool) if process.pid is not None]
 
 
@@ -211,7 +132,7 @@ def handlers_of(queues: str | None) -> Callable[[Services], Handlers] | None:
 def main(handlers: Callable[[Services], Handlers] | None = None) -> None:
     """Run a worker with the settings of the environment and the arguments of the command line.
 
-    Without handlers of its own it has those of its queues.
+    `handlers` default to those of its queues.
     """
     parser = argparse.ArgumentParser(prog="python -m workers", description=__doc__)
     parser.add_argument("-Q", dest="queues", help="queues, separated by commas; all unless given")
@@ -221,7 +142,7 @@ def main(handlers: Callable[[Services], Handlers] | None = None) -> None:
     handlers = handlers or handlers_of(given.queues)
     if handlers is not None:
         without_pandas()
-    gc.freeze()  # what is imported stays: no collection, in no process of the pool, needs to look at it
+    gc.freeze()  # imported modules stay: no collection, in no process of the pool, needs to look at them
     sys.exit(Worker(_settings_of(given.queues), handlers).run(given.queues, given.processes, given.name))
 
 

@@ -15,21 +15,20 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from deploy.ctl.console import count_in_directory, json_option, report, show
-from deploy.local.backup_bucket import Bucket
+from deploy.local.backup_bucket import BackupBucket
 from deploy.local.backups import (
     SQL,
     BackupError,
+    BackupSource,
     Base,
-    Source,
     Timeline,
     choose,
-    explained,
+    explain,
     program,
-    recovered,
-    refuse_in_use,
     timelines,
 )
-from deploy.local.backups import restore as restored
+from deploy.local.restore import recover, refuse_in_use
+from deploy.local.restore import restore as restored
 from shared.clock import utc_now
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
@@ -41,7 +40,7 @@ _LOOK_SECONDS = 60.0
 _COPY_SECONDS = 3.0
 
 
-class Moment(click.ParamType[datetime.datetime]):
+class MomentParameter(click.ParamType[datetime.datetime]):
     """A moment in UTC, to the second or finer."""
 
     name = "moment"
@@ -76,14 +75,14 @@ def run() -> None:
     """Receive the log and take base backups until stopped; delete old ones, and test the newest one each week."""
     settings, log = Settings.from_environment(), Log("backup")
     count_in_directory(settings)
-    source = Source(settings.backup_database_url, settings.backup_dir)
+    source = BackupSource(settings.backup_database_url, settings.backup_dir)
     serve_metrics(settings)
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stopping.set())
     receiver = source.receiver(settings.backup_dir / "receiver.log")
     receiver.start()
-    bucket = Bucket(settings) if settings.backup_bucket else None
+    bucket = BackupBucket(settings) if settings.backup_bucket else None
     threading.Thread(target=_keep, args=(settings, bucket, log, stopping), name="keeper", daemon=True).start()
     if bucket is not None:
         copying = (bucket, source, log, stopping)
@@ -104,7 +103,7 @@ def run() -> None:
         receiver.stop()
 
 
-def _copy(bucket: Bucket, source: Source, log: Log, stopping: threading.Event) -> None:
+def _copy(bucket: BackupBucket, source: BackupSource, log: Log, stopping: threading.Event) -> None:
     """Send the log to the bucket as it is received; what fails is sent again."""
     while not stopping.wait(_COPY_SECONDS):
         try:
@@ -118,11 +117,11 @@ def _copy(bucket: Bucket, source: Source, log: Log, stopping: threading.Event) -
             log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
 
 
-def _keep(settings: Settings, bucket: Bucket | None, log: Log, stopping: threading.Event) -> None:
+def _keep(settings: Settings, bucket: BackupBucket | None, log: Log, stopping: threading.Event) -> None:
     """Take, delete and try base backups when each is due; a failure is logged and tried again."""
     while not stopping.is_set():
         try:
-            source = Source(settings.backup_database_url, settings.backup_dir)
+            source = BackupSource(settings.backup_database_url, settings.backup_dir)
             bases = source.timeline.bases()
             hours = (source.moment() - bases[-1].moment).total_seconds() / 3600 if bases else None
             if hours is None or hours >= settings.backup_interval_hours:
@@ -138,7 +137,7 @@ def _keep(settings: Settings, bucket: Bucket | None, log: Log, stopping: threadi
                 )
             metrics.backup_taken_seconds.set(bases[-1].moment.timestamp())
             if (utc_now().timestamp() - source.timeline.tried_at()) / 3600 >= settings.backup_check_hours:
-                log.info("backup-restored", **verified(settings, source.timeline.cluster))
+                log.info("backup-restored", **verify_newest(settings, source.timeline.cluster))
             metrics.backup_restored_seconds.set(source.timeline.tried_at())
         except (BackupError, psycopg.Error, OSError) as error:
             log.error("backup-failed", error=str(error))
@@ -152,7 +151,7 @@ def _keep(settings: Settings, bucket: Bucket | None, log: Log, stopping: threadi
 def take() -> None:
     """Take a base backup now; a restore replays the log from the newest base backup before its target time."""
     settings = Settings.from_environment()
-    base = Source(settings.backup_database_url, settings.backup_dir).take()
+    base = BackupSource(settings.backup_database_url, settings.backup_dir).take()
     report("took {path}", path=str(base.path), moment=base.moment.isoformat())
 
 
@@ -162,7 +161,7 @@ def list_() -> None:
     """List the base backups, the latest moment to which each can be restored, and whether loads are there then."""
     rows = []
     for timeline in timelines(Settings.from_environment().backup_dir):
-        received = timeline.received()
+        received = timeline.received_until()
         for base in timeline.bases():
             until = max(received or base.moment, base.moment)
             holds = "" if timeline.is_empty else "loads"
@@ -177,53 +176,57 @@ def list_() -> None:
 def verify(cluster: str | None) -> None:
     """Test the newest backup: check its files against their manifest, restore it to a temporary directory, and read
     it."""
-    found = verified(Settings.from_environment(), cluster)
+    found = verify_newest(Settings.from_environment(), cluster)
     report("restored data_version {data_version} of {moment}", **found)
 
 
-def verified(settings: Settings, cluster: str | None) -> dict[str, object]:
+def verify_newest(settings: Settings, cluster: str | None) -> dict[str, object]:
     """Restore the newest backup into a directory that is deleted afterwards; return what it holds.
 
     Of several clusters it is that of `choose`. Raises BackupError. A success is written down: its age is a metric.
     """
     with _root(settings, settings.backup_dir / "check", None, cluster) as root:
         timeline, base = choose(root, None, cluster)
-        found = _verified(settings, root, timeline, base)
+        found = _verify(settings, root, timeline, base)
     Timeline(settings.backup_dir / timeline.folder.name).note_tried()
     return found
 
 
 @contextmanager
 def _root(settings: Settings, beside: Path, to: datetime.datetime | None, cluster: str | None) -> Iterator[Path]:
-    """Return where the backups for a moment are: BACKUP_DIR, or what is fetched from the bucket."""
+    """Return where the backups for a moment are: BACKUP_DIR, or a copy fetched from the bucket."""
     if not settings.backup_bucket:
         yield settings.backup_dir
         return
-    with Bucket(settings).fetched(beside, to, cluster) as root:
+    with BackupBucket(settings).fetch(beside, to, cluster) as root:
         yield root
 
 
-def _verified(settings: Settings, root: Path, timeline: Timeline, base: Base) -> dict[str, object]:
+def _verify(settings: Settings, root: Path, timeline: Timeline, base: Base) -> dict[str, object]:
     done = subprocess.run(
         [program("pg_verifybackup"), "--quiet", str(base.path)], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise BackupError(explained(done.stderr, f"{base.path} is damaged"))
+        raise BackupError(explain(done.stderr, f"{base.path} is damaged"))
     named = conninfo_to_dict(settings.backup_database_url)
     with tempfile.TemporaryDirectory(prefix="check-", dir=root) as name:
-        with recovered(timeline, base, Path(name) / "data", None) as sockets:
+        with recover(timeline, base, Path(name) / "data", None) as sockets:
             named.update(host=str(sockets), port="5432", password=None)
             with psycopg.connect(make_conninfo("", **named)) as connection:
                 [(owner,)] = connection.execute(SQL.owner).fetchall()
             with psycopg.connect(make_conninfo("", **{**named, "user": owner})) as connection:
                 [(version, count)] = connection.execute(SQL.newest).fetchall()
-    return {"data_version": version, "data_versions": count, "moment": (timeline.received() or base.moment).isoformat()}
+    return {
+        "data_version": version,
+        "data_versions": count,
+        "moment": (timeline.received_until() or base.moment).isoformat(),
+    }
 
 
 @click.command(
     "restore", epilog="Example: itemindex restore --to 2026-11-20T14:03:05Z --into /var/lib/postgresql/18/main"
 )
-@click.option("--to", type=Moment(), default=None, help="Time in UTC; default: the last commit received.")
+@click.option("--to", type=MomentParameter(), default=None, help="Time in UTC; default: the last commit received.")
 @click.option(
     "--into",
     required=True,

@@ -1,71 +1,33 @@
-"""How the command line looks and reads: one terminal, tables, verdicts, numbers among options, the stack's settings."""
+"""How the command line prints: one terminal, tables, sentences or JSON; and which stack a command is for."""
 
 import json
-import math
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-from psycopg.rows import dict_row
+from click.decorators import FC
+from psycopg.rows import DictRow, dict_row
 from rich.text import Text
 
 from deploy.local.paths import Paths, default_data_dir
-from deploy.local.process import settings_of
+from deploy.local.running_stack import settings_of
 from deploy.terminal import SafeTable, Styled, Terminal
 from shared.clock import rfc3339
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
-from shared.index.iid import canonical_iid
 from shared.printable import printable
 from shared.settings.settings import Settings
-
-# Numbers among the options of commands.
-
-
-class FiniteRange(click.FloatRange):
-    """A number from a range. Infinity is above every bound that is not there, and NaN passes every comparison."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; refuse one that is not finite, and what is none."""
-        try:
-            finite = math.isfinite(float(value))
-        except ValueError:
-            finite = False
-        if not finite:
-            self.fail(f"{value} is not a finite number.", param, ctx)
-        return float(super().convert(value, param, ctx))
-
-    def _describe_range(self) -> str:
-        """Return the range as the help shows it; nothing where it has no bounds, which click would show as `None`."""
-        return "" if self.min is None and self.max is None else super()._describe_range()
-
-
-class Iid(click.ParamType[str]):
-    """An IID in any spelling, made canonical."""
-
-    name = "iid"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the canonical IID; refuse what is none."""
-        return canonical_iid(value) or self.fail("an IID is `IID-` and groups of letters and digits", param, ctx)
-
-
-# How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here.
-
-
-OPERATOR = "an operator"
-"""The actor that the audit log names for changes by the command line."""
 
 # Into a pipe or a file there is no edge to fold at: an id that is broken over lines cannot be copied.
 console = Terminal(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 200)
 errors = Terminal(stderr=True, highlight=False, emoji=False)
 
 
-def _keep(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+def _keep(ctx: click.Context, option: click.Parameter, value: object) -> None:
     """Keep an option's value for where it is needed, instead of passing it through every command."""
     ctx.meta[str(option.name)] = value
 
@@ -82,10 +44,9 @@ data_dir_option = click.option(
 )
 reason_option = click.option("--reason", help="Reason, stored with the event.")
 json_option = click.option("--json", is_flag=True, callback=_keep, expose_value=False, help="Print JSON, for programs.")
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def stored(function: Function) -> Function:
+def store_options(function: FC) -> FC:
     """Give a command that reads the stores the options for where they are and for how it prints."""
     return data_dir_option(json_option(function))
 
@@ -102,7 +63,7 @@ def data_dir() -> Path:
     return named
 
 
-def limit_option(default: int, most: int = 10_000) -> Callable[[Function], Function]:
+def limit_option(default: int, most: int = 10_000) -> Callable[[FC], FC]:
     """Return the option of a list that is read from its newest entry."""
     kind = click.IntRange(1, most)
     return click.option("--limit", default=default, type=kind, help="Maximum number of entries.")
@@ -112,11 +73,11 @@ def table(
     group: click.Group,
     name: str,
     query: str,
-    *parameters: Callable[[Function], Function],
+    *parameters: Callable[[Callable[..., None]], Callable[..., None]],
     title: str,
     text: str,
     example: str,
-    values: Callable[..., Iterable[Any]] = lambda connection: (),
+    values: Callable[..., Iterable[object]] = lambda connection: (),
     brief: tuple[str, ...] = (),
     one: tuple[str, type | click.ParamType[Any], str] | None = None,
 ) -> None:
@@ -142,7 +103,7 @@ def table(
                     rows = [{"what": column, "value": value} for column, value in rows[0].items()]
         show(rows, title=title)
 
-    command = stored(list_rows)
+    command: Callable[..., None] = store_options(list_rows)
     if one is not None:
         command = click.argument("named", metavar=f"[{one[0]}]", type=one[1], required=False)(command)
     for parameter in reversed(parameters):
@@ -150,7 +111,7 @@ def table(
     group.command(name, help=text, epilog=f"Example: {example}")(command)
 
 
-def rows_of(connection: Connection, query: str, *values: Any) -> list[dict[str, Any]]:
+def rows_of(connection: Connection, query: str, *values: object) -> list[DictRow]:
     """Return the rows of a statement by the names of its columns."""
     return connection.cursor(row_factory=dict_row).execute(query, values or None).fetchall()
 
@@ -183,7 +144,7 @@ def count_in_directory(chosen: Settings) -> None:
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **variables})
 
 
-def show(rows: Iterable[dict[str, Any]], title: str = "") -> None:
+def show(rows: Iterable[Mapping[str, object]], title: str = "") -> None:
     """Print rows as a table for people, or as JSON for programs."""
     listed = list(rows)
     if for_programs():
@@ -203,15 +164,15 @@ def show(rows: Iterable[dict[str, Any]], title: str = "") -> None:
     console.print(table)
 
 
-def report(sentence: str, **values: Any) -> None:
+def report(sentence: str, **values: object) -> None:
     """Print what a command did: a sentence for people with the values in it, or the values as JSON for programs."""
     if for_programs():
         print_json(values)
     else:
-        console.say(sentence, **values)
+        console.say(sentence, soft_wrap=False, **values)
 
 
-def reveal(text: str, **values: Any) -> None:
+def reveal(text: str, **values: object) -> None:
     """Print one value as it is, for `$(…)`; or all values as JSON."""
     if for_programs():
         print_json(values)
@@ -219,16 +180,16 @@ def reveal(text: str, **values: Any) -> None:
         click.echo(text)
 
 
-def print_json(document: Any) -> None:
+def print_json(document: object) -> None:
     """Print a document as JSON; instants are RFC 3339 in UTC."""
     click.echo(json.dumps(document, indent=1, default=_plain))
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return rfc3339(value) if isinstance(value, datetime) else str(value)
 
 
-def _cell(value: Any) -> str | Text:
+def _cell(value: object) -> str | Text:
     if value is None:
         return "–"
     if isinstance(value, Text):

@@ -9,109 +9,40 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TypedDict
 
 import click
 import psycopg
-import redis
 
-from deploy.ctl.console import console, data_dir, for_programs, print_json, stored
+from deploy.ctl.console import console, data_dir, for_programs, print_json, store_options
+from deploy.ctl.store_checks import Finding, look_at
 from deploy.local import nginx, postgres, tls, valkey
 from deploy.local.paths import Paths
-from deploy.local.process import read_state
+from deploy.local.running_stack import StackPart, StackState, read_state
 from shared.clock import utc_now
 from shared.db.connect import connect, refuse_owner, unavailable
-from shared.db.migrate import pending
+from shared.db.migrate import pending_migrations
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
 from shared.processes import is_alive
-from shared.redis import keys
-from shared.redis.connect import STORE_ERRORS, connect_store
 from shared.search.directory import is_whole
 from shared.search.layout import newest
 from shared.settings.settings import Settings
 from workers.analytics.rollups import layout
 
-# The checks of `itemindex doctor` at a store: one server or a cluster, and whether it is set as its use needs.
-
-
-_DEADLINE_SECONDS = 2.0
+_BUCKET_DEADLINE_SECONDS = 2.0
 _CALM = timedelta(minutes=10)
-_SLOTS = 16_384
-
-
-class Finding(NamedTuple):
-    """The result of one check; `remedy` is empty where all is well."""
-
-    part: str
-    ok: bool
-    found: str
-    remedy: str = ""
-
-
-def look_at(part: str, url: str, *, must_keep: bool) -> Finding:
-    """Ask every primary of a store. `must_keep`: it holds quotas, so it must neither evict nor forget."""
-    try:
-        with connect_store(url, deadline_seconds=_DEADLINE_SECONDS) as client:
-            if isinstance(client, redis.RedisCluster):
-                primaries = client.get_primaries()  # type: ignore[no-untyped-call]
-                replies = [client.info(target_nodes=node) for node in primaries]
-                replicas = sum(reply["connected_slaves"] for reply in replies)
-                found = f"a cluster, {len(replies)} primaries, {replicas} replicas"
-                wrong = [*_gaps(replies, int(client.cluster_info()["cluster_slots_ok"])), *_faults(replies, must_keep)]
-                for node in primaries:
-                    client.execute_command("EVAL", keys.MAY_WRITE, 0, target_nodes=node)  # type: ignore[no-untyped-call]
-            else:
-                replies, found = [client.info()], "one server"
-                wrong = [*_faults(replies, must_keep)]
-                client.eval(keys.MAY_WRITE, 0)
-    except redis.ResponseError as error:
-        return Finding(part, False, f"refuses writes: {error}", "raise its maxmemory, or free its disk")
-    except (*STORE_ERRORS, ConfigurationError) as error:
-        return Finding(part, False, type(error).__name__, "is it up, and is its URL right?")
-    if wrong:
-        return Finding(part, False, *wrong[0])
-    return Finding(part, True, f"{found}, {_version(replies[0])}")
-
-
-def _gaps(replies: list[dict[str, Any]], slots: int) -> Iterator[tuple[str, str]]:
-    if slots < _SLOTS:
-        yield f"{_SLOTS - slots} slots are served by no primary", "bring their primary or its replica back"
-    for reply in replies:
-        if not reply["connected_slaves"]:
-            yield (
-                f"the primary on port {reply['tcp_port']} has no replica",
-                "add one: without it the shard has no failover",
-            )
-
-
-def _faults(replies: list[dict[str, Any]], must_keep: bool) -> Iterator[tuple[str, str]]:
-    for reply in replies if must_keep else ():
-        if reply["maxmemory_policy"] != "noeviction":
-            yield (
-                f"it evicts ({reply['maxmemory_policy']})",
-                "set maxmemory-policy noeviction, or a full store resets quotas",
-            )
-        if not reply["aof_enabled"]:
-            yield "it forgets all at a restart", "set appendonly yes"
-
-
-def _version(replies: dict[str, Any]) -> str:
-    valkey = replies.get("valkey_version")
-    return f"Valkey {valkey}" if valkey else f"Redis {replies['redis_version']}"
-
-
 SQL = load_queries(__file__, "data.sql")
 _DISK_BYTES_MIN = 2 * 1024**3
 
 
 @click.command(epilog="Example: itemindex doctor || itemindex logs")
-@stored
+@store_options
 def doctor() -> None:
     """Check every part of the service on this data directory. Exit code 1 if something is wrong."""
-    findings = list(_examine(Paths.at(data_dir())))
+    findings = list(examine(Paths.at(data_dir())))
     if for_programs():
         print_json([finding._asdict() for finding in findings])
     else:
@@ -124,7 +55,8 @@ def doctor() -> None:
     sys.exit(0 if all(finding.ok for finding in findings) else 1)
 
 
-def _examine(paths: Paths) -> Iterator[Finding]:
+def examine(paths: Paths) -> Iterator[Finding]:
+    """Check every part of the service on a data directory."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("python", sys.version_info >= (3, 11), version, "use Python 3.11 or newer")
     for name, find in (
@@ -166,7 +98,7 @@ def _examine(paths: Paths) -> Iterator[Finding]:
     yield from _answers(state, settings.anonymous_token)
 
 
-def _child(child: dict[str, Any]) -> Finding:
+def _child(child: StackPart) -> Finding:
     """Judge a part of the stack. One that died is in the state until it starts again, after pauses that grow.
 
     Restarts of the past are no fault of one that has run for a while since.
@@ -210,7 +142,7 @@ def _database(settings: Settings) -> Iterator[Finding]:
     try:
         url = settings.database_url or settings.worker_database_url
         with connect(url, application="doctor") as connection:
-            missing = pending(connection)
+            missing = pending_migrations(connection)
             row = connection.execute(SQL.is_read_only).fetchone()
             read_only = row is not None and row[0]
             detail = "accepts no changes: a standby, or default_transaction_read_only" if read_only else "answers"
@@ -251,7 +183,7 @@ def _bucket(settings: Settings) -> Iterator[Finding]:
     if not settings.s3_bucket:
         return
     try:
-        next(iter(open_object_store(settings, _DEADLINE_SECONDS).listed("doctor/")), None)
+        next(iter(open_object_store(settings, _BUCKET_DEADLINE_SECONDS).list_objects("doctor/")), None)
     except StoreUnavailable as error:
         said = str(error.__cause__)
         code = re.search(r"<Code>(\w+)</Code>", said)
@@ -265,7 +197,20 @@ def _bucket(settings: Settings) -> Iterator[Finding]:
         yield Finding("bucket", True, "answers")
 
 
-def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:
+class _Part(TypedDict):
+    name: str
+    state: str
+
+
+class _Answer(TypedDict, total=False):
+    """What `doctor` reads of the answers of readiness and of quotas."""
+
+    status: str
+    parts: list[_Part]
+    counted_as: str
+
+
+def _answers(state: StackState, token: str) -> Iterator[Finding]:
     try:
         status, ready = _get(state, "/v1/ready", {})
         parts = [part["name"] for part in ready.get("parts", []) if part["state"] != "ok"]
@@ -279,7 +224,7 @@ def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:
         yield Finding("nginx", False, type(error).__name__, "see `itemindex logs nginx`")
 
 
-def _get(state: dict[str, Any], path: str, fields: dict[str, str]) -> tuple[int, dict[str, Any]]:
-    line = tls.connection(state["port"], state["certificate"] and Path(state["certificate"]), timeout=5)
+def _get(state: StackState, path: str, fields: dict[str, str]) -> tuple[int, _Answer]:
+    line = tls.connection(state["port"], Path(state["certificate"]) if state["certificate"] else None, timeout=5)
     status, body = tls.get(line, path, **fields)
     return status, json.loads(body)

@@ -3,15 +3,27 @@
 import re
 import signal
 from pathlib import Path
+from typing import Any
 
 import click
 
-from deploy.ctl.console import count_in_directory, data_dir_option, database, report, settings, stored, table
-from shared.errors import ItemIndexError
+from deploy.ctl.console import (
+    count_in_directory,
+    data_dir,
+    data_dir_option,
+    database,
+    report,
+    settings,
+    store_options,
+    table,
+)
+from deploy.local.paths import Paths
 from shared.telemetry.http_server import serve_metrics
 from shared.telemetry.log import Log
-from workers.ingest.feeds import SQL as FEEDS
-from workers.ingest.feeds import FeedRunner, register
+from workers.ingest.feeds.registry import FEED_STATES, register, set_feed_state
+from workers.ingest.feeds.registry import SQL as FEEDS
+from workers.ingest.feeds.runner import FeedRunner
+from workers.operators.acts import account_acts, load_acts
 
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -45,7 +57,7 @@ def feeds() -> None:
 @click.option("--every", type=_Every(), default="1h", help="Interval between reads: 15m, 1h, 1d.")
 @click.option("--name", help="Name of the feed; default: the mapping's source.")
 @click.option("--file-name", help="Name under which a fetched file is loaded, if its address has none: prices.ndjson")
-@stored
+@store_options
 def add(
     url: str | None, directory: Path | None, mapping_path: str, every: int, name: str | None, file_name: str | None
 ) -> None:
@@ -57,7 +69,7 @@ def add(
     if (url is None) == (directory is None):
         raise click.UsageError("give either --url or --directory")
     # Imported here: `itemindex feeds run` waits without numpy and pyarrow.
-    from deploy.ctl.ingest import find_mapping
+    from deploy.ctl.run_load import find_mapping
     from workers.ingest.mapping import read
 
     mapping, chosen = read(find_mapping(mapping_path)), settings()
@@ -83,33 +95,26 @@ table(
     text="List the feeds with their last read, last load and error.",
     example="itemindex feeds list",
 )
-_CHANGES: dict[str, tuple[str, tuple[bool, ...]]] = {
-    "active": (FEEDS.pause, (False,)),
-    "paused": (FEEDS.pause, (True,)),
-    "removed": (FEEDS.remove, ()),
-}
 
 
 @feeds.command(epilog="Example: itemindex feeds state my_shop paused")
 @click.argument("name")
-@click.argument("state", type=click.Choice(list(_CHANGES)))
-@stored
+@click.argument("state", type=click.Choice(FEED_STATES))
+@store_options
 def state(name: str, state: str) -> None:
     """Pause, resume or remove a feed. The data that it has loaded stays.
 
     `active` retries a failing one immediately.
     """
-    statement, values = _CHANGES[state]
     with database("feeds", autocommit=True) as connection:
-        if not connection.execute(statement, (name, *values)).rowcount:
-            raise ItemIndexError(f"there is no feed {name}; `itemindex feeds list` lists them")
+        set_feed_state(connection, name, state)
     report("feed {feed} is {state}", feed=name, state=state)
 
 
 @feeds.command("run", epilog="Example: itemindex feeds run")
 @data_dir_option
 def run_feeds() -> None:
-    """Serve the feeds until stopped, as the owner of the schema, who alone may load.
+    """Serve feeds, uploads and operators' acts of the dashboard until stopped, as the owner of the schema.
 
     It answers health checks at METRICS_LISTEN, and exits with an error if the database is unavailable, so that the
     supervisor restarts it. One process is enough; a second one waits until the first has exited.
@@ -123,5 +128,14 @@ def run_feeds() -> None:
     serve_metrics(chosen)
     log = Log("feeds", level=chosen.log_level)
     log.info("started", revision=chosen.revision)
-    FeedRunner(chosen, log, lambda: bool(stopped)).run()
+    folder = data_dir()
+    acts = (account_acts(chosen, log, lambda: _examined(folder)), load_acts(chosen, log))
+    FeedRunner(chosen, log, lambda: bool(stopped), acts).run()
     log.info("stopped")
+
+
+def _examined(folder: Path) -> list[dict[str, Any]]:
+    """Return what `itemindex doctor` finds on this host."""
+    from deploy.ctl.doctor import examine
+
+    return [finding._asdict() for finding in examine(Paths.at(folder))]

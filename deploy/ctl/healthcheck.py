@@ -13,7 +13,6 @@ import os
 import socket
 import sys
 import time
-from typing import Any
 
 _TIMEOUT_SECONDS = 4.0
 _RETRY_SECONDS = 0.1
@@ -42,7 +41,7 @@ def _answers(address: str, path: str) -> bool:
         return False
 
 
-def _place(address: str) -> tuple[socket.AddressFamily, Any]:
+def _place(address: str) -> tuple[socket.AddressFamily, str | tuple[object, ...]]:
     if address.startswith("unix:"):
         return socket.AF_UNIX, address.removeprefix("unix:")
     host, _, port = address.rpartition(":")
@@ -52,7 +51,7 @@ def _place(address: str) -> tuple[socket.AddressFamily, Any]:
 
 
 def wait_until_healthy(environment: dict[str, str], seconds: float) -> bool:
-    """Return whether the part answers within so many seconds; 0 checks once."""
+    """Return whether the part answers within `seconds`; 0 checks once."""
     ends = time.monotonic() + seconds
     while not healthy(environment):
         if time.monotonic() >= ends:

@@ -1,101 +1,22 @@
 """`itemindex ingest`: files through a mapping into the index."""
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from deploy.ctl.console import console, data_dir_option, for_programs, print_json, report, settings, show, stored
+from deploy.ctl.console import console, data_dir_option, for_programs, print_json, report, settings, show, store_options
 from deploy.ctl.demo import load_demo
-from deploy.ctl.jobs import follow
-from deploy.terminal import safe
+from deploy.ctl.run_load import document, find_mapping, load_with_bar, show_summary, wait_for_index
 from shared.errors import ConfigurationError, LoadRefused
 from shared.printable import printable_lines
 from shared.settings.settings import Settings
 from workers.ingest import mapping as mappings
-from workers.ingest.accounting import Summary, accounts, sentences
 from workers.ingest.guess.guess import guess
-from workers.ingest.load import alt_names, load
-from workers.ingest.preview import Preview, Previewer
+from workers.ingest.load.alt_names import alt_names
+from workers.ingest.load.preview import Preview, Previewer
+from workers.ingest.load.summary import Summary
 from workers.ingest.transform import Transformer
-
-# A load as commands run it: progress bars, the search index, and the summary.
-
-
-_INDEX_WAIT_SECONDS = 600.0
-_SHIPPED = Path(__file__).parents[1] / "mappings"
-
-
-def find_mapping(text: str) -> Path:
-    """Return the file of a mapping: one of the operator's own, or a shipped one by its name."""
-    for path in (Path(text), _SHIPPED / text, _SHIPPED / f"{text}.toml"):
-        if path.is_file():
-            return path
-    shipped = ", ".join(sorted(path.stem for path in _SHIPPED.glob("*.toml")))
-    raise LoadRefused(f"there is no mapping {text}; shipped are {shipped}")
-
-
-def load_with_bar(chosen: Settings, mapping: mappings.Mapping, files: list[Path], **options: Any) -> Summary:
-    """Load files and show how far it is; `options` are those of `load`."""
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=for_programs()) as progress:
-        task = progress.add_task(safe(mapping.source), total=sum(path.stat().st_size for path in files))
-
-        def report_progress(done: int) -> None:
-            progress.update(task, completed=done)
-
-        return load(chosen, mapping, files, report_progress, **options)
-
-
-def wait_for_index(job_id: str) -> None:
-    """Follow the job that builds the search index of the new data_version."""
-    job = follow(job_id, "search index", seconds=_INDEX_WAIT_SECONDS)
-    if job["state"] != "succeeded":
-        console.say(
-            "[yellow]the search index is not built: its job is {state}; see `itemindex jobs list {job}`[/]",
-            state=job["state"],
-            job=job_id,
-        )
-
-
-def document(summary: Summary) -> dict[str, object]:
-    """Return what a load came to, for programs."""
-    return {
-        "load": summary.load_id,
-        "state": summary.state,
-        "data_version": summary.data_version,
-        "counts": summary.counts,
-        "rejects": dict(summary.rejects),
-        "field_rejects": dict(summary.field_rejects),
-        "joined": summary.joined,
-        "parted": summary.parted,
-    }
-
-
-def show_summary(summary: Summary, *, dry_run: bool = False) -> None:
-    """Print what a load came to: for each kind what became of all that was read, and then in words."""
-    if for_programs():
-        print_json([document(summary)])
-        return
-    title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
-    show_accounts(summary.counts, "this is what a load would do; nothing was loaded" if dry_run else title)
-    for line in sentences(summary, dry_run=dry_run):
-        console.say("{line}", line=line, soft_wrap=True)
-
-
-def show_accounts(counts: Mapping[str, int], title: str) -> None:
-    """Print the accounts of a load as a table."""
-    names = {"superseded": "replaced within the files", "absent": "without one"}
-    rows = [{names.get(part, part): count for part, count in asdict(account).items()} for account in accounts(counts)]
-    show(rows, title=title)
-
-
-# `itemindex ingest`: files through a mapping into the index.
-
 
 WITH_REJECTS = 3
 """The exit status of a load with --strict that was loaded and has rejects."""
@@ -120,7 +41,7 @@ def ingest() -> None:
       itemindex ingest --mapping deploy/mappings/hk_pricewatch.toml prices.csv.gz
       itemindex ingest --mapping mine.toml --dry-run mine.csv
       itemindex loads rejects
-    The guide to a mapping of your own: deploy/guides/bring-your-own-data.md
+    The guide to a mapping of your own: docs/guides/bring-your-own-data.md
     """
 
 
@@ -141,7 +62,7 @@ def ingest() -> None:
 )
 @click.option("--strict", is_flag=True, help="Exit with status 3 if the load or dry run has rejects.")
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@stored
+@store_options
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -210,23 +131,16 @@ def show_preview(mapping: mappings.Mapping, files: list[Path], *, rows: int, all
     The load is made and rolled back. Where no index runs, the files are all that is read. Raises LoadRefused as the
     load would, after the rows are printed.
     """
-    chosen, previewer = _index_of(), Previewer(mapping, shown=rows)
+    index, previewer = _index_of(), Previewer(mapping, shown=rows)
+    _read_rows(previewer, mapping, files, without_index=index is None)
     summary = refusal = None
-    if mapping.factors:
-        previewer.of_factors(files)
-    elif chosen is None:
-        if mapping.item and mapping.item.join_by:
-            raise LoadRefused("a mapping with `join_by` needs the index: start it with `itemindex up`")
-        previewer.of_items(files, Transformer(mapping, alt_names(mapping, files)))
-    if chosen is None:
-        refusal = previewer.preview().refusal
-    else:
+    if index is not None:
         try:
-            options: dict[str, Any] = {"merges_allowed": allow_merges, "dry_run": True, "see": previewer.see}
-            summary = load_with_bar(chosen, mapping, files, **options)
+            summary = load_with_bar(index, mapping, files, merges_allowed=allow_merges, dry_run=True, see=previewer.see)
         except LoadRefused as error:
             refusal = error
     preview = previewer.preview()
+    refusal = refusal or (preview.refusal if index is None else None)
     if for_programs():
         rest = {"load": None if summary is None else document(summary), "refused": refusal and str(refusal)}
         print_json({**preview.document(), **rest})
@@ -234,13 +148,26 @@ def show_preview(mapping: mappings.Mapping, files: list[Path], *, rows: int, all
         _show_rows(preview, rows)
     if refusal is not None:
         raise refusal
-    if summary is None:
-        if not for_programs():
-            _show_counts(preview)
-        return bool(preview.reasons)
     if not for_programs():
+        _show_outcome(preview, summary)
+    return bool(preview.reasons if summary is None else summary.rejects or summary.field_rejects)
+
+
+def _read_rows(previewer: Previewer, mapping: mappings.Mapping, files: list[Path], *, without_index: bool) -> None:
+    """Read what a load would not show: factors, and everything where no index runs. Raises LoadRefused."""
+    if mapping.factors:
+        previewer.of_factors(files)
+    elif without_index:
+        if mapping.item and mapping.item.join_by:
+            raise LoadRefused("a mapping with `join_by` needs the index: start it with `itemindex up`")
+        previewer.of_items(files, Transformer(mapping, alt_names(mapping, files)))
+
+
+def _show_outcome(preview: Preview, summary: Summary | None) -> None:
+    if summary is None:
+        _show_counts(preview)
+    else:
         show_summary(summary, dry_run=True)
-    return bool(summary.rejects or summary.field_rejects)
 
 
 def _index_of() -> Settings | None:

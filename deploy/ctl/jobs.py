@@ -2,15 +2,15 @@
 
 import time
 from math import inf
-from typing import Any
 
 import click
+from psycopg.rows import DictRow
 from rich.progress import Progress
 
-from deploy.ctl.console import console, database, for_programs, limit_option, report, rows_of, stored, table
+from deploy.ctl.console import console, database, for_programs, limit_option, report, rows_of, store_options, table
 from deploy.terminal import safe
-from shared.errors import ItemIndexError
 from shared.jobs.contract import ENDED, SQL, STATES
+from workers.operators.jobs import cancel_job, retry_job
 
 _LOOK_SECONDS = 0.1
 
@@ -37,28 +37,25 @@ table(
 
 @jobs.command(epilog="Example: itemindex jobs cancel 01a1…")
 @click.argument("job_id", type=click.UUID)
-@stored
+@store_options
 def cancel(job_id: str) -> None:
     """Cancel a job that has not ended."""
-    _change(SQL.cancel, job_id, "there is no job of this id that is queued or running")
+    with database("jobs") as connection:
+        cancel_job(connection, job_id)
+    report("done", job=str(job_id))
 
 
 @jobs.command(epilog="Example: itemindex jobs retry 01a1…")
 @click.argument("job_id", type=click.UUID)
-@stored
+@store_options
 def retry(job_id: str) -> None:
     """Queue a failed or cancelled job again."""
-    _change(SQL.retry, job_id, "there is no failed or cancelled job of this id, or an equal one is under way")
-
-
-def _change(query: str, job_id: str, otherwise: str) -> None:
     with database("jobs") as connection:
-        if connection.execute(query, (job_id,)).fetchone() is None:
-            raise ItemIndexError(otherwise)
+        retry_job(connection, job_id)
     report("done", job=str(job_id))
 
 
-def follow(job_id: str, title: str, *, seconds: float = inf) -> dict[str, Any]:
+def follow(job_id: str, title: str, *, seconds: float = inf) -> DictRow:
     """Show a job's progress until it ends, or the time is over; return the job."""
     ends = time.monotonic() + seconds
     with database("jobs", autocommit=True) as connection, Progress(console=console, disable=for_programs()) as progress:

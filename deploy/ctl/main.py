@@ -4,7 +4,6 @@ import csv
 import importlib
 import sys
 from difflib import get_close_matches
-from typing import Any
 
 import click
 
@@ -26,22 +25,22 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "ingest": ("deploy.ctl.ingest:ingest", "Load files, using a mapping."),
         "feeds": ("deploy.ctl.feeds:feeds", "Feeds: add, list, pause, remove and run them."),
         "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals; list rejects."),
-        "observations": ("deploy.ctl.loads:observations", "Delete observations by source, item and days."),
-        "items": ("deploy.ctl.loads:items", "Withdraw, merge and restore items."),
+        "observations": ("deploy.ctl.observations:observations", "Delete observations by source, item and days."),
+        "items": ("deploy.ctl.items:items", "Withdraw, merge and restore items."),
         "matches": ("deploy.ctl.matches:matches", "Items of several sources: links, pairs to review, decisions."),
-        "rates": ("deploy.ctl.loads:rates", "Exchange rates: load a central bank's file, list the tables."),
-        "rebuild": ("deploy.ctl.migrate:rebuild", "Rebuild the aggregates that reports read, or the search index."),
+        "rates": ("deploy.ctl.rates:rates", "Exchange rates: load a central bank's file, list the tables."),
+        "rebuild": ("deploy.ctl.rebuild:rebuild", "Rebuild the aggregates that reports read, or the search index."),
         "releases": ("deploy.ctl.releases:releases", "Releases of the data as files: cut and list them."),
     },
     "People and organizations": {
-        "orgs": ("deploy.ctl.accounts:orgs", "Organizations: create, list, set plan and state, audit."),
-        "people": ("deploy.ctl.accounts:people", "People: list, set a role in an organization, sessions, ID tokens."),
-        "keys": ("deploy.ctl.accounts:keys", "API keys: issue, rotate, revoke, list."),
-        "tokens": ("deploy.ctl.accounts:tokens", "Public tokens: print, issue, list, revoke."),
-        "plans": ("deploy.ctl.accounts:plans", "Plans: list and edit their limits."),
+        "orgs": ("deploy.ctl.organizations:orgs", "Organizations: create, list, set plan and state, audit."),
+        "people": ("deploy.ctl.people:people", "People: list, set a role in an organization, sessions, ID tokens."),
+        "keys": ("deploy.ctl.keys:keys", "API keys: issue, rotate, revoke, list."),
+        "tokens": ("deploy.ctl.keys:tokens", "Public tokens: print, issue, list, revoke."),
+        "plans": ("deploy.ctl.plans:plans", "Plans: list and edit their limits."),
     },
     "Events": {
-        "events": ("deploy.ctl.webhooks:events", "List events of an organization, from the last 30 days."),
+        "events": ("deploy.ctl.events:events", "List events of an organization, from the last 30 days."),
         "webhooks": ("deploy.ctl.webhooks:webhooks", "Webhooks: create, list, rotate, replay, disable, delete."),
     },
     "Parts": {
@@ -90,8 +89,10 @@ class LazyGroup(click.Group):
         """Import and return a command."""
         return load_command(COMMANDS[cmd_name][0]) if cmd_name in COMMANDS else None
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find a command; a name that is none is refused with the names that are like it."""
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; refuse an unknown name, and suggest similar names."""
         if args and self.get_command(ctx, args[0]) is None:
             alike = get_close_matches(args[0], COMMANDS, n=3)
             hint = f" Did you mean {' or '.join(f'`{name}`' for name in alike)}?" if alike else ""
@@ -153,7 +154,7 @@ def run(command: click.Command, arguments: list[str] | None = None) -> None:
 
 
 def _fail(text: str) -> None:
-    from deploy.ctl.console import errors  # only now: `--help` need not wait for it
+    from deploy.ctl.console import errors
 
     for line in text.splitlines():  # a refusal of settings has one line for each
         errors.say("[bold red]itemindex:[/] {text}", text=line, soft_wrap=True)

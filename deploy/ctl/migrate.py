@@ -1,59 +1,11 @@
-"""`itemindex migrate` and `rebuild`: the schema, forward only, and what is derived from the index."""
-
-import time
+"""`itemindex migrate`: the schema, forward only."""
 
 import click
-from rich.progress import Progress
 
-from deploy.ctl.console import console, database, for_programs, print_json, settings, show, stored
-from deploy.local.derived import bring_up_to_date, update_search_index
-from shared.db.migrate import Migration, available, migrate, pending
-from shared.db.queries import load_queries
-from shared.errors import ConfigurationError
+from deploy.ctl.console import console, database, for_programs, print_json, settings, show, store_options
+from deploy.local.derived import bring_up_to_date
+from shared.db.migrate import Migration, available, migrate, pending_migrations
 from shared.objects.shared_directories import adopt
-from workers.analytics.rollups.layout import rebuild_rollups
-from workers.provenance import events
-
-# `itemindex rebuild`: what is derived from the index. Each load keeps it up to date by itself.
-
-
-SQL = load_queries(__file__, "data.sql")
-
-
-@click.command(epilog="Example: itemindex rebuild rollups")
-@click.argument("part", type=click.Choice(("rollups", "search")))
-@stored
-def rebuild(part: str) -> None:
-    """Recompute the reports' aggregates, or update the search index to the newest data_version.
-
-    Aggregates are computed in one transaction: readers see the old ones until it commits, and loads wait.
-    """
-    with Progress(console=console, disable=for_programs(), transient=True) as progress:
-        made = _rollups(progress) if part == "rollups" else _search(progress)
-    show([made])
-
-
-def _rollups(progress: Progress) -> dict[str, object]:
-    started = time.perf_counter()
-    task = progress.add_task("Deriving, month by month", total=None)
-    with database("rollups") as connection:
-        events.lock(connection)
-        rebuild_rollups(connection, lambda done, total: progress.update(task, completed=done, total=total))
-        connection.commit()
-        [(cells, months)] = connection.execute(SQL.rollup_counts).fetchall()
-    return {"cells": cells, "months": months, "seconds": round(time.perf_counter() - started, 1)}
-
-
-def _search(progress: Progress) -> dict[str, object]:
-    chosen = settings()
-    task = progress.add_task("Building the search index", total=None)
-    made = update_search_index(chosen, lambda stage, done, total: progress.update(task, completed=done, total=total))
-    if not made["data_version"]:
-        raise ConfigurationError("there is nothing to search yet; load something first: itemindex ingest --help")
-    return {**made, "folder": str(chosen.search_dir)}
-
-
-# `itemindex migrate`: the schema, forward only.
 
 
 @click.command("migrate", epilog="Example: DATABASE_URL=postgresql://… itemindex migrate")
@@ -67,7 +19,7 @@ def _search(progress: Progress) -> dict[str, object]:
     help="Only record where this host stores results and the search index, after they were moved on every host. A part "
     "refuses to start on a host whose storage differs from the record.",
 )
-@stored
+@store_options
 def migrate_schema(contract: bool, dry_run: bool, directories: bool) -> None:
     """Apply the expanding migrations that the database still lacks: old code keeps working after them.
 
@@ -89,7 +41,7 @@ def migrate_schema(contract: bool, dry_run: bool, directories: bool) -> None:
         return
     with database("migrate") as connection:
         if dry_run:
-            missing = {step.number for step in pending(connection)}
+            missing = {step.number for step in pending_migrations(connection)}
             rows = (
                 {"number": s.number, "name": s.name, "phase": s.phase, "applied": s.number not in missing}
                 for s in available()
@@ -97,7 +49,7 @@ def migrate_schema(contract: bool, dry_run: bool, directories: bool) -> None:
             show(rows, title="migrations")
             return
         done = migrate(connection, tell_applied, contract=contract)
-        left = pending(connection)
+        left = pending_migrations(connection)
     bring_up_to_date(chosen, tell_made)
     if for_programs():
         print_json({"applied": [step.name for step in done], "waiting": [step.name for step in left]})

@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypedDict, Unpack
 from urllib.parse import urlsplit
 
 import click
+from click.decorators import FC
 
 from deploy.local import nginx as embedded
 from deploy.local import tls
@@ -15,12 +15,23 @@ from shared.errors import ConfigurationError
 from shared.printable import printable
 from shared.settings.settings import Settings
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 # A name, an IPv4 address, an IPv6 address in brackets, or nothing for every address.
 _HOST = re.compile(r"[A-Za-z0-9.*-]*|\[[0-9A-Fa-f:.]+\]")
 
 
-def tls_options(command: Function) -> Function:
+class _ServerOptions(TypedDict):
+    """The options from which nginx.conf is written, besides its directories."""
+
+    listen: str
+    metrics_listen: str
+    server_names: str
+    tls_cert: Path | None
+    tls_key: Path | None
+    http_listen: str | None
+    acme_dir: Path | None
+
+
+def tls_options(command: FC) -> FC:
     """Add the options that name a certificate and its key."""
     path, chain = click.Path(path_type=Path), "Certificate with its chain (PEM): HTTPS instead of HTTP."
     with_key = click.option("--tls-key", envvar="NGINX_TLS_KEY", type=path, help="Its private key (PEM).")(command)
@@ -86,10 +97,10 @@ class Listen(click.ParamType[str]):
     type=click.Path(path_type=Path),
     help="Directory (webroot) of the ACME challenges that --http-listen serves.",
 )
-def nginx(printed: bool, run_dir: Path, log_dir: Path | None, **options: Any) -> None:
+def nginx(printed: bool, run_dir: Path, log_dir: Path | None, **options: Unpack[_ServerOptions]) -> None:
     """Run the reverse proxy, with its configuration in the run directory. On SIGQUIT it finishes its open requests."""
     if printed:
-        click.echo(_rendered(run_dir=run_dir, log_dir=log_dir, **options), nl=False)
+        click.echo(_render(run_dir=run_dir, log_dir=log_dir, **options), nl=False)
         return
     run_dir.mkdir(parents=True, exist_ok=True)
     embedded.prepare(run_dir)
@@ -98,33 +109,26 @@ def nginx(printed: bool, run_dir: Path, log_dir: Path | None, **options: Any) ->
         refused.unlink(missing_ok=True)
         refused.symlink_to("/dev/stdout")
     path = run_dir / "nginx.conf"
-    path.write_text(_rendered(run_dir=run_dir, log_dir=log_dir, **options), encoding="utf-8")
+    path.write_text(_render(run_dir=run_dir, log_dir=log_dir, **options), encoding="utf-8")
     command = [embedded.binary(), "-p", str(run_dir), "-c", str(path), "-e", "/dev/stderr", "-g", "daemon off;"]
     os.execv(command[0], command)
 
 
-def _rendered(
-    listen: str,
-    metrics_listen: str,
-    run_dir: Path,
-    log_dir: Path | None,
-    server_names: str,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    http_listen: str | None,
-    acme_dir: Path | None,
-) -> str:
+def _render(run_dir: Path, log_dir: Path | None, **options: Unpack[_ServerOptions]) -> str:
+    listen, metrics_listen, server_names = options["listen"], options["metrics_listen"], options["server_names"]
+    tls_cert, tls_key = options["tls_cert"], options["tls_key"]
+    http_listen, acme_dir = options["http_listen"], options["acme_dir"]
     settings = Settings.from_environment()
-    certificate, names = tls.given(tls_cert, tls_key), embedded.hosts(server_names, settings.base_url)
+    certificate, names = tls.given_certificate(tls_cert, tls_key), embedded.hosts(server_names, settings.base_url)
     plain = ""
     if certificate:
-        from deploy.local.certificates import require_host  # only here: see `given`
+        from deploy.local.certificates import require_host
 
         require_host(certificate, settings.base_url)
     if http_listen:
         if not certificate:
             raise ConfigurationError("NGINX_HTTP_LISTEN redirects to TLS; set NGINX_TLS_CERT and NGINX_TLS_KEY too")
-        plain = tls.redirecting(http_listen, names, urlsplit(settings.base_url).port, acme_dir)
+        plain = tls.redirecting_server(http_listen, names, urlsplit(settings.base_url).port, acme_dir)
     elif acme_dir:
         raise ConfigurationError("NGINX_ACME_DIR is shown on plain HTTP; set NGINX_HTTP_LISTEN too, such as 0.0.0.0:80")
     values = embedded.values(

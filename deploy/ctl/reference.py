@@ -1,7 +1,6 @@
 """`itemindex config` and `completion`: the settings, and the commands as shells read them."""
 
 from dataclasses import fields
-from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
@@ -15,10 +14,10 @@ from shared.settings.settings import Settings
 @json_option
 def config() -> None:
     """List every setting: environment variable, description, default. Values are not shown."""
-    show(declared(), title="settings")
+    show(declared_settings(), title="settings")
 
 
-def declared() -> list[dict[str, Any]]:
+def declared_settings() -> list[dict[str, object]]:
     """Return the settings in the order of the code."""
     return [
         {

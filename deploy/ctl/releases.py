@@ -2,12 +2,11 @@
 
 import click
 
-from deploy.ctl.console import database, report, stored, table
+from deploy.ctl.console import database, report, store_options, table
 from deploy.ctl.jobs import follow
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from workers.bulk.releases import SQL as RELEASES
-from workers.bulk.releases import order
+from workers.bulk.releases import order_newest
 
 SQL = load_queries(__file__, "releases.sql")
 
@@ -19,14 +18,11 @@ def releases() -> None:
 
 @releases.command(epilog="Example: itemindex releases cut --wait")
 @click.option("--wait", is_flag=True, help="Wait until the release is cut.")
-@stored
+@store_options
 def cut(wait: bool) -> None:
     """Order a release of the newest data_version. Existing releases do not change."""
     with database("releases", autocommit=True) as connection:
-        row = connection.execute(RELEASES.newest).fetchone()
-        if row is None:
-            raise ItemIndexError("there is no data yet; load some with `itemindex ingest`")
-        job = order(connection, row[0])
+        job = order_newest(connection)
     if not wait:
         report("ordered: job {job}; follow it with `itemindex jobs list {job}`", job=job)
         return

@@ -8,11 +8,11 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import click
 from psycopg import sql
 
-from deploy.ctl.console import database, for_programs, print_json, report, settings, stored
+from deploy.ctl.console import database, for_programs, print_json, report, settings, store_options
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from shared.events.webhooks import opened_secret, sealed_secret
+from shared.events.webhooks import open_secret, seal_secret
 from shared.settings.settings import Settings
 
 SQL = load_queries(__file__, "accounts.sql")
@@ -28,7 +28,7 @@ _SECRET_BYTES = 32
 _TIMEOUTS = {"itemindex_edge": {"statement_timeout": "10s", "lock_timeout": "5s"}}
 
 
-class Step(NamedTuple):
+class RotationStep(NamedTuple):
     """One step of a rotation: when it is due, the variables to set then, and a command to run."""
 
     when: str
@@ -36,7 +36,7 @@ class Step(NamedTuple):
     run: str = ""
 
 
-_RESEAL = Step(
+_RESEAL = RotationStep(
     "when all have that: what is sealed under the old one is sealed under the new one",
     {},
     "itemindex secrets retire signing-secret",
@@ -50,7 +50,7 @@ def secrets() -> None:
 
 @secrets.command(epilog="Example: itemindex secrets rotate token-pepper")
 @click.argument("name", type=click.Choice([*_SIGNING, *_LOGINS]))
-@stored
+@store_options
 def rotate(name: str) -> None:
     """Print the settings to change, step by step; each step is one rolling restart of the parts that use the secret.
 
@@ -66,7 +66,7 @@ def rotate(name: str) -> None:
 
 @secrets.command(epilog="Example: itemindex secrets retire itemindex_edge_login")
 @click.argument("name", metavar="LOGIN|signing-secret")
-@stored
+@store_options
 def retire(name: str) -> None:
     """End a rotation: disable the LOGIN that it replaced, unless it is connected.
 
@@ -90,7 +90,7 @@ def _reseal(chosen: Settings) -> None:
         raise ItemIndexError("SIGNING_SECRET must be set, to the value that the edges have")
     with database("secrets", autocommit=True) as connection:
         ids = [row[0] for row in connection.execute(WEBHOOKS.ids).fetchall()]
-        states = {webhook: _resealed(connection, chosen, webhook) for webhook in ids}
+        states = {webhook: _reseal_webhook(connection, chosen, webhook) for webhook in ids}
     counted = Counter(states.values())
     unreadable = [webhook for webhook, state in states.items() if state == "unreadable"]
     report(
@@ -102,24 +102,24 @@ def _reseal(chosen: Settings) -> None:
         raise ItemIndexError(f"no signing secret opens the secrets of these webhooks: {', '.join(unreadable)}")
 
 
-def _resealed(connection: Connection, chosen: Settings, webhook: str) -> str:
+def _reseal_webhook(connection: Connection, chosen: Settings, webhook: str) -> str:
     """Seal one webhook's secrets anew where they are not sealed under the signing secret; return what was found."""
     with connection.transaction():
         row = connection.execute(WEBHOOKS.sealed, (webhook,)).fetchone()
         if row is None:
             return "deleted"
         stored = [sealed for sealed in row if sealed is not None]
-        if all(opened_secret([chosen.signing_secret], webhook, sealed) is not None for sealed in stored):
+        if all(open_secret([chosen.signing_secret], webhook, sealed) is not None for sealed in stored):
             return "current"
-        opened = [opened_secret(chosen.signing_secrets, webhook, sealed) for sealed in stored]
+        opened = [open_secret(chosen.signing_secrets, webhook, sealed) for sealed in stored]
         if opened[0] is None:
             return "unreadable"
-        anew = [sealed_secret(chosen.signing_secret, webhook, secret) for secret in opened if secret is not None]
+        anew = [seal_secret(chosen.signing_secret, webhook, secret) for secret in opened if secret is not None]
         connection.execute(WEBHOOKS.reseal, (webhook, anew[0], anew[1] if len(anew) > 1 else None))
         return "resealed"
 
 
-def _signing_steps(variable: str, current: str) -> list[Step]:
+def _signing_steps(variable: str, current: str) -> list[RotationStep]:
     if not current:
         raise ItemIndexError(f"{variable} must be set, to the value that the edges have")
     new = random.token_urlsafe(_SECRET_BYTES)
@@ -127,17 +127,17 @@ def _signing_steps(variable: str, current: str) -> list[Step]:
     seals = variable == "SIGNING_SECRET"
     parts = "every edge and worker" if seals else "every edge"
     return [
-        Step(f"on {parts}: the new one is accepted", {previous: new}),
-        Step(
+        RotationStep(f"on {parts}: the new one is accepted", {previous: new}),
+        RotationStep(
             f"when all have that, on {parts}: the new one is used, the old one accepted",
             {variable: new, previous: current},
         ),
         *([_RESEAL] if seals else []),
-        Step(f"when what the old one made is gone, on {parts}: the old one ends", {previous: ""}),
+        RotationStep(f"when what the old one made is gone, on {parts}: the old one ends", {previous: ""}),
     ]
 
 
-def _login_steps(chosen: Settings, variable: str, others: tuple[str, ...], role: str) -> list[Step]:
+def _login_steps(chosen: Settings, variable: str, others: tuple[str, ...], role: str) -> list[RotationStep]:
     with database("secrets") as connection:
         listed = _logins(connection, role)
         old = urlsplit(getattr(chosen, variable.lower())).username
@@ -162,14 +162,14 @@ def _login_steps(chosen: Settings, variable: str, others: tuple[str, ...], role:
     used = {name: url for name in (variable, *others) if (url := getattr(chosen, name.lower()))}
     pooler = "in the pooler's list of logins, then " if len(used) > 1 else ""
     return [
-        Step(
+        RotationStep(
             f"{pooler}on every part that uses it", {name: _with_login(url, new, password) for name, url in used.items()}
         ),
-        Step("when all have that", {}, f"itemindex secrets retire {old}"),
+        RotationStep("when all have that", {}, f"itemindex secrets retire {old}"),
     ]
 
 
-def _print_steps(steps: list[Step]) -> None:
+def _print_steps(steps: list[RotationStep]) -> None:
     if for_programs():
         print_json([step._asdict() for step in steps])
         return

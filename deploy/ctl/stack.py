@@ -10,7 +10,6 @@ import sys
 import time
 from collections import deque
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -22,18 +21,27 @@ from deploy.ctl.console import (
     for_programs,
     print_json,
     report,
+    rows_of,
     show,
-    stored,
+    store_options,
 )
-from deploy.ctl.demo import load_demo
+from deploy.ctl.demo import create_demo_organizations, load_demo
 from deploy.ctl.nginx import tls_options
 from deploy.local import identity, tls
-from deploy.local.paths import Paths, port_is_free
-from deploy.local.process import StackError, end_left_behind, locked, read_state, settings_of, supervised, tail
+from deploy.local.paths import Paths
+from deploy.local.running_stack import StackPart, end_left_behind, is_supervised, lock_stack, read_state, settings_of
+from deploy.local.service_process import tail
 from deploy.local.stack import Stack
 from deploy.terminal import Styled, safe
+from shared.db.connect import connect
 from shared.errors import ItemIndexError
+from shared.organizations.accounts import SQL
 from shared.processes import is_alive
+from shared.settings.settings import Settings
+
+_DETACHED_SECONDS = 300.0
+_DOWN_SECONDS = 90.0
+_READY_SECONDS = 30.0
 
 
 @click.command(epilog="Example: itemindex logs edge-a -f")
@@ -59,7 +67,7 @@ def logs(name: str | None, follow: bool, lines: int) -> None:
 
 
 def _follow(paths: list[Path]) -> None:
-    """Print what is added to the files until Ctrl-C."""
+    """Print the lines that are added to the files until Ctrl-C."""
     command = ["tail", "-n", "0", "-F", *map(str, paths)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as tail:
         assert tail.stdout is not None
@@ -70,11 +78,6 @@ def _follow(paths: list[Path]) -> None:
             pass
         finally:
             tail.terminate()  # also after an error: leaving the block waits for it
-
-
-_DETACHED_SECONDS = 300.0
-_DOWN_SECONDS = 90.0
-_READY_SECONDS = 30.0
 
 
 @click.command(epilog="Example: itemindex up --port 8081 --data-dir ~/item-index")
@@ -101,23 +104,23 @@ def up(
 
     The first start creates the database and loads the demo data; later starts reuse it. Ctrl-C stops everything.
     """
-    paths = _created()
+    paths = _create_paths()
     if detach:
-        certificate = tls.given(tls_cert, tls_key)
+        certificate = tls.given_certificate(tls_cert, tls_key)
         given = ["--tls-cert", str(certificate.chain), "--tls-key", str(certificate.key)] if certificate else []
         _detach(paths, port, edge_workers, demo, [*(["--tls"] if local_tls else []), *given])
         return
-    with locked(paths):
+    with lock_stack(paths):
         end_left_behind(paths)
-        certificate = tls.given(tls_cert, tls_key)
+        certificate = tls.given_certificate(tls_cert, tls_key)
         if certificate is None and local_tls:
-            from deploy.local.certificates import certificate_of  # only here: see `given`
+            from deploy.local.self_signed import certificate_of
 
             certificate = certificate_of(paths)
         _run(Stack(paths, port, edge_workers, certificate=certificate), demo)
 
 
-def _created() -> Paths:
+def _create_paths() -> Paths:
     try:
         return Paths.below(data_dir())
     except OSError as error:
@@ -127,8 +130,7 @@ def _created() -> Paths:
 
 
 def _run(stack: Stack, demo: bool) -> None:
-    if not port_is_free(stack.port):
-        raise StackError(f"port {stack.port} is taken; choose another with --port")
+    stack.require_free_port()
     stop: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, frame: _interrupt(stop, received))
@@ -136,15 +138,15 @@ def _run(stack: Stack, demo: bool) -> None:
         with console.status("starting …") as status:
             stack.start_servers(lambda what: status.update(safe(f"starting {what} …")))
             stack.write_state(ready=False)
-        if demo:
-            load_demo(stack.settings, console)
+        if demo and load_demo(stack.settings, console) and stack.identity is not None:
+            create_demo_organizations(stack.settings, identity.issuer(stack.identity["port"]))
         with console.status("starting the service …") as status:
             stack.start_service(lambda what: status.update(safe(f"starting {what} …")))
             status.update("waiting for the search index …")
             _wait_until_ready(stack)
         stack.write_state()
-        chosen, certificate = stack.settings, stack.certificate
-        _greet(stack.paths, chosen.base_url, chosen.anonymous_token, certificate.chain if certificate else None)
+        certificate = stack.certificate
+        _greet(stack.paths, stack.settings, stack.settings.base_url, certificate.chain if certificate else None)
         console.say("\nCtrl-C stops everything.\n")
         stack.watch(lambda: bool(stop))
     except KeyboardInterrupt:
@@ -174,28 +176,40 @@ def _interrupt(stop: list[int], number: int) -> None:
     raise KeyboardInterrupt
 
 
-def _greet(paths: Paths, base: str, token: str, certificate: Path | None) -> None:
-    """Print where the documentation is, three calls to try, and the people that can sign in."""
-    header = f"-H 'X-Service-Public-Token: {token}'"
+def _greet(paths: Paths, settings: Settings, base: str, certificate: Path | None) -> None:
+    """Print where the documentation is, calls to try, and the people that can sign in."""
+    header = f"-H 'X-Service-Public-Token: {settings.anonymous_token}'"
     if certificate:
         header += f" --cacert {certificate}"
     console.say(
         "\n[bold green]Item Index is ready.[/]  Read and try it: [link={base}/docs]{base}/docs[/link]\n", base=base
     )
+    with connect(settings.database_url, application="up") as connection:
+        calls_a_day = {plan["name"]: plan["daily_units"] for plan in rows_of(connection, SQL.plans)}
     console.say(
-        "Three calls to try (three a day are free without sign-up; `itemindex tokens issue` gives a hundred):\n"
+        "Calls to try ({anonymous:,} a day are free without sign-up; `itemindex tokens issue` gives {free:,}):\n",
+        anonymous=calls_a_day["anonymous"],
+        free=calls_a_day["free"],
     )
     for path in ("/index/search?q=soy+milk", "/index/brands?q=ka", "/quota"):
         console.say("  curl -s {header} '{base}{path}'", header=header, base=base, path=path, soft_wrap=True)
     console.say("\nThe dashboard: [link={origin}/dashboard]{origin}/dashboard[/link]", origin=base[:-3])
     if not os.environ.get("OIDC_ISSUER"):
-        for name, word in identity.prepared(paths)["passwords"].items():
-            console.say("Sign in as [bold]{name}[/] with password [bold]{word}[/]", name=name, word=word)
+        words = identity.prepare(paths)["passwords"]
+        for person in identity.PEOPLE:
+            role = f"{person.organization}, plan {person.plan}" if person.organization else "new here"
+            operator = ", operator" if person.email == identity.STAFF else ""
+            console.say(
+                "Sign in as [bold]{name}[/] with password [bold]{word}[/]  ({role})",
+                name=person.login,
+                word=words[person.login],
+                role=role + operator,
+            )
     sys.stdout.flush()
 
 
 def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: list[str]) -> None:
-    with locked(paths):
+    with lock_stack(paths):
         pass  # the log of a stack that runs has the passwords of its people, and must not be begun anew
     log = paths.log("supervisor")
     command = [
@@ -220,7 +234,7 @@ def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: lis
             state = read_state(paths)
             if state and state["ready"] and state["pid"] == process.pid:
                 certificate = Path(state["certificate"]) if state["certificate"] else None
-                _greet(paths, state["base_url"], settings_of(paths).anonymous_token, certificate)
+                _greet(paths, settings_of(paths), state["base_url"], certificate)
                 console.say("\nStop it with `make down`, or with `itemindex down` where that is installed.\n")
                 return
             time.sleep(0.1)
@@ -232,7 +246,7 @@ def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: lis
 
 
 @click.command(epilog="Example: itemindex status --json")
-@stored
+@store_options
 def status() -> None:
     """Show each part: its process, its uptime, and how often it was restarted. Exit code 3 if nothing is running."""
     state = read_state(Paths.at(data_dir()))
@@ -246,7 +260,7 @@ def status() -> None:
     show([_row(child) for child in state["children"]], title=f"{state['base_url']}  (pid {state['pid']})")
 
 
-def _row(child: dict[str, Any]) -> dict[str, Any]:
+def _row(child: StackPart) -> dict[str, object]:
     alive = child["pid"] is not None and is_alive(child["pid"])
     verdict = Styled("up", "green") if alive else Styled("down", "red")
     return {
@@ -259,7 +273,7 @@ def _row(child: dict[str, Any]) -> dict[str, Any]:
 
 
 @click.command(epilog="Example: itemindex down --data-dir ~/item-index")
-@stored
+@store_options
 def down() -> None:
     """Stop the service that is running on this data directory, and wait until it has stopped.
 
@@ -273,7 +287,7 @@ def down() -> None:
     os.kill(state["pid"], signal.SIGTERM)
     ends = time.monotonic() + _DOWN_SECONDS
     while time.monotonic() < ends:
-        if not supervised(paths):
+        if not is_supervised(paths):
             report("stopped", stopped=True)
             return
         time.sleep(0.1)
@@ -283,7 +297,7 @@ def down() -> None:
 
 
 def _end_orphans(paths: Paths) -> None:
-    with locked(paths) if paths.root.exists() else contextlib.nullcontext():
+    with lock_stack(paths) if paths.root.exists() else contextlib.nullcontext():
         ended = end_left_behind(paths)
     if ended:
         report("stopped {count} processes without a supervisor", stopped=True, count=len(ended))

@@ -1,159 +1,23 @@
 """`itemindex top`: what each process of a stack does, refreshed on the terminal."""
 
-import http.client
-import os
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from collections.abc import Mapping
 
 import click
-from prometheus_client.parser import text_string_to_metric_families
 from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from deploy.ctl.console import FiniteRange, console, data_dir, data_dir_option
-from deploy.local import tls
+from deploy.ctl.console import console, data_dir, data_dir_option
+from deploy.ctl.parameter_types import FiniteRange
+from deploy.ctl.scrape import Between, Scrape
 from deploy.local.paths import Paths
-from deploy.local.process import PROC, read_state, running
+from deploy.local.process_table import Effort, efforts
+from deploy.local.running_stack import read_state
 from deploy.terminal import SafeTable
 from shared.errors import ItemIndexError
 from shared.printable import printable
-
-
-class Effort(NamedTuple):
-    """The memory that a part holds and the CPU time that it has used."""
-
-    processes: int
-    resident_bytes: int
-    cpu_seconds: float
-    at: float
-
-
-def efforts(parts: Mapping[str, int], proc: Path = PROC) -> dict[str, Effort]:
-    """Return the effort of each part, named by its first process; one that has ended, or no /proc, is left out."""
-    page, tick = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
-    processes = dict(running(proc))
-    children: dict[int, list[int]] = {}
-    for pid, fields in processes.items():
-        children.setdefault(int(fields[1]), []).append(pid)
-    result = {}
-    for name, root in parts.items():
-        family, queue = [], [root] if root in processes else []
-        while queue:
-            pid = queue.pop()
-            family.append(processes[pid])
-            queue.extend(children.get(pid, ()))
-        if family:
-            memory = sum(int(fields[21]) for fields in family) * page
-            cpu = sum(int(fields[11]) + int(fields[12]) for fields in family) / tick
-            result[name] = Effort(len(family), memory, cpu, time.monotonic())
-    return result
-
-
-# One reading of the metrics, and what happened between two of them. Pure but for the fetching.
-
-
-_TIMEOUT_SECONDS = 5.0
-Labels = frozenset[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Scrape:
-    """All samples at one moment, by name and labels."""
-
-    at: float
-    samples: dict[str, dict[Labels, float]]
-
-    @classmethod
-    def fetch(cls, url: str) -> "Scrape":
-        """Read the metrics of an address. Raises ItemIndexError if none are served there."""
-        try:
-            parts = urlsplit(url)
-            line = http.client.HTTPConnection(parts.netloc, timeout=_TIMEOUT_SECONDS)
-            status, body = tls.get(line, parts.path or "/metrics")
-            if status != 200:
-                raise ItemIndexError(f"{url} answered {status}")
-            return cls.of(body.decode(), time.monotonic())
-        except (OSError, http.client.HTTPException) as error:
-            raise ItemIndexError(f"{url} is not responding ({type(error).__name__})") from None
-        except ValueError:
-            raise ItemIndexError(f"{url} is not the address of metrics") from None
-
-    @classmethod
-    def of(cls, text: str, at: float) -> "Scrape":
-        """Read the text format of Prometheus."""
-        samples: dict[str, dict[Labels, float]] = {}
-        for family in text_string_to_metric_families(text):
-            for sample in family.samples:
-                samples.setdefault(sample.name, {})[frozenset(sample.labels.items())] = sample.value
-        return cls(at, samples)
-
-    def get(self, name: str, **labels: str) -> float:
-        """Return one gauge or counter; 0 where there is none."""
-        return self.samples.get(f"itemindex_{name}", {}).get(frozenset(labels.items()), 0.0)
-
-    def each(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
-        """Go through all samples of a name."""
-        for labels, value in self.samples.get(f"itemindex_{name}", {}).items():
-            yield dict(labels), value
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """The changes between two scrapes, per second."""
-
-    before: Scrape
-    after: Scrape
-
-    @property
-    def seconds(self) -> float:
-        """How far they are apart."""
-        return max(1e-3, self.after.at - self.before.at)
-
-    def rates(self, name: str, *by: str) -> dict[tuple[str, ...], float]:
-        """Return a counter's increase per second, summed by some of its labels; what did not move is left out."""
-        rates: dict[tuple[str, ...], float] = {}
-        earlier = self.before.samples.get(f"itemindex_{name}", {})
-        for labels, value in self.after.samples.get(f"itemindex_{name}", {}).items():
-            had = earlier.get(labels, 0.0)
-            moved = value - had if value >= had else value  # a process that began anew counts from zero
-            if moved > 0:
-                named = dict(labels)
-                key = tuple(named[label] for label in by)
-                rates[key] = rates.get(key, 0.0) + moved / self.seconds
-        return rates
-
-    def quantile(self, share: float, name: str, **labels: str) -> float | None:
-        """Return a histogram's quantile of what came in between, as PromQL estimates it; None where nothing came."""
-        buckets: dict[float, float] = {}
-        for (bound, *rest), rate in self.rates(f"{name}_bucket", "le", *labels).items():
-            if tuple(rest) == tuple(labels.values()):
-                buckets[float(bound)] = buckets.get(float(bound), 0.0) + rate
-        return quantile_of(share, sorted(buckets.items()))
-
-
-def quantile_of(share: float, buckets: list[tuple[float, float]]) -> float | None:
-    """Return a quantile of cumulative buckets; the last finite bound if it is beyond them."""
-    if not buckets or not buckets[-1][1]:
-        return None
-    wanted, low, below = share * buckets[-1][1], 0.0, 0.0
-    for bound, count in buckets:
-        if count >= wanted:
-            if bound == float("inf"):
-                return low
-            inside = count - below
-            return low + (bound - low) * ((wanted - below) / inside if inside else 0.0)
-        low, below = bound, count
-    return low
-
-
-# One frame of `itemindex top`.
-
 
 _NOTHING = "–"
 
@@ -161,7 +25,7 @@ _NOTHING = "–"
 def frame(between: Between, before: Mapping[str, Effort], after: Mapping[str, Effort]) -> RenderableType:
     """Draw what happened between two readings."""
     beside = [_quota(between), _reads(between), _stores(between), _queues(between)]
-    parts: list[Any] = [_head(between), _routes(between), Columns(beside, padding=(0, 3))]
+    parts: list[RenderableType] = [_head(between), _routes(between), Columns(beside, padding=(0, 3))]
     if after:
         parts.append(_processes(before, after))
     return Group(*parts)

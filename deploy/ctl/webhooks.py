@@ -1,69 +1,21 @@
-"""`itemindex events` and `webhooks`: what happened, where it is sent, and what became of it."""
+"""`itemindex webhooks`: where events are sent, and what became of them."""
 
-import json
 from uuid import UUID
 
 import click
-import msgspec
 
 from deploy.ctl.accounts import organization_of
-from deploy.ctl.console import (
-    OPERATOR,
-    database,
-    for_programs,
-    limit_option,
-    print_json,
-    report,
-    reveal,
-    rows_of,
-    settings,
-    show,
-    stored,
-)
-from edge.events.feed import SQL as FEED
+from deploy.ctl.console import database, limit_option, report, reveal, rows_of, settings, show, store_options
+from deploy.ctl.events import types_option
 from edge.events.webhooks import SQL as WEBHOOKS
 from edge.http.context import uuid7
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from shared.events.types import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
-from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, sealed_secret, url_fault
-
-types_option = click.option(
-    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
-)
-
-# `itemindex events`: the log of events as an organization reads it.
-
-
-@click.command(epilog="Example: itemindex events 'Acme Ltd' --after 4711 --type watch.fired --json")
-@click.argument("organization")
-@click.option(
-    "--after", type=click.IntRange(0, CURSOR_MAX), help="Only events later than this cursor; default: from the oldest."
-)
-@limit_option(100)
-@types_option
-@stored
-def events(organization: str, after: int | None, limit: int, types: tuple[str, ...]) -> None:
-    """List the events of an organization and of the index, oldest first, as its programs read them.
-
-    Exit code 1 if events after the cursor have expired; the oldest cursor is printed.
-    """
-    with database("events") as connection:
-        owner = organization_of(connection, organization)
-        rows = connection.execute(FEED.page, (owner, after or 0, list(types) or None, limit)).fetchall()
-        [[deleted_up_to]] = connection.execute(FEED.deleted_up_to).fetchall()
-    if after is not None and after < deleted_up_to:
-        raise ItemIndexError(f"events are kept for {KEPT_DAYS} days; the oldest comes after the cursor {deleted_up_to}")
-    documents = [msgspec.structs.asdict(event_document(*row)) for row in rows]
-    if for_programs():
-        print_json(documents)
-        return
-    show(({**event, "data": json.dumps(event["data"])} for event in documents), title="events")
-
-
-# `itemindex webhooks`: where events are sent, and what became of them.
-
+from shared.events.types import CURSOR_MAX
+from shared.events.webhook_addresses import url_fault
+from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, seal_secret
+from workers.operators.organizations import OPERATOR
 
 SQL = load_queries(__file__, "webhooks.sql")
 
@@ -77,7 +29,7 @@ def webhooks() -> None:
 @click.argument("webhook", required=False, type=click.UUID)
 @click.option("--organization", help="Only webhooks of this organization, by id or name.")
 @limit_option(20)
-@stored
+@store_options
 def list_(webhook: UUID | None, organization: str | None, limit: int) -> None:
     """List webhooks with their failures and pending events; or one's attempts.
 
@@ -96,14 +48,14 @@ def list_(webhook: UUID | None, organization: str | None, limit: int) -> None:
 @click.argument("organization")
 @click.argument("url")
 @types_option
-@stored
+@store_options
 def create(organization: str, url: str, types: tuple[str, ...]) -> None:
     """Create a webhook of an organization, and print its signing secret. It is shown only once."""
     fault = url_fault(url, private_allowed=settings().webhook_private_addresses)
     if fault is not None:
         raise ItemIndexError(f"the address {fault}")
     webhook, secret = str(uuid7()), new_secret()
-    sealed = _sealed(webhook, secret)
+    sealed = _seal(webhook, secret)
     with database("webhooks") as connection:
         owner = organization_of(connection, organization)
         [[count]] = connection.execute(WEBHOOKS.count, (owner,)).fetchall()
@@ -115,11 +67,11 @@ def create(organization: str, url: str, types: tuple[str, ...]) -> None:
 
 @webhooks.command(epilog="Example: itemindex webhooks rotate 01a1…")
 @click.argument("webhook", type=click.UUID)
-@stored
+@store_options
 def rotate(webhook: UUID) -> None:
     """Replace a webhook's secret and print the new one. For 24 hours the previous secret also signs."""
     secret = new_secret()
-    sealed = _sealed(str(webhook), secret)
+    sealed = _seal(str(webhook), secret)
     with database("webhooks") as connection:
         values = (_owner(connection, webhook), str(webhook), sealed, ROTATION_SECONDS, OPERATOR)
         connection.execute(WEBHOOKS.rotate, values)
@@ -137,7 +89,7 @@ def rotate(webhook: UUID) -> None:
     show_default=False,
     help="Up to this cursor; default: the newest.",
 )
-@stored
+@store_options
 def replay(webhook: UUID, event: UUID | None, after: int | None, to: int) -> None:
     """Replay events, by id or by range."""
     if (event is None) == (after is None):
@@ -155,7 +107,7 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int) -> Non
 @click.argument("webhook", type=click.UUID)
 @click.argument("state", type=click.Choice(("enabled", "disabled", "deleted")))
 @click.option("--reason", default="Disabled by an operator.", help="Reason shown to its organization.")
-@stored
+@store_options
 def state(webhook: UUID, state: str, reason: str) -> None:
     """Disable, enable or delete a webhook. If one that is waiting for its next attempt is enabled, it is tried
     immediately; one that is deleted loses its attempts.
@@ -173,11 +125,11 @@ def state(webhook: UUID, state: str, reason: str) -> None:
     report("webhook {webhook} is {state}", webhook=str(webhook), state=state)
 
 
-def _sealed(webhook: str, secret: str) -> bytes:
+def _seal(webhook: str, secret: str) -> bytes:
     signing_secret = settings().signing_secret
     if not signing_secret:
         raise ItemIndexError("SIGNING_SECRET must be set, to the value that the edges have")
-    return sealed_secret(signing_secret, webhook, secret)
+    return seal_secret(signing_secret, webhook, secret)
 
 
 def _owner(connection: Connection, webhook: UUID) -> str:

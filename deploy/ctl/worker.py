@@ -5,8 +5,9 @@ import os
 import click
 
 from deploy.ctl.console import data_dir_option, metrics_environment, settings
+from deploy.local.part_commands import DISPATCHER_COMMAND, edge_command, worker_command
 from deploy.local.paths import PROJECT
-from deploy.local.process import DISPATCHER_COMMAND, edge_command, environment_of_parts, worker_command
+from deploy.local.service_process import environment_of_parts
 from edge.startup import NEEDED
 from shared.db.connect import refuse_empty
 from shared.jobs.contract import QUEUES

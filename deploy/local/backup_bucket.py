@@ -38,38 +38,38 @@ _REMEDIES = {
 }
 
 
-class Bucket:
+class BackupBucket:
     """The bucket of BACKUP_BUCKET. Every call raises BackupError, with a sentence, if the bucket does not work."""
 
     def __init__(self, settings: Settings) -> None:
         self._name = settings.backup_bucket
         # A base backup is spooled whole, and /tmp may be in memory.
         self._store = open_object_store(replace(settings, s3_bucket=self._name), spool_dir=settings.backup_dir)
-        self._there: dict[str, set[str]] = {}
+        self._stored_keys: dict[str, set[str]] = {}
         self._ended: dict[str, datetime.datetime] | None = None
         self._empty: dict[str, bool] = {}
         """Which timelines are marked as empty, as far as that was written."""
 
     def send_log(self, timeline: Timeline) -> datetime.datetime | None:
         """Send what the bucket lacks of the log; return the moment up to which it can be restored from there."""
-        moment = timeline.received()  # what it needs is on the disk before it is written down
+        moment = timeline.received_until()  # what it needs is on the disk before it is written down
         for path in sorted(timeline.wal.iterdir()):
             key = f"{timeline.folder.name}/wal/{path.name}.gz"
             partial = path.suffix == ".partial"
             if not partial and key in self._keys(timeline):
                 continue
             with (
-                self._writing(key) as file,
+                self._create(key) as file,
                 gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_COMPRESSION) as packed,
             ):
                 with path.open("rb") as whole:
                     shutil.copyfileobj(whole, packed, _READ_BYTES)
             if not partial:
                 self._keys(timeline).add(key)
-                with self._explained():
+                with self._explain_failures():
                     self._store.remove(f"{timeline.folder.name}/wal/{path.name}.partial.gz")
         if moment is not None:
-            with self._writing(f"{timeline.folder.name}/received") as file:
+            with self._create(f"{timeline.folder.name}/received") as file:
                 file.write(moment.isoformat().encode())
             self._mark(timeline)
         return moment
@@ -82,12 +82,12 @@ class Bucket:
         if empty:
             self._note(f"{name}/empty")
         else:
-            with self._explained():
+            with self._explain_failures():
                 self._store.remove(f"{name}/empty")
         self._empty[name] = empty
 
     def _note(self, key: str) -> None:
-        with self._writing(key) as file:
+        with self._create(key) as file:
             file.write(b"\n")  # some services take no object without bytes
 
     def send_bases(self, timeline: Timeline) -> None:
@@ -95,7 +95,7 @@ class Bucket:
         for base in timeline.bases():
             key = f"{timeline.folder.name}/base/{base.path.name}-{base.first_log}.tar.gz"
             if key not in self._keys(timeline):
-                with self._writing(key) as file:
+                with self._create(key) as file:
                     with tarfile.open(fileobj=file, mode="w:gz", compresslevel=_COMPRESSION) as archive:
                         archive.add(base.path, arcname=".")
                 if base.is_empty:
@@ -107,33 +107,33 @@ class Bucket:
 
         A timeline that a restore ended goes as a whole, once its last moment is before.
         """
-        ended = self._ended_before(timeline)
+        ended = self._ends_of_other_timelines(timeline)
         for name in [name for name, moment in ended.items() if moment < oldest]:
-            with self._explained():
-                there = [listed.key for listed in self._store.listed(f"{name}/")]
+            with self._explain_failures():
+                there = [listed.key for listed in self._store.list_objects(f"{name}/")]
                 for key in sorted(there, key=lambda key: key.endswith("/received")):  # last: by it the rest is found
                     self._store.remove(key)
             del ended[name]
         keys = self._keys(timeline)
         bases = sorted(key for key in keys if "/base/" in key)
-        needed = bases[max(sum(moment_of(_named(key)[0]) <= oldest for key in bases) - 1, 0) :]
-        first = min((_named(key)[1] for key in needed), default="")
+        needed = bases[max(sum(moment_of(_moment_and_first_log(key)[0]) <= oldest for key in bases) - 1, 0) :]
+        first = min((_moment_and_first_log(key)[1] for key in needed), default="")
         for key in sorted(keys):
             # Behind the timeline's eight digits, so that a file of the history of timelines is older than none.
             old_log = "/wal/" in key and Path(key).name[:24] < first and "." not in Path(key).name[:24]
             if ("/base/" in key and key not in needed) or old_log:
-                with self._explained():
+                with self._explain_failures():
                     self._store.remove(key)
                     if "/base/" in key:
-                        self._store.remove(f"{key.rpartition('/')[0]}/{_named(key)[0]}.empty")
+                        self._store.remove(f"{key.rpartition('/')[0]}/{_moment_and_first_log(key)[0]}.empty")
                 keys.remove(key)
 
-    def _ended_before(self, timeline: Timeline) -> dict[str, datetime.datetime]:
+    def _ends_of_other_timelines(self, timeline: Timeline) -> dict[str, datetime.datetime]:
         """Return the last moments of the cluster's other timelines; nothing is added to them, so it is asked once."""
         if self._ended is None:
             ended = {}
-            with self._explained():
-                for listed in self._store.listed(""):
+            with self._explain_failures():
+                for listed in self._store.list_objects(""):
                     name, _, file = listed.key.partition("/")
                     if file == "received" and name.startswith(f"{timeline.cluster}-") and name != timeline.folder.name:
                         written = self._store.open(listed.key).read(0, listed.bytes).decode()
@@ -142,10 +142,10 @@ class Bucket:
         return self._ended
 
     @contextmanager
-    def fetched(self, beside: Path, to: datetime.datetime | None, cluster: str | None = None) -> Iterator[Path]:
+    def fetch(self, beside: Path, to: datetime.datetime | None, cluster: str | None = None) -> Iterator[Path]:
         """Lay down what a restore to a moment needs, as BACKUP_DIR has it, beside a path; it is deleted afterwards."""
-        with self._explained():
-            keys = [listed.key for listed in self._store.listed("")]
+        with self._explain_failures():
+            keys = [listed.key for listed in self._store.list_objects("")]
         beside.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{beside.name}.fetched-", dir=beside.parent) as name:
             root = Path(name)
@@ -155,7 +155,7 @@ class Bucket:
                     (root / key).parent.mkdir(parents=True, exist_ok=True)
                     (root / key).touch()
                 elif "/base/" in key:
-                    (folder / "base" / _named(key)[0]).mkdir(parents=True, exist_ok=True)
+                    (folder / "base" / _moment_and_first_log(key)[0]).mkdir(parents=True, exist_ok=True)
                 elif key.endswith("/received"):
                     folder.mkdir(exist_ok=True)
                     self._read(key, folder / "received")
@@ -176,7 +176,7 @@ class Bucket:
         timeline.wal.mkdir()
         for key in keys:
             name = Path(key).name.removesuffix(".gz")
-            if key.startswith(f"{timeline.folder.name}/wal/") and name >= _named(archive)[1]:
+            if key.startswith(f"{timeline.folder.name}/wal/") and name >= _moment_and_first_log(archive)[1]:
                 try:
                     self._read(key, packed)
                 except ResultGone:  # it was completed meanwhile, and so renamed
@@ -187,27 +187,25 @@ class Bucket:
         packed.unlink(missing_ok=True)
 
     def _read(self, key: str, target: Path) -> None:
-        with self._explained(), target.open("wb") as file:
-            reader = self._store.open(key)
-            for offset in range(0, reader.size, _READ_BYTES):
-                file.write(reader.read(offset, _READ_BYTES))
+        with self._explain_failures(), target.open("wb") as file:
+            self._store.fetch(key, file)
 
     def _keys(self, timeline: Timeline) -> set[str]:
         """Return the whole files of a timeline that the bucket has; it is asked once."""
         name = timeline.folder.name
-        if name not in self._there:
-            with self._explained():
-                found = {listed.key for listed in self._store.listed(f"{name}/")}
-            self._there[name] = {key for key in found if key.endswith(".gz") and ".partial" not in key}
-        return self._there[name]
+        if name not in self._stored_keys:
+            with self._explain_failures():
+                found = {listed.key for listed in self._store.list_objects(f"{name}/")}
+            self._stored_keys[name] = {key for key in found if key.endswith(".gz") and ".partial" not in key}
+        return self._stored_keys[name]
 
     @contextmanager
-    def _writing(self, key: str) -> Iterator[BinaryIO]:
-        with self._explained(), self._store.writing(key) as file:
+    def _create(self, key: str) -> Iterator[BinaryIO]:
+        with self._explain_failures(), self._store.create(key) as file:
             yield file
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_failures(self) -> Iterator[None]:
         try:
             yield
         except StoreUnavailable as error:
@@ -217,7 +215,7 @@ class Bucket:
             raise BackupError(f"the bucket {self._name} {found}; {remedy}") from error
 
 
-def _named(key: str) -> tuple[str, str]:
+def _moment_and_first_log(key: str) -> tuple[str, str]:
     """Return the moment, as it is written, and the first file of the log of a base backup's key."""
     moment, _, first = Path(key).name.removesuffix(".tar.gz").partition("-")
     return moment, first

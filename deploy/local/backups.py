@@ -1,4 +1,4 @@
-"""The backups below BACKUP_DIR: base backups by pg_basebackup, the log behind them by pg_receivewal, and the way back.
+"""The backups below BACKUP_DIR: base backups by pg_basebackup, the log behind them by pg_receivewal.
 
 CLUSTER-TIMELINE/base/MOMENT    the files of the database at a moment, with PostgreSQL's manifest of them
 CLUSTER-TIMELINE/wal            the log since the first of them, complete to the last commit that was received
@@ -10,23 +10,21 @@ CLUSTER-TIMELINE/restored       as old as the last test that restored a base bac
 import datetime
 import os
 import re
-import shlex
 import shutil
-import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
+from operator import itemgetter
 from pathlib import Path
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from deploy.local import postgres
-from deploy.local.process import Program, ServiceProcess
+from deploy.local.service_process import Program, ServiceProcess
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, ItemIndexError
@@ -77,7 +75,7 @@ class Timeline:
     @property
     def is_empty(self) -> bool:
         """Whether PostgreSQL held no load at the end of the log."""
-        if self.received() is None:  # only base backups were taken
+        if self.received_until() is None:  # only base backups were taken
             return all(base.is_empty for base in self.bases())
         return (self.folder / "empty").exists()
 
@@ -94,7 +92,7 @@ class Timeline:
                 found.append(Base(path, moment_of(path.name)))
         return sorted(found, key=lambda base: base.moment)
 
-    def received(self) -> datetime.datetime | None:
+    def received_until(self) -> datetime.datetime | None:
         """Return the moment up to which the log is complete."""
         try:
             return datetime.datetime.fromisoformat((self.folder / "received").read_text())
@@ -154,7 +152,7 @@ def program(name: str) -> str:
         return found
 
 
-class Source:
+class BackupSource:
     """The PostgreSQL that is backed up, by a login with REPLICATION."""
 
     def __init__(self, url: str, root: Path) -> None:
@@ -181,7 +179,7 @@ class Source:
         return moment.astimezone(datetime.UTC)
 
     def take(self) -> Base:
-        """Make a base backup; what is incomplete is deleted. Raises BackupError, also if another process makes one."""
+        """Make a base backup, and delete incomplete ones. Raises BackupError, also if another process makes one."""
         folder = self.timeline.folder / "base"
         with self._lock():
             for left in folder.glob(".partial-*"):
@@ -201,7 +199,7 @@ class Source:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """Hold the right to make a base backup: what is incomplete is then that of a process that has ended."""
+        """Hold the right to make a base backup: an incomplete one then belongs to a process that has ended."""
         with (self.timeline.folder / "lock").open("a") as file:
             try:
                 flock(file, LOCK_EX | LOCK_NB)
@@ -222,7 +220,7 @@ class Source:
             with connect(self.url, application="backup", autocommit=True) as connection:
                 connection.execute(SQL.reserve, (SLOT,))
         except psycopg.Error as error:
-            raise BackupError(explained(f"error: {error}", "the log cannot be received")) from None
+            raise BackupError(explain(f"error: {error}", "the log cannot be received")) from None
         options = ["--directory", str(self.timeline.wal), "--dbname", self._named, "--slot", SLOT]
         command = [program("pg_receivewal"), *options, "--synchronous", "--no-password"]
         return ServiceProcess(Program(name="wal", command=command, log=log, environment=self._environment))
@@ -255,7 +253,7 @@ class Source:
         bases = self.timeline.bases()
         oldest = self.moment() - datetime.timedelta(days=days)
         for other in timelines(self.timeline.folder.parent):
-            ended = other.received() or max((base.moment for base in other.bases()), default=None)
+            ended = other.received_until() or max((base.moment for base in other.bases()), default=None)
             if other.cluster == self.timeline.cluster and other != self.timeline and ended and ended < oldest:
                 shutil.rmtree(other.folder)
                 yield other.folder
@@ -277,7 +275,7 @@ class Source:
             env={**os.environ, **self._environment},
         )
         if done.returncode:
-            raise BackupError(explained(done.stderr, f"{name} failed"))
+            raise BackupError(explain(done.stderr, f"{name} failed"))
 
 
 def _state(connection: Connection) -> tuple[datetime.datetime, bool]:
@@ -286,7 +284,7 @@ def _state(connection: Connection) -> tuple[datetime.datetime, bool]:
     return moment.astimezone(datetime.UTC), bool(empty)
 
 
-def explained(printed: str, failed: str) -> str:
+def explain(printed: str, failed: str) -> str:
     """Return a sentence for what one of PostgreSQL's programs has printed."""
     last = next((line.strip() for line in reversed(printed.splitlines()) if re.search("error|FATAL", line)), "")
     if "No space left on device" in printed:
@@ -296,10 +294,6 @@ def explained(printed: str, failed: str) -> str:
     if "max_wal_senders" in printed or "wal_level" in printed:
         return f"{failed}: PostgreSQL streams no log; set wal_level = replica and max_wal_senders = 10, and restart it"
     return f"{failed}: {last or printed.strip()[-300:]}"
-
-
-_STOP_SECONDS = 600.0
-_ENDED_BEFORE = "recovery ended before configured recovery target was reached"
 
 
 def choose(root: Path, to: datetime.datetime | None, cluster: str | None = None) -> tuple[Timeline, Base]:
@@ -314,7 +308,7 @@ def choose(root: Path, to: datetime.datetime | None, cluster: str | None = None)
             clusters.setdefault(timeline.cluster, []).append(timeline)
     if not clusters:
         raise BackupError(f"{root} has no backup; set BACKUP_DIR to where `itemindex backup run` writes")
-    listed = "; ".join(_described(name, own) for name, own in clusters.items())
+    listed = "; ".join(_describe(name, own) for name, own in clusters.items())
     if cluster is not None:
         if cluster not in clusters:
             raise BackupError(f"{root} has no backup of the cluster {cluster}; name one that it has: {listed}")
@@ -337,12 +331,12 @@ def _choose_of_cluster(own: list[Timeline], to: datetime.datetime | None) -> tup
     full = [timeline for timeline in own if not timeline.is_empty]
     among = full if to is None and full else own
     found = [(base.moment, timeline, base) for timeline in among for base in timeline.bases()]
-    fitting = [one for one in found if to is None or one[0] <= to]
+    fitting = [found_base for found_base in found if to is None or found_base[0] <= to]
     if not fitting:
         first = min(moment for moment, _, _ in found)
         raise BackupError(f"the oldest backup is of {first:%Y-%m-%dT%H:%M:%SZ}; choose a moment after it")
-    _, timeline, base = max(fitting, key=lambda one: one[0])
-    received = timeline.received() or base.moment
+    _, timeline, base = max(fitting, key=itemgetter(0))
+    received = timeline.received_until() or base.moment
     if to is not None and to > received:
         reaches = f"{received:%Y-%m-%dT%H:%M:%S.%fZ}"
         raise BackupError(
@@ -357,141 +351,9 @@ def _choose_of_cluster(own: list[Timeline], to: datetime.datetime | None) -> tup
     return timeline, base
 
 
-def _described(cluster: str, own: list[Timeline]) -> str:
+def _describe(cluster: str, own: list[Timeline]) -> str:
     """Return what a cluster's backups are of: from when to when, and whether they hold a load at the end."""
     moments = [base.moment for timeline in own for base in timeline.bases()]
-    last = max(moments + [moment for timeline in own if (moment := timeline.received()) is not None])
+    last = max(moments + [moment for timeline in own if (moment := timeline.received_until()) is not None])
     holds = "holds no load" if all(timeline.is_empty for timeline in own) else "holds loads"
     return f"{cluster} ({min(moments):%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}, {holds})"
-
-
-def refuse_in_use(target: Path) -> None:
-    """Raise BackupError unless a directory is absent or empty: nothing is ever overwritten."""
-    pid = target / "postmaster.pid"
-    if pid.exists() and Path(f"/proc/{pid.read_text().split()[0]}").exists():
-        raise BackupError(
-            f"PostgreSQL runs on {target}; stop the service and PostgreSQL, move the directory away, then restore"
-        )
-    if target.exists() and any(target.iterdir()):
-        raise BackupError(f"{target} is not empty; move it away, then restore: nothing is overwritten")
-
-
-def restore(root: Path, target: Path, to: datetime.datetime | None, cluster: str | None = None) -> Base:
-    """Restore to a moment, or to the last commit that was received; return the base backup that it began with.
-
-    The directory has its name only when all is done. Raises BackupError.
-    """
-    refuse_in_use(target)
-    timeline, base = choose(root, to, cluster)
-    beside = target.with_name(f"{target.name}.restoring")
-    if beside.exists():
-        shutil.rmtree(beside)
-    try:
-        with recovered(timeline, base, beside, to):
-            pass
-        if target.exists():
-            target.rmdir()
-        beside.rename(target)
-    except OSError as error:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise BackupError(explained(str(error), "the restore failed")) from None
-    except BackupError:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
-    return base
-
-
-@contextmanager
-def recovered(timeline: Timeline, base: Base, target: Path, to: datetime.datetime | None) -> Iterator[Path]:
-    """Replay into a directory; while the block lasts, the server runs and answers at the yielded socket's folder."""
-    try:
-        with _replayed(timeline, base, target, to) as sockets:
-            yield sockets
-    except _EndedBeforeError:
-        # Nothing was committed between the moment and the end of what was received: the end is that moment.
-        shutil.rmtree(target)
-        with _replayed(timeline, base, target, None) as sockets:
-            yield sockets
-
-
-class _EndedBeforeError(Exception):
-    """The log has no commit after the moment."""
-
-
-@contextmanager
-def _replayed(timeline: Timeline, base: Base, target: Path, to: datetime.datetime | None) -> Iterator[Path]:
-    prefix, user = postgres.identity()
-    _copy(base.path, target)
-    (target / "recovery.signal").touch()
-    with tempfile.TemporaryDirectory(prefix="itemindex-restore-") as name:
-        sockets = Path(name)
-        (sockets / "postgresql.conf").write_text("")
-        (sockets / "pg_hba.conf").write_text("local all all trust\n")
-        (sockets / "pg_ident.conf").write_text("")
-        if user is not None:
-            for path in (sockets, *sockets.iterdir(), target, *target.rglob("*")):
-                os.chown(path, user, user)
-        options = _options(timeline.wal, sockets, to)
-        command = [*prefix, program("postgres"), "-D", str(target), "-k", str(sockets), "-p", "5432"]
-        log = sockets / "log"
-        server = ServiceProcess(
-            Program(
-                name="restore",
-                command=[*command, *(word for pair in options.items() for word in ("-c", f"{pair[0]}={pair[1]}"))],
-                log=log,
-                stop_signal=signal.SIGINT,
-                stop_seconds=_STOP_SECONDS,
-                user=user,
-            )
-        )
-        server.start()
-        try:
-            while not _answers(sockets):
-                if not server.alive:
-                    printed = log.read_text(errors="replace")
-                    if to is not None and _ENDED_BEFORE in printed:
-                        raise _EndedBeforeError
-                    raise BackupError(explained(printed, "the log could not be replayed"))
-                time.sleep(0.1)
-            yield sockets
-        finally:
-            server.stop()
-
-
-def _options(wal: Path, sockets: Path, to: datetime.datetime | None) -> dict[str, str]:
-    # On the command line, so that the first ordinary start finds nothing of them.
-    folder = shlex.quote(str(wal.resolve())).replace("%", "%%")  # PostgreSQL replaces %f and %p, and reads %% as %
-    whole, partial = f"{folder}/%f", f"{folder}/%f.partial"
-    chosen = {
-        "config_file": str(sockets / "postgresql.conf"),
-        "hba_file": str(sockets / "pg_hba.conf"),
-        "ident_file": str(sockets / "pg_ident.conf"),
-        "listen_addresses": "",
-        "restore_command": f'cp {whole} "%p" 2>/dev/null || cp {partial} "%p" 2>/dev/null',
-        "recovery_target_timeline": "current",
-        "recovery_target_action": "promote",
-        # Nobody reads before it is done, so the numbers of the primary's connections and locks do not matter.
-        "hot_standby": "off",
-        "archive_mode": "off",
-        "shared_preload_libraries": "",
-        "ssl": "off",
-        "logging_collector": "off",
-        "log_destination": "stderr",
-        "lc_messages": "C",
-        "shared_buffers": "256MB",
-        "max_wal_size": "4GB",
-    }
-    return chosen if to is None else {**chosen, "recovery_target_time": to.isoformat()}
-
-
-def _copy(source: Path, target: Path) -> None:
-    command = ["cp", "--archive", "--reflink=auto", str(source), str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BackupError(explained(f"error: {done.stderr}", "the base backup could not be copied"))
-    target.chmod(0o700)
-
-
-def _answers(sockets: Path) -> bool:
-    command = [program("pg_isready"), "--quiet", "--host", str(sockets), "--port", "5432"]
-    return subprocess.run(command, check=False).returncode == 0

@@ -1,7 +1,7 @@
-"""What is derived from the index of items and laid out anew by some versions: brought into the layout of this one."""
+"""Brings data that are derived from the items into the layout of this version."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shared.db.connect import connect
 from shared.index.identifiers import LAYOUT
@@ -11,7 +11,7 @@ from shared.settings.settings import Settings
 from workers.provenance import events, layouts
 
 if TYPE_CHECKING:
-    from workers.search.build import ReportProgress
+    from workers.search.job import ReportProgress
 
 
 def bring_up_to_date(settings: Settings, report: Callable[[str], object]) -> None:
@@ -33,9 +33,9 @@ def bring_up_to_date(settings: Settings, report: Callable[[str], object]) -> Non
 
 def update_search_index(
     settings: Settings, report_progress: "ReportProgress" = lambda stage, done, total: None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Bring the search index to the newest data_version, also in the object store if edges take it from there."""
-    from workers.search.build import make_index  # only now: most starts find an index that is up to date
+    from workers.search.job import make_index
 
     objects = open_object_store(settings) if settings.search_in_store else None
     return make_index(settings.database_url, settings.search_dir, report_progress, objects)

@@ -1,4 +1,4 @@
-"""A local identity provider (Canaille, from its wheel) with two ready-made people, so that signing in works anywhere.
+"""A local identity provider (Canaille, from its wheel) with ready-made people, so that signing in works anywhere.
 
 It keeps its people in memory and its key and passwords in one file of the data directory. For a real installation set
 OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET to the provider of your choice; then this one is not started.
@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import edge
 from deploy.local import tls
@@ -20,18 +20,58 @@ from deploy.local.paths import Paths, port_is_free, write_private
 from shared.processes import imports_for_good
 
 if TYPE_CHECKING:
-    from deploy.local.process import Program
+    from flask import Flask
+
+    from deploy.local.service_process import Program
 
 CLIENT_ID = "item-index"
 _TOKEN_SECONDS = 3_600
 _THEME = Path(__file__).with_name("sign_in")
 _PRODUCT_FILES = Path(edge.__file__).with_name("docs") / "static"
-PEOPLE = (("ada", "Ada", "Lovelace"), ("grace", "Grace", "Hopper"))
+
 STAFF = "ada@example.org"
-"""The people who are operators, too: they decide in the dashboard which items are one article."""
+"""The people who are operators, too: they load data in the dashboard and decide which items are one article."""
 
 
-def prepared(paths: Paths, near_port: int = 8080) -> dict[str, Any]:
+class DemoPerson(NamedTuple):
+    """A person of the local provider, and the demo organization that they own, with its plan; none for a newcomer."""
+
+    login: str
+    given: str
+    family: str
+    organization: str = ""
+    plan: str = ""
+
+    @property
+    def name(self) -> str:
+        """The whole name."""
+        return f"{self.given} {self.family}"
+
+    @property
+    def email(self) -> str:
+        """The address of mail."""
+        return f"{self.login}@example.org"
+
+
+PEOPLE = (
+    DemoPerson("ada", "Ada", "Lovelace", "Lovelace Institute", "institutional"),
+    DemoPerson("katherine", "Katherine", "Johnson", "Johnson Foods", "brand"),
+    DemoPerson("alan", "Alan", "Turing", "Turing Studio", "free"),
+    DemoPerson("grace", "Grace", "Hopper"),
+)
+
+
+class LocalIdentity(TypedDict):
+    """The provider's own secrets, as its file keeps them, and its port."""
+
+    port: int
+    jwk: dict[str, object]
+    secret_key: str
+    client_secret: str
+    passwords: dict[str, str]
+
+
+def prepare(paths: Paths, near_port: int = 8080) -> LocalIdentity:
     """Return the provider's own secrets: key, session secret, client secret, passwords; and its port. Made once.
 
     The port stays: it is part of the issuer, and the issuer is part of who a person is.
@@ -46,10 +86,14 @@ def prepared(paths: Paths, near_port: int = 8080) -> dict[str, Any]:
             "jwk": key.as_dict(private=True),
             "secret_key": secrets.token_urlsafe(32),
             "client_secret": secrets.token_urlsafe(32),
-            "passwords": {name: secrets.token_urlsafe(9) for name, _, _ in PEOPLE},
+            "passwords": {},
         }
         write_private(path, json.dumps(made).encode())
-    kept: dict[str, Any] = json.loads(path.read_text())
+    kept: LocalIdentity = json.loads(path.read_text())
+    missing = [person.login for person in PEOPLE if person.login not in kept["passwords"]]
+    if missing:  # a data directory of before they were people
+        kept["passwords"] |= {login: secrets.token_urlsafe(9) for login in missing}
+        write_private(path, json.dumps(kept).encode())
     return kept
 
 
@@ -59,7 +103,7 @@ def issuer(port: int) -> str:
 
 def program(paths: Paths, port: int, origin: str, listen: int) -> "Program":
     """Return the provider as a program, its secrets prepared: its address has `port`, and it listens at `listen`."""
-    from deploy.local.process import Program  # only now: the provider itself needs no driver of PostgreSQL
+    from deploy.local.service_process import Program
 
     secrets_file = str(paths.root / "identity.json")
     command = [sys.executable, "-m", "deploy.local.identity", secrets_file, str(port), origin, str(listen)]
@@ -68,15 +112,16 @@ def program(paths: Paths, port: int, origin: str, listen: int) -> "Program":
         command=command,
         log=paths.log("identity"),
         ready=lambda: tls.answers(tls.connection(port, None, timeout=5), "/.well-known/openid-configuration"),
+        port=listen,
         stop_seconds=5.0,
     )
 
 
-def application(kept: dict[str, Any], port: int, origin: str) -> Any:
+def application(kept: LocalIdentity, port: int, origin: str) -> "Flask":
     """Build the provider with its client and its people."""
     from canaille import create_app
 
-    app = create_app(
+    app: Flask = create_app(
         config={
             "SECRET_KEY": kept["secret_key"],
             "SERVER_NAME": f"127.0.0.1:{port}",
@@ -103,25 +148,25 @@ def application(kept: dict[str, Any], port: int, origin: str) -> Any:
     return app
 
 
-def id_token(kept: dict[str, Any], name: str) -> str:
+def id_token(kept: LocalIdentity, name: str) -> str:
     """Return an ID token of one of the people, as the provider signs it after a sign-in; it lasts an hour."""
     import jwt  # only now: the provider itself does not need it
 
-    [full_name] = [f"{given} {family}" for login, given, family in PEOPLE if login == name]
+    [person] = [person for person in PEOPLE if person.login == name]
     now = int(time.time())
     claims = {
         "iss": issuer(kept["port"]),
         "aud": [CLIENT_ID],
         "sub": name,
-        "name": full_name,
-        "email": f"{name}@example.org",
+        "name": person.name,
+        "email": person.email,
         "iat": now,
         "exp": now + _TOKEN_SECONDS,
     }
     return jwt.encode(claims, jwt.PyJWK(kept["jwk"]).key, "RS256", {"kid": kept["jwk"]["kid"]})
 
 
-def _dress(app: Any, origin: str) -> None:
+def _dress(app: "Flask", origin: str) -> None:
     """Serve the product's style to the pages of `sign_in/`: the provider's policy lets no other host's in."""
     from flask import send_from_directory
 
@@ -139,7 +184,7 @@ def _match_every_attribute() -> None:
 
     by_one = Backend.instance.do_query
 
-    def by_all(model: Any, **attributes: Any) -> list[Any]:
+    def by_all(model: object, **attributes: object) -> list[object]:
         found = [by_one(model, **{name: value}) for name, value in attributes.items()] or [by_one(model)]
         common = set.intersection(*({client.id for client in some} for some in found))
         return [client for client in found[0] if client.id in common]
@@ -151,16 +196,17 @@ def _people(passwords: dict[str, str]) -> None:
     from canaille.app import models
     from canaille.backends import Backend
 
-    for name, given, family in PEOPLE:
-        person = models.User(
-            user_name=name,
-            given_name=given,
-            family_name=family,
-            formatted_name=f"{given} {family}",
-            emails=[f"{name}@example.org"],
-            password=passwords[name],
-        )
-        Backend.instance.save(person)
+    for person in PEOPLE:
+        if person.login in passwords:
+            user = models.User(
+                user_name=person.login,
+                given_name=person.given,
+                family_name=person.family,
+                formatted_name=person.name,
+                emails=[person.email],
+                password=passwords[person.login],
+            )
+            Backend.instance.save(user)
 
 
 def _client(client_secret: str, origin: str) -> None:

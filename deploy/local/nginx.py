@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from deploy.local import tls
 from deploy.local.paths import PROJECT, Paths
-from deploy.local.process import Program
+from deploy.local.service_process import Program
 from deploy.local.tls import Certificate
 from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
@@ -98,7 +98,7 @@ def values(
     server_names: str,
     certificate: Certificate | None,
 ) -> dict[str, str | Path]:
-    """Return the values of nginx.conf that every nginx of ours needs."""
+    """Return the values of nginx.conf that the embedded and the separate nginx share."""
     return {
         "RUN_DIR": run_dir,
         "LOG_DIR": log_dir,
@@ -148,9 +148,14 @@ def program(
         command=[binary(), "-p", str(paths.run), "-c", str(path), "-e", str(paths.log("nginx")), "-g", "daemon off;"],
         log=paths.log("nginx"),
         ready=lambda: tls.answers(_line(listen, certificate), "/v1/health"),
+        port=_port(listen),
         stop_signal=signal.SIGQUIT,
     )
 
 
 def _line(listen: str, certificate: Certificate | None) -> HTTPConnection:
-    return tls.connection(int(listen.rpartition(":")[2]), certificate.chain if certificate else None, timeout=2)
+    return tls.connection(_port(listen), certificate.chain if certificate else None, timeout=2)
+
+
+def _port(listen: str) -> int:
+    return int(listen.rpartition(":")[2])

@@ -16,7 +16,7 @@ PROJECT = Path(__file__).parents[2]
 _RUN_PATH = re.compile(r"[A-Za-z0-9/._-]{1,72}")
 # Below those that kernels give to clients: one would be taken from a server that is down for a moment.
 _PORTS = range(10_000, 32_768)
-_HELD: list[socket.socket] = []
+_RESERVED: list[socket.socket] = []
 _SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper", "signing_secret")
 
 
@@ -93,7 +93,7 @@ class Paths:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only this user may read, whole or not at all: what is made once must not be left cut short."""
+    """Write a file that only this user may read, whole or not at all: a secret is made once, and must be complete."""
     beside = path.with_suffix(".new")
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)
@@ -126,5 +126,5 @@ def free_port() -> int:
         except OSError:
             continue
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        _HELD.append(holder)
+        _RESERVED.append(holder)
         return port

@@ -15,7 +15,8 @@ import psycopg
 import psycopg.sql
 
 from deploy.local.paths import Paths, write_private
-from deploy.local.process import Program, StackError
+from deploy.local.running_stack import StackError
+from deploy.local.service_process import Program
 
 OWNER, EDGE, WORKER = "itemindex", "itemindex_edge_login", "itemindex_worker_login"
 DATABASE = "itemindex"
@@ -89,7 +90,7 @@ def initialize(paths: Paths, password: str, extra: dict[str, str] | None = None)
 def program(paths: Paths, password: str, extra: dict[str, str] | None = None) -> Program:
     """Return the server as a program, its data directory made."""
     directory = initialize(paths, password, extra)
-    (directory / "postmaster.pid").unlink(missing_ok=True)  # the stack's lock proves that no server of ours is alive
+    (directory / "postmaster.pid").unlink(missing_ok=True)  # the stack's lock proves that its servers have ended
     prefix, user = identity()
     if user is not None:
         os.chown(paths.run, user, os.getgid())

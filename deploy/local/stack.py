@@ -8,28 +8,21 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
 from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.derived import bring_up_to_date
+from deploy.local.identity import LocalIdentity
+from deploy.local.part_commands import DISPATCHER_COMMAND, EDGE_MODULE, WORKER_MODULE, edge_command, worker_command
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
-from deploy.local.process import (
-    DISPATCHER_COMMAND,
-    EDGE_MODULE,
-    WORKER_MODULE,
-    Program,
-    ServiceProcess,
-    StackError,
-    edge_command,
-    end_left_behind,
-    tail,
-    worker_command,
-)
+from deploy.local.process_table import port_holder
+from deploy.local.running_stack import StackError, StackPart, StackState, end_left_behind
+from deploy.local.service_process import Program, ServiceProcess, tail
 from deploy.local.tls import Certificate
 from shared.clock import utc_now
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.redis.urls import is_cluster
+from shared.settings.checks import OUTBOX_URL
 from shared.settings.settings import Settings
 
 _STORES = ("postgres", "state", "cache")
@@ -62,7 +55,7 @@ class Stack:
     edge_module: str = EDGE_MODULE
     loads: bool = True
     """Whether feeds, uploads and decisions on pairs are acted upon."""
-    identity: dict[str, Any] | None = None
+    identity: LocalIdentity | None = None
     identity_port: int = 0
     """The port of the identity provider, if a proxy listens at its address; 0: its address."""
     certificate: Certificate | None = None
@@ -101,8 +94,15 @@ class Stack:
             *([self._identity(self.identity)] if self.identity is not None else []),
             self._edge("edge-a"),
             self._edge("edge-b"),
-            self._beating("dispatcher", DISPATCHER_COMMAND),
-            *((self._command("matches", "apply", "--watch"), self._command("feeds", "run")) if self.loads else ()),
+            self._program_with_heartbeat("dispatcher", DISPATCHER_COMMAND),
+            *(
+                (
+                    self._command("matches", "apply", "--watch"),
+                    self._command("feeds", "run", "--data-dir", str(self.paths.root)),  # what it examines on request
+                )
+                if self.loads
+                else ()
+            ),
             *self._workers(),
         ):
             self._spawn(program)
@@ -111,7 +111,7 @@ class Stack:
         listen, metrics = f"127.0.0.1:{self.port}", f"127.0.0.1:{self.metrics_port}"
         for child in self.children:
             if child.program.name.startswith(("edge", "identity")) and not child.wait_ready(_READY_SECONDS):
-                raise self._did_not_start(child.program)
+                raise self._did_not_start(child)
         self.start(
             nginx.program(
                 self.paths,
@@ -121,6 +121,11 @@ class Stack:
                 certificate=self.certificate,
             )
         )
+
+    def require_free_port(self) -> None:
+        """Raise StackError, which names the process, where another one listens on the port of nginx."""
+        if not port_is_free(self.port):
+            raise _port_taken(self.port, "stop it, or choose another port with --port")
 
     def watch(self, stopping: Callable[[], bool]) -> None:
         """Keep every child alive until `stopping` returns True."""
@@ -141,7 +146,7 @@ class Stack:
             for child in together:
                 child.ask_to_end()
             for child in together:
-                child.see_ended()
+                child.ensure_ended()
         end_left_behind(self.paths)
         self.paths.state.unlink(missing_ok=True)
         if self.paths.run.parent != self.paths.root:
@@ -149,7 +154,7 @@ class Stack:
 
     def write_state(self, *, ready: bool = True) -> None:
         """Write down what runs, for `status`, `down` and `doctor`."""
-        document = {
+        document: StackState = {
             "pid": os.getpid(),
             "ready": ready,
             "port": self.port,
@@ -165,7 +170,7 @@ class Stack:
         """Start a program, wait until it can be used, and keep it alive with the others."""
         child = self._spawn(program)
         if not child.wait_ready(_READY_SECONDS):
-            raise self._did_not_start(program)
+            raise self._did_not_start(child)
 
     def _spawn(self, program: Program) -> ServiceProcess:
         child = ServiceProcess(program)
@@ -173,7 +178,10 @@ class Stack:
         child.start()
         return child
 
-    def _did_not_start(self, program: Program) -> StackError:
+    def _did_not_start(self, child: ServiceProcess) -> StackError:
+        program = child.program
+        if program.port is not None and not child.alive and not port_is_free(program.port):
+            return _port_taken(program.port, "stop it, or choose another port")
         return StackError(f"{program.name} did not start; the end of {program.log} says:\n{tail(program.log)}")
 
     def _settings(self, outside: Settings, secrets: dict[str, str]) -> Settings:
@@ -192,6 +200,8 @@ class Stack:
             "metrics_dir": paths.run / "metrics",
             "access_log": str(paths.root / "log" / "access.log"),
             "security_contact": "mailto:operator@localhost",
+            "smtp_url": OUTBOX_URL,
+            "mail_from": "alerts@localhost",
             "base_url": f"{'https' if self.certificate else 'http'}://127.0.0.1:{self.port}/v1",
         }
         if not outside.database_url:
@@ -202,7 +212,7 @@ class Stack:
             if not getattr(outside, f"{name}_url"):
                 own[f"{name}_url"] = valkey.url(paths, name)
         if not outside.oidc_issuer:
-            self.identity = identity.prepared(paths, self.port)
+            self.identity = identity.prepare(paths, self.port)
             own["oidc_issuer"] = identity.issuer(self.identity["port"])
             own["oidc_client_id"] = identity.CLIENT_ID
             own["oidc_email_verified"] = "always"  # its people are made by us, and it sends no such claim
@@ -231,11 +241,11 @@ class Stack:
             heartbeat=self.paths.heartbeat(name),
         )
 
-    def _identity(self, prepared: dict[str, Any]) -> Program:
+    def _identity(self, prepared: LocalIdentity) -> Program:
         port = int(prepared["port"])
         listen = self.identity_port or port
         if not port_is_free(listen):
-            raise StackError(f"port {port} of the local identity provider is taken; free it, or set OIDC_ISSUER")
+            raise _port_taken(listen, "stop it, or set OIDC_ISSUER, so that no local identity provider is needed")
         return identity.program(self.paths, port, self.settings.base_url.removesuffix("/v1"), listen)
 
     def _command(self, name: str, *arguments: str) -> Program:
@@ -250,9 +260,9 @@ class Stack:
     def _workers(self) -> Iterator[Program]:
         for name, queues, concurrency in self.workers:
             command = worker_command(queues, concurrency, module=self.worker_module)
-            yield self._beating(name, command, stop_seconds=30.0)
+            yield self._program_with_heartbeat(name, command, stop_seconds=30.0)
 
-    def _beating(self, name: str, command: list[str], **options: Any) -> Program:
+    def _program_with_heartbeat(self, name: str, command: list[str], *, stop_seconds: float = 10.0) -> Program:
         heartbeat = self.paths.heartbeat(name)
         return Program(
             name=name,
@@ -261,7 +271,7 @@ class Stack:
             environment={**self._environment(), "HEARTBEAT_FILE": str(heartbeat)},
             heartbeat=heartbeat,
             heartbeat_seconds=_HEARTBEAT_SECONDS,
-            **options,
+            stop_seconds=stop_seconds,
         )
 
     def _environment(self) -> dict[str, str]:
@@ -271,7 +281,11 @@ class Stack:
         return {**self.settings.environment(), **metrics}
 
 
-def _as_dict(child: ServiceProcess) -> dict[str, Any]:
+def _port_taken(port: int, remedy: str) -> StackError:
+    return StackError(f"port {port} is taken by {port_holder(port)}; {remedy}")
+
+
+def _as_dict(child: ServiceProcess) -> StackPart:
     uptime = max(0.0, time.monotonic() - child.started_at)
     return {
         "name": child.program.name,

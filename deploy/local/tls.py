@@ -27,7 +27,7 @@ class Certificate:
     key: Path
 
 
-def given(chain: Path | None, key: Path | None) -> Certificate | None:
+def given_certificate(chain: Path | None, key: Path | None) -> Certificate | None:
     """Return the certificate of two options; None where neither is set.
 
     Raises ConfigurationError where one is missing, cannot be read, does not fit the other, or has expired.
@@ -51,7 +51,7 @@ def quotable(path: Path) -> str:
     return str(path)
 
 
-def redirecting(listen: str, names: str, port: int | None, challenges: Path | None) -> str:
+def redirecting_server(listen: str, names: str, port: int | None, challenges: Path | None) -> str:
     """Return the server of nginx.conf that redirects plain HTTP to TLS, except for challenges of an authority."""
     shown = ""
     if challenges is not None:

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from deploy.local.paths import Paths
-from deploy.local.process import Program
+from deploy.local.service_process import Program
 
 # The state store refuses writes when it is full: evicting a quota's counter would give everyone a new day.
 _STATE = ["--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction"]

@@ -127,7 +127,10 @@ function answer(r) {
 function page(problem) {
     return '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>' + problem.title + ' · Item Index</title>' +
-        '<link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/style.css"></head><body><main>' +
+        '<link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/style.css">' +
+        '<link rel="stylesheet" href="/static/dark.css" media="(prefers-color-scheme: dark)"></head><body>' +
+        '<header><div class="bar"><a class="name" href="/"><img src="/static/icon.svg" alt="" width="28" height="28"> Item Index</a>' +
+        '<nav aria-label="Pages"><a href="/search">Explore</a> <a href="/v1/docs">Docs</a> <a href="/dashboard">Sign in</a></nav></div></header><main>' +
         '<h1>' + problem.title + '</h1><p class="lead">' + (problem.status === 404 ? "There is nothing at this address." : problem.detail) + '</p>' +
         '<p><a href="/v1/docs">Documentation</a> · <a href="/dashboard">Dashboard</a></p>' +
         '<p class="dim">' + problem.instance + '</p></main></body></html>';

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.http.parameters import CurrencyCode, QueryParameters, described
+from edge.http.parameters import CurrencyCode, QueryParameters, field_doc
 from edge.storage.database import Database
 from shared.analytics.exchange import AGE_DAYS_MAX, ORIGINAL, SQL, Converter, by_currency, unknown_table
 from shared.analytics.results import money
@@ -42,8 +42,8 @@ class UsedRate(Schema):
     """The rates of one currency on one day."""
 
     from_ = fields.Str(required=True, data_key="from", metadata={"example": "HKD"})
-    day = fields.Date(required=True, metadata=described("Day of the row"))
-    rate_day = fields.Date(required=True, metadata=described("Date of the rates; earlier if the day has none"))
+    day = fields.Date(required=True, metadata=field_doc("Day of the row"))
+    rate_day = fields.Date(required=True, metadata=field_doc("Date of the rates; earlier if the day has none"))
     from_per_euro = fields.Str(required=True, metadata={"example": "8.9642"})
     to_per_euro = fields.Str(required=True, metadata={"example": "1.1520"})
 
@@ -61,7 +61,7 @@ class ConversionMeta(Schema):
 
 def conversion_meta() -> fields.Nested:
     """Declare what the meta says of a conversion."""
-    return fields.Nested(ConversionMeta(), metadata=described("Only with `convert`"))
+    return fields.Nested(ConversionMeta(), metadata=field_doc("Only with `convert`"))
 
 
 def original_currency() -> fields.Str:

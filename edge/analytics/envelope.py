@@ -3,21 +3,21 @@
 import asyncio
 import hashlib
 import io
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import pyarrow as pa
 from aiohttp import web
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import Schema, fields, validate
 
-from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, Offer
+from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, AnswerOffer
+from edge.http.conditions import none_match
 from edge.http.context import CONTEXT
 from edge.http.json import CACHE_CONTROL, unstored_json
-from edge.http.parameters import QUERY, Flag, QueryParameters, Utf8, described, listed, one_of
+from edge.http.parameters import Day, Flag, QueryParameters, Utf8, field_doc, list_parameter, one_of
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
-from edge.http.representation import none_match
+from edge.http.validation import QUERY
 from edge.rules import LIGHT_UNITS
 from shared.analytics.manifest import MEDIA_TYPES
 from shared.analytics.outliers import MODES
@@ -28,37 +28,14 @@ Result = TypeVar("Result")
 # observations would delay all other callers.
 _ROWS_AT_ONCE_MAX = 500
 
+_VALIDATORS = ("ETag", "Cache-Control", "Vary")
+
 
 async def in_thread_if_large(rows: int, work: Callable[..., Result], *arguments: Any) -> Result:
     """Return what `work` makes of so many rows."""
     if rows <= _ROWS_AT_ONCE_MAX:
         return work(*arguments)
     return await asyncio.to_thread(work, *arguments)
-
-
-_VALIDATORS = ("ETag", "Cache-Control", "Vary")
-# Nothing was priced before, and periods beside a range at the end of Python's calendar would overflow it.
-FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(2199, 12, 31)
-_DAY_ERROR = f"must be a date in the form YYYY-MM-DD, from {FIRST_DAY} to {LAST_DAY}"
-
-
-class Day(fields.Date):
-    """A day as `YYYY-MM-DD` of three centuries; Python's own reader would also take `20260701` and weeks."""
-
-    def __init__(self, **options: Any) -> None:
-        metadata = {**options.pop("metadata", {}), "pattern": "^(19|20|21)[0-9]{2}-[0-9]{2}-[0-9]{2}$"}
-        super().__init__(format="%Y-%m-%d", metadata=metadata, **options)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
-        if not isinstance(value, str) or len(value) != 10 or not value.isascii():
-            raise ValidationError(_DAY_ERROR)
-        try:
-            day = date.fromisoformat(value)
-        except ValueError:
-            raise ValidationError(_DAY_ERROR) from None
-        if not FIRST_DAY <= day <= LAST_DAY:
-            raise ValidationError(_DAY_ERROR)
-        return day
 
 
 def outliers_field() -> fields.Str:
@@ -77,15 +54,15 @@ class LightFormat(QueryParameters):
     """The parameters of every light read."""
 
     format = one_of(MEDIA_TYPES, "Format of the response; default: the one preferred by `Accept`")
-    dry_run = Flag(load_default=False, metadata=described("Return the cost without charging"))
+    dry_run = Flag(load_default=False, metadata=field_doc("Return the cost without charging"))
 
 
 class LightQuery(LightFormat):
     """The parameters of light reads of a range of days."""
 
-    from_ = Day(data_key="from", load_default=None, metadata=described("First day; default: a range of 90 days"))
-    to = Day(load_default=None, metadata=described("Last day, inclusive; default: the last day with data, or `from`"))
-    channel = listed(Utf8(1, 200), "Only this channel; repeat to select several")
+    from_ = Day(data_key="from", load_default=None, metadata=field_doc("First day; default: a range of 90 days"))
+    to = Day(load_default=None, metadata=field_doc("Last day, inclusive; default: the last day with data, or `from`"))
+    channel = list_parameter(Utf8(1, 200), "Only this channel; repeat to select several")
 
 
 class Coverage(Schema):
@@ -104,7 +81,7 @@ class OutlierMeta(Schema):
     mode = fields.Str(required=True, validate=validate.OneOf(MODES))
     set_aside = fields.Int(
         required=True,
-        metadata=described(
+        metadata=field_doc(
             "Number of outliers (implausible observations), also of periods and groups without another price, which "
             "have no row"
         ),
@@ -115,7 +92,7 @@ class Meta(Schema):
     """The statements that go with the rows."""
 
     data_version = fields.Int(required=True)
-    result_sha256 = fields.Str(required=True, metadata=described("SHA-256 of the rows as NDJSON, whatever the format"))
+    result_sha256 = fields.Str(required=True, metadata=field_doc("SHA-256 of the rows as NDJSON, whatever the format"))
     cached = fields.Bool(required=True)
     cost_units = fields.Int(required=True)
     rows = fields.Int(required=True)
@@ -127,7 +104,7 @@ class Meta(Schema):
     rounding = fields.Dict(
         keys=fields.Str(),
         values=fields.Str(),
-        metadata=described("Precision of each rounded field; all other fields are exact"),
+        metadata=field_doc("Precision of each rounded field; all other fields are exact"),
     )
 
 
@@ -139,7 +116,7 @@ class Quote(Schema):
     cached = fields.Bool(required=True)
     format = fields.Str(required=True)
     data_version = fields.Int(required=True)
-    parameters = fields.Dict(metadata=described("Parameters of the report in canonical form"))
+    parameters = fields.Dict(metadata=field_doc("Parameters of the report in canonical form"))
 
 
 class Analysis(Schema):
@@ -184,13 +161,15 @@ async def light_answer(
     return response
 
 
-async def light_offer(rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any], format: str) -> Offer:
+async def light_offer(
+    rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any], format: str
+) -> AnswerOffer:
     """Return the whole answer in a format of MEDIA_TYPES, as it may be kept."""
     body, etag = await in_thread_if_large(len(rows), _encoded, rows, schema, meta, format)
     fields = {"ETag": etag, "Cache-Control": CACHE_CONTROL, "Vary": "Accept"}
     response = web.Response(body=body, content_type=MEDIA_TYPES[format], headers=fields)
     # Where an item has no prices, its range ends today.
-    return Offer(response, LIGHT_UNITS, for_today=True, organization_id=None, until=UNTIL_THE_DATA_CHANGES)
+    return AnswerOffer(response, LIGHT_UNITS, for_today=True, organization_id=None, until=UNTIL_THE_DATA_CHANGES)
 
 
 def _encoded(rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any], format: str) -> tuple[bytes, str]:

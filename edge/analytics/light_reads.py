@@ -14,8 +14,9 @@ from edge import rules
 from edge.analytics import envelope
 from edge.analytics.conversion import read_converter
 from edge.http.context import CONTEXT
-from edge.http.parameters import QUERY
+from edge.http.parameters import QueryParameters
 from edge.http.routing import API_PATH, Handler, Route, operation
+from edge.http.validation import QUERY
 from edge.index.schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
@@ -73,7 +74,7 @@ Meta = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
+class ConvertibleAmounts:
     """What converts the amounts of an answer: the rates that it needs, and how they change rows and meta."""
 
     currencies: Collection[str]
@@ -83,13 +84,13 @@ class Amounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReadRows:
     """The rows of an answer, its meta, and its amounts where it has any."""
 
     rows: Rows
     schema: pa.Schema
     meta: Meta
-    amounts: Amounts | None = None
+    amounts: ConvertibleAmounts | None = None
 
 
 class LightRead(ABC):
@@ -100,7 +101,7 @@ class LightRead(ABC):
     operation: str
     summary: str
     description: str
-    query: type[Schema]
+    query: type[QueryParameters]
     reply: type[Schema]
     answer: str
 
@@ -109,7 +110,7 @@ class LightRead(ABC):
         self._address = f"{base_url}/index/{self.path}"
 
     @abstractmethod
-    async def find(self, request: web.Request) -> Found:
+    async def find(self, request: web.Request) -> ReadRows:
         """Return what the request asks for. Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection."""
 
     async def item_row(self, statement: str, *values: Any, channels: Sequence[str], query_string: str = "") -> Any:
@@ -144,8 +145,8 @@ def _handler(read: LightRead, database: Database, billing: Billing) -> Handler:
         produces=list(MEDIA_TYPES.values()),
     )
     async def show(request: web.Request) -> web.StreamResponse:
-        charge = await billing.charge(request[CONTEXT], envelope.light_units(request))
-        return await charge.settle(_respond(request, read, database))
+        async with billing.charge(request[CONTEXT], envelope.light_units(request)) as charge:
+            return charge.settle(await _respond(request, read, database))
 
     return show
 
@@ -160,7 +161,7 @@ async def _respond(request: web.Request, read: LightRead, database: Database) ->
     return await envelope.light_answer(request, found.rows, found.schema, found.meta)
 
 
-async def _converted(request: web.Request, read: LightRead, found: Found, database: Database) -> Found:
+async def _converted(request: web.Request, read: LightRead, found: ReadRows, database: Database) -> ReadRows:
     """Return an answer with its amounts in the currency that is asked for, by rates of the answer's own version."""
     to, name = request[QUERY]["convert"], request[QUERY]["rates"]
     while True:
@@ -171,4 +172,4 @@ async def _converted(request: web.Request, read: LightRead, found: Found, databa
             break
         found = await read.find(request)  # a load has committed between the two statements
     rows, meta = amounts.convert(converter)
-    return Found(rows, with_original(found.schema), {**meta, "conversion": converter.meta()})
+    return ReadRows(rows, with_original(found.schema), {**meta, "conversion": converter.meta()})

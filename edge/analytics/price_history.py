@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
-from fractions import Fraction
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -14,13 +13,13 @@ from aiohttp import web
 
 from edge.analytics.conversion import in_currency
 from edge.analytics.envelope import in_thread_if_large, light_offer
-from edge.analytics.light_reads import Amounts, Found, LightRead, range_of
+from edge.analytics.light_reads import ConvertibleAmounts, LightRead, ReadRows, range_of
 from edge.analytics.schemas import PricingQuery, PricingReport
-from edge.http.answer_cache import Offer
-from edge.http.parameters import PATH, QUERY
+from edge.http.answer_cache import AnswerOffer
+from edge.http.validation import PATH, QUERY
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
-from shared.analytics.observations import KIND_OF_LETTER, coverage
+from shared.analytics.observations import ObservationKind, coverage
 from shared.analytics.outliers import MODES
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.queries import load_queries
@@ -29,8 +28,32 @@ from shared.prior_price import HISTORY_DAYS, Moment, Options, Reference, as_fiel
 from shared.units.names import Content, contents
 from shared.units.quantity import decimal_text
 
+WINDOWS = (7, 30, 90, 365)
+ROUNDING = dict.fromkeys(("unit_prices.low", "unit_prices.median", "unit_prices.high"), SIX_DECIMALS)
+MONEY = ("low", "median", "high", "close")
+UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
+METHOD = (
+    "exact: medians are percentile_cont over the observed prices; close is the day's price where all that was observed "
+    "of it is one price, and null where there are several, as sources state no time of day; statistics end on `to`; "
+    "prices that nothing confirms are outliers and count only with outliers=include"
+)
+_MONEY = pa.decimal128(38, 6)
+SCHEMA = pa.schema(
+    [
+        ("day", pa.date32()),
+        ("channel", pa.string()),
+        ("kind", pa.string()),
+        ("currency", pa.string()),
+        ("low", _MONEY),
+        ("median", _MONEY),
+        ("high", _MONEY),
+        ("close", _MONEY),
+        ("n", pa.int64()),
+    ]
+)
 
-class Price(NamedTuple):
+
+class ObservedPrice(NamedTuple):
     """One observation: `kind` is `l` (listing) or `s` (sale), amounts are in minor units of the currency.
 
     `outlier` is the letter of its cause (`OutlierCause` in shared/analytics/outliers.py), None for a plausible price.
@@ -54,13 +77,13 @@ class Reduction(NamedTuple):
     reference: Reference
 
 
-def reductions(prices: Sequence[Price], as_of: date | None, options: Options) -> Iterator[Reduction]:
+def reductions(prices: Sequence[ObservedPrice], as_of: date | None, options: Options) -> Iterator[Reduction]:
     """Yield the running reduction of each channel and currency that has listings, in that order.
 
     Several prices of one day all count as applied on it, the lowest as the last one: sources give no time of day.
     """
     listings = sorted(
-        (price for price in prices if price.kind == "l"),
+        (price for price in prices if price.kind == ObservationKind.LISTING),
         key=lambda price: (price.channel, price.currency, price.day, -price.minor),
     )
     for (channel, currency), group in groupby(listings, key=lambda price: (price.channel, price.currency)):
@@ -85,44 +108,20 @@ def _money(amount: Decimal, currency: str) -> str:
     return to_text(amount.scaleb(minor_digits(currency)), currency)
 
 
-def _moment(price: Price) -> Moment:
+def _moment(price: ObservedPrice) -> Moment:
     scale = -minor_digits(price.currency)
     listed = None if price.list_minor is None else Decimal(price.list_minor).scaleb(scale)
     return Moment(price.day, price=Decimal(price.minor).scaleb(scale), list_price=listed)
 
 
 SQL = load_queries(__file__, "price_history.sql")
-WINDOWS = (7, 30, 90, 365)
-ROUNDING = dict.fromkeys(("unit_prices.low", "unit_prices.median", "unit_prices.high"), SIX_DECIMALS)
-_MILLION = 10**6
-MONEY = ("low", "median", "high", "close")
-UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
-METHOD = (
-    "exact: medians are percentile_cont over the observed prices; close is the day's price where all that was observed "
-    "of it is one price, and null where there are several, as sources state no time of day; statistics end on `to`; "
-    "prices that nothing confirms are outliers and count only with outliers=include"
-)
-_MONEY = pa.decimal128(38, 6)
-SCHEMA = pa.schema(
-    [
-        ("day", pa.date32()),
-        ("channel", pa.string()),
-        ("kind", pa.string()),
-        ("currency", pa.string()),
-        ("low", _MONEY),
-        ("median", _MONEY),
-        ("high", _MONEY),
-        ("close", _MONEY),
-        ("n", pa.int64()),
-    ]
-)
 
 
 class History(NamedTuple):
     """The observations of a range that count, its outliers, and what must be said of them."""
 
-    prices: list[Price]
-    outliers: list[Price]
+    prices: list[ObservedPrice]
+    outliers: list[ObservedPrice]
     meta: dict[str, Any]
 
 
@@ -155,7 +154,7 @@ class PriceHistory(LightRead):
         values = (iid, first, to, channels, currency, letter, HISTORY_DAYS)
         row = await self.item_row(SQL.prices, *values, channels=channels, query_string=query_string)
         first, last = range_of(first, to, row["last_day"])
-        prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
+        prices = msgspec.json.decode(row["prices"] or b"[]", type=list[ObservedPrice])
         attributes = msgspec.json.decode(row["attributes"], type=dict[str, Any])
         in_range = [price for price in prices if price.day >= first]
         shown = [price for price in in_range if include or price.outlier is None]
@@ -164,7 +163,7 @@ class PriceHistory(LightRead):
             "data_version": row["version"],
             "from": first,
             "to": last,
-            "coverage": covered(first, last, shown),
+            "coverage": coverage_of(first, last, shown),
             "units": UNITS,
             "method": METHOD,
             "rounding": ROUNDING,
@@ -173,7 +172,7 @@ class PriceHistory(LightRead):
         }
         return History(shown, outliers, meta)
 
-    async def find(self, request: web.Request) -> Found:
+    async def find(self, request: web.Request) -> ReadRows:
         query = request[QUERY]
         history = await self.read(
             request[PATH]["iid"],
@@ -186,15 +185,15 @@ class PriceHistory(LightRead):
             query_string=request.rel_url.raw_query_string,
         )
         listed = rows(history.prices)
-        return Found(listed, SCHEMA, history.meta, _amounts(history, listed))
+        return ReadRows(listed, SCHEMA, history.meta, _amounts(history, listed))
 
-    async def cacheable(self, iid: str) -> Offer:
+    async def cacheable(self, iid: str) -> AnswerOffer:
         """Return the answer to a call without parameters, as JSON. Raises what `read` does."""
         history = await self.read(iid, None, None, (), None)
         return await light_offer(rows(history.prices), SCHEMA, history.meta, "json")
 
 
-def _amounts(history: History, listed: list[dict[str, Any]]) -> Amounts:
+def _amounts(history: History, listed: list[dict[str, Any]]) -> ConvertibleAmounts:
     """Return the amounts of the rows and of the meta, whose statistics end on the last day of the range."""
     meta = history.meta
     first = min([meta["from"], *(reduction["as_of"] for reduction in meta["reductions"])])
@@ -205,7 +204,7 @@ def _amounts(history: History, listed: list[dict[str, Any]]) -> Amounts:
         converted = [in_currency(row, MONEY, row["day"], converter) for row in listed]
         return converted, converted_meta(meta, converter)
 
-    return Amounts(currencies, first, meta["to"], convert)
+    return ConvertibleAmounts(currencies, first, meta["to"], convert)
 
 
 def converted_meta(meta: dict[str, Any], converter: Converter) -> dict[str, Any]:
@@ -221,7 +220,7 @@ def converted_meta(meta: dict[str, Any], converter: Converter) -> dict[str, Any]
 
 
 def _figures(
-    prices: Sequence[Price], last: date, include: bool, held: Sequence[Content]
+    prices: Sequence[ObservedPrice], last: date, include: bool, held: Sequence[Content]
 ) -> dict[str, list[dict[str, Any]]]:
     running = reductions(prices, None, Options())  # the law asks for every price
     windows = list(statistics(prices, last, include=include))
@@ -244,23 +243,11 @@ def unit_prices(statistics: Sequence[Mapping[str, Any]], held: Sequence[Content]
                 "per": content.per,
                 "content": amount,
                 "read_in": content.read_in,
-                **{name: _divided(row[name], content.amount) for name in ("low", "median", "high")},
+                **{name: row[name] and content.unit_price(row[name]) for name in ("low", "median", "high")},
             }
 
 
-def _divided(amount: str | None, content: Fraction) -> str | None:
-    if amount is None:
-        return None
-    digits, _, decimals = amount.partition(".")
-    # Integers are exact, so the result is rounded once, half to even.
-    divisor = 10 ** len(decimals) * content.numerator
-    whole, rest = divmod(int(digits + decimals) * content.denominator * _MILLION, divisor)
-    doubled = 2 * rest - divisor
-    millionths = whole + (doubled > 0 or (doubled == 0 and whole % 2 == 1))
-    return f"{millionths // _MILLION}.{millionths % _MILLION:06}"
-
-
-def rows(prices: Sequence[Price]) -> list[dict[str, Any]]:
+def rows(prices: Sequence[ObservedPrice]) -> list[dict[str, Any]]:
     """Make a row for each day, channel, kind and currency. The prices come in that order, each group's ascending."""
     made = []
     for (day, channel, kind, currency), group in groupby(prices, key=lambda price: price[:4]):
@@ -270,7 +257,7 @@ def rows(prices: Sequence[Price]) -> list[dict[str, Any]]:
             {
                 "day": day,
                 "channel": channel,
-                "kind": KIND_OF_LETTER[kind],
+                "kind": ObservationKind(kind).text,
                 "currency": currency,
                 "low": to_amount(low, currency),
                 "median": to_amount(median(minors), currency),
@@ -282,12 +269,12 @@ def rows(prices: Sequence[Price]) -> list[dict[str, Any]]:
     return made
 
 
-def statistics(prices: Sequence[Price], last: date, *, include: bool) -> Iterator[dict[str, Any]]:
+def statistics(prices: Sequence[ObservedPrice], last: date, *, include: bool) -> Iterator[dict[str, Any]]:
     """Yield the figures of each window that ends on the last day, one for each currency and kind: none are mixed.
 
     Outliers are counted, and count in the other figures only if they are to be included.
     """
-    groups: defaultdict[tuple[str, str], list[Price]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str], list[ObservedPrice]] = defaultdict(list)
     for price in prices:
         groups[price.currency, price.kind].append(price)
     for days in WINDOWS:
@@ -301,7 +288,7 @@ def statistics(prices: Sequence[Price], last: date, *, include: bool) -> Iterato
             yield {
                 "days": days,
                 "currency": currency,
-                "kind": KIND_OF_LETTER[kind],
+                "kind": ObservationKind(kind).text,
                 "from": first,
                 "to": last,
                 "low": low,
@@ -321,7 +308,7 @@ def median(ascending: Sequence[int]) -> Decimal:
     return Decimal(ascending[middle - 1] + ascending[middle]) / 2
 
 
-def covered(first: date, last: date, prices: Sequence[Price]) -> dict[str, Any]:
+def coverage_of(first: date, last: date, prices: Sequence[ObservedPrice]) -> dict[str, Any]:
     """Return which days of the range hold data."""
     seen = {price.day for price in prices}
     return coverage(first, last, len(seen), min(seen, default=None), max(seen, default=None))

@@ -8,10 +8,10 @@ import pyarrow as pa
 from aiohttp import web
 
 from edge.analytics.conversion import in_currency
-from edge.analytics.light_reads import Amounts, Found, LightRead, range_of
-from edge.analytics.price_history import Price, as_row, covered, reductions
+from edge.analytics.light_reads import ConvertibleAmounts, LightRead, ReadRows, range_of
+from edge.analytics.price_history import ObservedPrice, as_row, coverage_of, reductions
 from edge.analytics.schemas import PriorPriceQuery, PriorPriceReport
-from edge.http.parameters import PATH, QUERY
+from edge.http.validation import PATH, QUERY
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
 from shared.db.queries import load_queries
@@ -58,7 +58,7 @@ class PriorPrice(LightRead):
     reply = PriorPriceReport
     answer = "The reductions, or with `dry_run` their cost"
 
-    async def find(self, request: web.Request) -> Found:
+    async def find(self, request: web.Request) -> ReadRows:
         """Return the reductions that run on the day asked about."""
         query, channels = request[QUERY], request[QUERY]["channel"]
         include = query["outliers"] == "include"
@@ -66,17 +66,17 @@ class PriorPrice(LightRead):
         query_string = request.rel_url.raw_query_string
         row = await self.item_row(SQL.listings, *values, channels=channels, query_string=query_string)
         listed, meta = await asyncio.to_thread(_judged, row, query)
-        return Found(listed, SCHEMA, meta, _amounts(listed, meta))
+        return ReadRows(listed, SCHEMA, meta, _amounts(listed, meta))
 
 
-def _amounts(listed: list[dict[str, Any]], meta: dict[str, Any]) -> Amounts:
+def _amounts(listed: list[dict[str, Any]], meta: dict[str, Any]) -> ConvertibleAmounts:
     days = [row["as_of"] for row in listed] or [meta["to"]]
 
     def convert(converter: Converter) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         rounding = {**ROUNDING, **dict.fromkeys(MONEY, ROUNDED)}
         return [_converted(row, converter) for row in listed], {**meta, "rounding": rounding}
 
-    return Amounts({row["currency"] for row in listed}, min(days), max(days), convert)
+    return ConvertibleAmounts({row["currency"] for row in listed}, min(days), max(days), convert)
 
 
 def _converted(row: dict[str, Any], converter: Converter) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _converted(row: dict[str, Any], converter: Converter) -> dict[str, Any]:
 
 def _judged(row: Any, query: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the reductions of what was read, and the meta of the answer."""
-    prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
+    prices = msgspec.json.decode(row["prices"] or b"[]", type=list[ObservedPrice])
     options = Options(
         query["progressive"], query["progressive_days"], bool(query["first_offered"]), query["first_offered"]
     )
@@ -100,7 +100,7 @@ def _judged(row: Any, query: dict[str, Any]) -> tuple[list[dict[str, Any]], dict
         "data_version": row["version"],
         "from": first,
         "to": last,
-        "coverage": covered(first, last, prices),
+        "coverage": coverage_of(first, last, prices),
         "units": UNITS,
         "method": METHOD,
         "rounding": ROUNDING,

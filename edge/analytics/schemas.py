@@ -8,7 +8,6 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from edge.analytics.conversion import ConvertQuery, conversion_meta, original_currency
 from edge.analytics.envelope import (
     Analysis,
-    Day,
     LightFormat,
     LightQuery,
     Meta,
@@ -18,19 +17,24 @@ from edge.analytics.envelope import (
 )
 from edge.http.parameters import (
     CurrencyCode,
+    Day,
     DecimalNumber,
     Flag,
     QueryParameters,
     Utf8,
     WholeNumber,
-    described,
-    listed,
+    field_doc,
+    list_parameter,
     one_of,
 )
+from edge.index.schemas import pedigree_field, reference_year_field
 from shared.analytics.footprint import BASES, CODES, WEIGHT_BASES
 from shared.prior_price import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
 from shared.units.names import PER
+
+_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
+_UNIT_PRICE = {**_MONEY, "example": "18.900000"}
 
 
 class DisplacementQuery(QueryParameters):
@@ -41,7 +45,7 @@ class DisplacementQuery(QueryParameters):
         0,
         1,
         load_default=None,
-        metadata=described("New items displaced per unit sold; alternative to `displacement`", example=0.5),
+        metadata=field_doc("New items displaced per unit sold; alternative to `displacement`", example=0.5),
     )
 
     @validates_schema
@@ -56,11 +60,7 @@ class DisplacementMeta(Schema):
 
     rate = fields.Float(required=True, metadata={"example": 0.646})
     citation = fields.Str(required=True)
-    counted = fields.Str(required=True, metadata=described("Which units are multiplied by the rate"))
-
-
-_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
-_UNIT_PRICE = {**_MONEY, "example": "18.900000"}
+    counted = fields.Str(required=True, metadata=field_doc("Which units are multiplied by the rate"))
 
 
 class ProgressiveQuery(QueryParameters):
@@ -68,7 +68,7 @@ class ProgressiveQuery(QueryParameters):
 
     progressive = Flag(
         load_default=None,
-        metadata=described(
+        metadata=field_doc(
             "Whether Art. 6a(5) applies; a reduction in several steps is then compared with the "
             "price before its first step; if absent, it is left undecided"
         ),
@@ -77,7 +77,7 @@ class ProgressiveQuery(QueryParameters):
         1,
         366,
         load_default=None,
-        metadata=described("Days after the first step; with `progressive=true`, further steps within them count"),
+        metadata=field_doc("Days after the first step; with `progressive=true`, further steps within them count"),
     )
 
     @validates_schema
@@ -90,13 +90,13 @@ class ProgressiveQuery(QueryParameters):
 class PriorPriceQuery(ProgressiveQuery, ConvertQuery, LightFormat):
     """Query of a prior price."""
 
-    asked_on = Day(load_default=None, metadata=described("Date to evaluate; default: each channel's last observed day"))
-    channel = listed(Utf8(1, 200), "Only this channel; repeat to select several")
+    asked_on = Day(load_default=None, metadata=field_doc("Date to evaluate; default: each channel's last observed day"))
+    channel = list_parameter(Utf8(1, 200), "Only this channel; repeat to select several")
     currency = CurrencyCode()
     outliers = observed_prices_field()
     first_offered = Day(
         load_default=None,
-        metadata=described(
+        metadata=field_doc(
             "Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 "
             "days may then suffice"
         ),
@@ -115,10 +115,10 @@ class ReductionSummary(Schema):
     prior_price = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     percent = fields.Str(required=True, allow_none=True, metadata={"format": "decimal", "example": "20.00"})
     applicable = fields.Bool(
-        required=True, metadata=described("Whether the prior price is known and the price is below it")
+        required=True, metadata=field_doc("Whether the prior price is known and the price is below it")
     )
     reason = fields.Str(required=True, allow_none=True, validate=validate.OneOf([reason.value for reason in Reason]))
-    known = fields.Bool(required=True, metadata=described("Whether the observations suffice for a decision"))
+    known = fields.Bool(required=True, metadata=field_doc("Whether the observations suffice for a decision"))
     at_most = fields.Str(
         required=True,
         allow_none=True,
@@ -197,7 +197,7 @@ class PriceStatistic(Schema):
     high = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     n = fields.Int(required=True)
     observed_days = fields.Int(required=True)
-    set_aside = fields.Int(required=True, metadata=described("Number of outliers among the observations"))
+    set_aside = fields.Int(required=True, metadata=field_doc("Number of outliers among the observations"))
 
 
 class UnitPrice(Schema):
@@ -224,12 +224,12 @@ class PricingMeta(Meta):
     unit_prices = fields.List(
         fields.Nested(UnitPrice()),
         required=True,
-        metadata=described("Statistics per kilogram, litre or piece; empty if the content is unknown"),
+        metadata=field_doc("Statistics per kilogram, litre, piece or metre; empty if the content is unknown"),
     )
     reductions = fields.List(
         fields.Nested(ReductionSummary()),
         required=True,
-        metadata=described("Each channel's current reduction; the evidence is at `/index/pricing/{iid}/reference`"),
+        metadata=field_doc("Each channel's current reduction; the evidence is at `/index/pricing/{iid}/reference`"),
     )
 
 
@@ -255,17 +255,17 @@ class SustainabilityRow(Schema):
     indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
     unit = fields.Str(required=True, metadata={"example": "kg CO2e"})
     per_unit = fields.Float(required=True, allow_none=True, metadata={"example": 0.98})
-    units_observed = fields.Int(required=True, metadata=described("Units sold in the range", example=270))
+    units_observed = fields.Int(required=True, metadata=field_doc("Units sold in the range", example=270))
     cumulative = fields.Float(
         required=True,
         allow_none=True,
-        metadata=described("Figure for all units sold, or for one unit if the basis is the assortment", example=264.6),
+        metadata=field_doc("Figure for all units sold, or for one unit if the basis is the assortment", example=264.6),
     )
     basis = fields.Str(
         required=True, allow_none=True, validate=validate.OneOf(["measured", "modelled", "category_average"])
     )
     scope = fields.Str(required=True, allow_none=True, validate=validate.OneOf(["item", "product_type", "category"]))
-    code = fields.Str(required=True, allow_none=True, metadata=described("Product type or category"))
+    code = fields.Str(required=True, allow_none=True, metadata=field_doc("Product type or category"))
     per_kg = fields.Float(required=True, allow_none=True)
     weight_kg = fields.Float(required=True, allow_none=True)
     source = fields.Str(required=True, allow_none=True, metadata={"example": "rivm_food_footprints"})
@@ -274,37 +274,39 @@ class SustainabilityRow(Schema):
     samples = fields.Int(
         required=True,
         allow_none=True,
-        metadata=described("Number of records averaged; 1 if the figure is the item's own"),
+        metadata=field_doc("Number of records averaged; 1 if the figure is the item's own"),
     )
     cumulative_basis = fields.Str(required=True, validate=validate.OneOf(BASES))
-    low = fields.Float(required=True, allow_none=True, metadata=described("Lower bound of the middle 95 %"))
-    central = fields.Float(required=True, allow_none=True, metadata=described("Median, per unit"))
-    high = fields.Float(required=True, allow_none=True, metadata=described("Upper bound of the middle 95 %"))
+    low = fields.Float(required=True, allow_none=True, metadata=field_doc("Lower bound of the middle 95 %"))
+    central = fields.Float(required=True, allow_none=True, metadata=field_doc("Median, per unit"))
+    high = fields.Float(required=True, allow_none=True, metadata=field_doc("Upper bound of the middle 95 %"))
     cumulative_low = fields.Float(required=True, allow_none=True)
     cumulative_central = fields.Float(required=True, allow_none=True)
     cumulative_high = fields.Float(required=True, allow_none=True)
     interval_from = fields.Str(
-        required=True, allow_none=True, validate=validate.OneOf(ORIGINS), metadata=described("Origin of the interval")
+        required=True, allow_none=True, validate=validate.OneOf(ORIGINS), metadata=field_doc("Origin of the interval")
     )
     avoided_low = fields.Float(required=True, allow_none=True)
-    avoided = fields.Float(required=True, allow_none=True, metadata=described("Displacement rate times `cumulative`"))
+    avoided = fields.Float(required=True, allow_none=True, metadata=field_doc("Displacement rate times `cumulative`"))
     avoided_high = fields.Float(required=True, allow_none=True)
     stages = fields.List(
         fields.Nested(StageFigure()),
         required=True,
-        metadata=described("Stages listed by sources; they need not add up to `per_unit`"),
+        metadata=field_doc("Stages listed by sources; they need not add up to `per_unit`"),
     )
     weight_basis = fields.Str(
         required=True,
         allow_none=True,
         validate=validate.OneOf(WEIGHT_BASES),
-        metadata=described("What the kilograms are of: the article as sold, as consumed, or dry"),
+        metadata=field_doc("What the kilograms are of: the article as sold, as consumed, or dry"),
     )
     as_of = fields.Date(
         required=True,
         allow_none=True,
-        metadata=described("Day to which the source's figure for the item applies; null of an average"),
+        metadata=field_doc("Day to which the source's figure for the item applies; null of an average"),
     )
+    pedigree = pedigree_field()
+    reference_year = reference_year_field()
 
 
 class SustainabilityMeta(Meta):

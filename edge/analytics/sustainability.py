@@ -9,9 +9,9 @@ import msgspec
 import pyarrow as pa
 from aiohttp import web
 
-from edge.analytics.light_reads import Found, LightRead, range_of
+from edge.analytics.light_reads import LightRead, ReadRows, range_of
 from edge.analytics.schemas import SustainabilityQuery, SustainabilityReport
-from edge.http.parameters import PATH, QUERY
+from edge.http.validation import PATH, QUERY
 from shared.analytics.footprint import INDICATORS, Figure, Indicator, nearest, weight_of
 from shared.analytics.observations import coverage
 from shared.analytics.results import DOUBLE, NINE_DIGITS
@@ -28,8 +28,9 @@ METHOD = (
     "are those that sources list, which need not add up to the figure; a figure is the mean of a log-normal, of which "
     "low to high are the middle 95 %, the mean always among them, and central the median: as wide as the source states "
     "(interval_from: source), as samples within categories lie apart (samples), or by the pedigree matrix (pedigree) "
-    "with assumed scores: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the cumulative "
-    "figure of all units sold in the channels chosen, also those sold new"
+    "with the scores that the source states or, without any, assumed ones: measured ×/÷ 1.10, modelled ×/÷ 2.54; "
+    "avoided is the displacement rate times the cumulative figure of all units sold in the channels chosen, also those "
+    "sold new"
 )
 ROUNDING = {
     **dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"), DOUBLE),
@@ -70,13 +71,15 @@ SCHEMA = pa.schema(
         ),
         ("weight_basis", pa.string()),
         ("as_of", pa.date32()),
+        ("pedigree", pa.string()),
+        ("reference_year", pa.int64()),
     ]
 )
 # PostgreSQL's numbers are exact; read as decimals they stay so.
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 
 
-class Sustainability(LightRead):
+class SustainabilityReads(LightRead):
     """Reads the footprint of an item: one row for each indicator."""
 
     kind = "sustainability"
@@ -88,7 +91,7 @@ class Sustainability(LightRead):
     reply = SustainabilityReport
     answer = "The figures, or their cost"
 
-    async def find(self, request: web.Request) -> Found:
+    async def find(self, request: web.Request) -> ReadRows:
         query = request[QUERY]
         displacement = requested_displacement(query["displacement"], query["displacement_rate"])
         rows, meta = await self.figures(
@@ -99,7 +102,7 @@ class Sustainability(LightRead):
             displacement,
             query_string=request.rel_url.raw_query_string,
         )
-        return Found(rows, SCHEMA, meta)
+        return ReadRows(rows, SCHEMA, meta)
 
     async def figures(
         self,
@@ -198,5 +201,7 @@ def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, A
             "weight_kg": float(figure.weight_kg) if figure.weight_kg is not None else None,
             "weight_basis": figure.weight_basis,
             "as_of": figure.as_of,
+            "pedigree": figure.pedigree,
+            "reference_year": figure.reference_year,
         }
     return row

@@ -27,6 +27,7 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('indicator', p.indicator, 'per_unit', p.per_unit, 'basis', p.basis, 'method', p.method,
         'as_of', p.as_of, 'low', p.low, 'high', p.high, 'deviation', p.deviation,
+        'pedigree', p.pedigree, 'reference_year', p.reference_year,
         'source', json_build_object('source', s.name, 'license', s.license))) AS impacts,
         (SELECT json_agg(json_build_object('indicator', t.indicator, 'stage', t.stage, 'per_unit', t.per_unit,
             'basis', t.basis, 'method', t.method) ORDER BY t.stage COLLATE "C")
@@ -35,7 +36,7 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg, 'weight_basis', f.basis,
         'samples', f.samples, 'log_samples', f.log_samples, 'log_deviation', f.log_deviation,
-        'squares', pooled.squares, 'degrees', pooled.degrees, 'method', f.method, 'source', json_build_object('source', s.name, 'license', s.license))
+        'squares', pooled.squares, 'degrees', pooled.degrees, 'method', f.method, 'reference_year', f.reference_year, 'source', json_build_object('source', s.name, 'license', s.license))
         ORDER BY f.scope DESC, length(f.code) DESC) AS factors
     FROM impact_factors f JOIN sources s ON s.id = f.source_id LEFT JOIN pooled USING (scope, indicator)
     WHERE f.basis = i.basis AND (f.scope = 'product_type' AND f.code = i.product_type

@@ -7,7 +7,8 @@ from aiohttp import web
 from edge.http.context import organization_of, principal_of
 from edge.http.problems import Problem
 from edge.storage.database import Scope
-from shared.organizations.accounts import Membership, Person, may
+from shared.organizations.accounts import Membership, Person
+from shared.organizations.roles import may
 
 
 @dataclass(frozen=True, slots=True)

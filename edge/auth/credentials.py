@@ -43,7 +43,7 @@ _REHASH = Scope(task="rehash")
 
 
 @dataclass(slots=True)
-class Known:
+class StoredCredential:
     """What PostgreSQL knew of a credential's id at the moment `read`; no principal: it is not valid.
 
     `digest` is of the credential that was verified, under a random key of the process: comparing it costs a third of
@@ -86,10 +86,10 @@ class CredentialStore:
         self._anonymous: Principal | None = None
         # By id, the least recently used first. Anyone can make well-formed credentials that do not exist: however many
         # come, they push out each other and no principal.
-        self._valid: OrderedDict[str, Known] = OrderedDict()
-        self._unknown: OrderedDict[str, Known] = OrderedDict()
+        self._valid: OrderedDict[str, StoredCredential] = OrderedDict()
+        self._unknown: OrderedDict[str, StoredCredential] = OrderedDict()
         self._most = valid_max, unknown_max
-        self._loads: dict[str, asyncio.Task[dict[str, Known]]] = {}
+        self._loads: dict[str, asyncio.Task[dict[str, StoredCredential]]] = {}
         self._checks = 0
         self._key = os.urandom(32)
         # When a notice named what; the last moment before which all notices have arrived, and since when without a gap.
@@ -102,7 +102,7 @@ class CredentialStore:
         """The plans by name, as last read."""
         return self._plans
 
-    def cached(self, credential: str) -> Principal | None:
+    def peek(self, credential: str) -> Principal | None:
         """Return the principal without waiting if it is known; for the fast path."""
         if credential == self._anonymous_token:
             return self._anonymous
@@ -120,7 +120,7 @@ class CredentialStore:
             return None
         if form.prefix == credentials.ANONYMOUS_PREFIX:
             return await self._resolve_anonymous(credential)
-        known = await self._known(form.credential_id)
+        known = await self._find_or_load(form.credential_id)
         is_first = not known.digest
         principal = self._holder(known, credential)
         if principal is not None and is_first:
@@ -132,9 +132,9 @@ class CredentialStore:
 
         The caller has verified the derived credential, which ends with its key.
         """
-        return (await self._known(key_id)).principal
+        return (await self._find_or_load(key_id)).principal
 
-    def changed(self, name: str) -> None:
+    def take_notice(self, name: str) -> None:
         """Take a notice: what it names is read again before it is used; "" may be anything."""
         self._log.info("accounts-changed", remembered=len(self._valid) + len(self._unknown))
         self._changed[name] = self._changed[_ANY] = self._clock()
@@ -191,7 +191,7 @@ class CredentialStore:
             self._anonymous = Principal("public-token", "anonymous", await self.plan("anonymous"))
         return self._anonymous
 
-    def _find(self, credential_id: str) -> Known | None:
+    def _find(self, credential_id: str) -> StoredCredential | None:
         """Return what is known of a credential, if it still holds."""
         for table in (self._valid, self._unknown):
             known = table.get(credential_id)
@@ -200,7 +200,7 @@ class CredentialStore:
                 return known
         return None
 
-    def _holds(self, credential_id: str, known: Known) -> bool:
+    def _holds(self, credential_id: str, known: StoredCredential) -> bool:
         changed, read, principal = self._changed, known.read, known.principal
         # A key of an organization that was suspended names none: any notice may have made it valid.
         owner = _ANY if principal is None else principal.organization_id
@@ -211,35 +211,35 @@ class CredentialStore:
         now, holds = self._clock(), _HOLDS_SECONDS if self._database.answering else _OUTAGE_SECONDS
         return now < moment + holds and now < known.ends
 
-    def _holder(self, known: Known, credential: str) -> Principal | None:
+    def _holder(self, known: StoredCredential, credential: str) -> Principal | None:
         """Return the principal if this is the whole credential of which the id is known."""
         text = credential.encode(errors="surrogatepass")
         digest = hashlib.blake2b(text, digest_size=_DIGEST_BYTES, key=self._key).digest()
         if not hmac.compare_digest(known.digest, digest):
             # Hashed even when the id is unknown, so that the time taken does not reveal which ids exist.
             computed = [credentials.keyed_hash(credential, pepper) for pepper in self._peppers]
-            same = [hmac.compare_digest(known.secret_hash, one) for one in computed]
+            same = [hmac.compare_digest(known.secret_hash, digest) for digest in computed]
             if not any(same):
                 return None
             known.digest = digest
         return known.principal
 
-    async def _known(self, credential_id: str) -> Known:
+    async def _find_or_load(self, credential_id: str) -> StoredCredential:
         """Return what is known of a credential, asking PostgreSQL if that is nothing or no longer holds."""
         known = self._find(credential_id)
         if known is not None:
             return known
         if credential_id in self._valid:
-            return await self._loaded(credential_id)
+            return await self._load(credential_id)
         if self._checks >= _CHECKS_MAX:
             raise StoreUnavailable("database", 1, "checks as many new credentials as it can at the same time")
         self._checks += 1
         try:
-            return await self._loaded(credential_id)
+            return await self._load(credential_id)
         finally:
             self._checks -= 1
 
-    async def _loaded(self, credential_id: str) -> Known:
+    async def _load(self, credential_id: str) -> StoredCredential:
         """Return what PostgreSQL knows of a credential. Concurrent first calls of one key share one query."""
         load = self._loads.get(credential_id)
         if load is None:
@@ -259,13 +259,13 @@ class CredentialStore:
                 raise copy_of(error) from error  # others wait for the same outcome
             return known
 
-    def _on_loaded(self, credential_id: str, load: asyncio.Task[dict[str, Known]]) -> None:
+    def _on_loaded(self, credential_id: str, load: asyncio.Task[dict[str, StoredCredential]]) -> None:
         if self._loads.get(credential_id) is load:
             del self._loads[credential_id]
         if not load.cancelled():
             load.exception()  # retrieved, even if every caller has disconnected
 
-    async def _read(self, ids: Sequence[str]) -> dict[str, Known]:
+    async def _read(self, ids: Sequence[str]) -> dict[str, StoredCredential]:
         """Read credentials and remember them. What is notified while they are read counts as after it."""
         read = self._clock()
         rows = await self._database.fetch(SQL.credentials, ids)
@@ -275,9 +275,11 @@ class CredentialStore:
         for row in rows:
             credential_id, kind, secret_hash, plan, organization, name, left = row.values()
             principal = Principal(kind, credential_id, self._plans[plan], organization, name)
-            found[credential_id] = Known(read, principal, secret_hash, math.inf if left is None else read + left)
+            found[credential_id] = StoredCredential(
+                read, principal, secret_hash, math.inf if left is None else read + left
+            )
         for credential_id in ids:
-            known = found.setdefault(credential_id, Known(read))
+            known = found.setdefault(credential_id, StoredCredential(read))
             table, other = self._valid, self._unknown
             if known.principal is None:
                 table, other = other, table

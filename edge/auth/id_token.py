@@ -1,21 +1,21 @@
-"""The checks of ID tokens and logout tokens: form, header, signature, claims. Pure; the cryptography is PyJWT's."""
+"""Validation of ID tokens: form, header, signature, claims. Pure; the cryptography is PyJWT's.
+
+Sources: OpenID Connect Core 1.0, section 3.1.3.7; RFC 7519; RFC 8725 (best current practices). A JWT library alone is
+not a policy: the types of claims, duplicate members, `typ`, `crit` and the longest lifetime are checked here.
+"""
 
 import base64
 import binascii
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jwt
 from jwt.algorithms import get_default_algorithms
 
 from shared.errors import ItemIndexError
 from shared.printable import base64url
-
-# Sources: OpenID Connect Core 1.0, section 3.1.3.7; RFC 7519; RFC 8725 (best current practices). A JWT library alone
-# is not a policy: the types of claims, duplicate members, `typ`, `crit` and the longest lifetime are checked here.
-
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 TOKEN_BYTES_MAX = 8_192
@@ -59,7 +59,7 @@ class Unverified(NamedTuple):
     kid: str | None
     signed: bytes
     signature: bytes
-    claims: dict[str, Any]
+    claims: dict[str, object]
 
 
 class VerificationKey(NamedTuple):
@@ -67,10 +67,10 @@ class VerificationKey(NamedTuple):
 
     kid: str | None
     algorithms: frozenset[str]
-    key: Any
+    key: object
 
 
-def usable_keys(document: Any) -> list[VerificationKey]:
+def usable_keys(document: object) -> list[VerificationKey]:
     """Return the keys of a JWKS that we can use; others (unknown types, weak, for encryption) are skipped."""
     listed = document.get("keys") if isinstance(document, dict) else None
     keys = [_usable(entry) for entry in listed] if isinstance(listed, list) else []
@@ -88,7 +88,7 @@ def parse(text: str, types: tuple[str, ...] = ("JWT",)) -> Unverified:
         raise InvalidToken
     if kid is not None and (not isinstance(kid, str) or not 1 <= len(kid) <= 200):
         raise InvalidToken
-    return Unverified(algorithm, kid, f"{head}.{payload}".encode(), _decoded(signature), claims)
+    return Unverified(algorithm, kid, f"{head}.{payload}".encode(), _decode(signature), claims)
 
 
 def select(token: Unverified, keys: list[VerificationKey]) -> list[VerificationKey]:
@@ -104,13 +104,13 @@ def select(token: Unverified, keys: list[VerificationKey]) -> list[VerificationK
 
 def verify(token: Unverified, keys: list[VerificationKey]) -> None:
     """Raise InvalidToken unless one of the keys made this signature."""
-    if not any(_signed_by(token, key) for key in keys):
+    if not any(_is_signed_by(token, key) for key in keys):
         raise InvalidToken
 
 
-def check_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: float) -> Identity:
+def check_claims(claims: dict[str, object], *, issuer: str, client_id: str, now: float) -> Identity:
     """Return the person that a token names. Raises ExpiredToken after its time, InvalidToken for a wrong claim."""
-    if claims.get("iss") != issuer or not addressed_to(claims, client_id) or not _is_id_token(claims):
+    if claims.get("iss") != issuer or not is_addressed_to(claims, client_id) or not _is_id_token(claims):
         raise InvalidToken
     expires, issued = moment_of(claims, "exp"), moment_of(claims, "iat")
     not_before = moment_of(claims, "nbf") if "nbf" in claims else issued
@@ -127,17 +127,17 @@ def check_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: fl
     name = next((claims[k] for k in ("name", "preferred_username", "email") if _is_text(claims.get(k))), subject)
     sid = claims.get("sid")
     session = sid if isinstance(sid, str) and 1 <= len(sid) <= 255 else None
-    return Identity(issuer, subject, email if believed else None, str(name).strip()[:200], verified, session)
+    return Identity(issuer, subject, str(email) if believed else None, str(name).strip()[:200], verified, session)
 
 
-def _signed_by(token: Unverified, key: VerificationKey) -> bool:
+def _is_signed_by(token: Unverified, key: VerificationKey) -> bool:
     try:
         return bool(_METHODS[token.algorithm].verify(token.signed, key.key, token.signature))
     except Exception:  # noqa: BLE001 - whatever a library says of a forged signature, it is not valid
         return False
 
 
-def _is_id_token(claims: dict[str, Any]) -> bool:
+def _is_id_token(claims: dict[str, object]) -> bool:
     """Distinguish ID tokens from what the same provider signs for other purposes with the same key and audience.
 
     Logout tokens and other security events have `events` (OpenID Connect Back-Channel Logout, RFC 8417); access tokens
@@ -154,7 +154,7 @@ def _is_id_token(claims: dict[str, Any]) -> bool:
     )
 
 
-def addressed_to(claims: dict[str, Any], client_id: str) -> bool:
+def is_addressed_to(claims: dict[str, object], client_id: str) -> bool:
     """Return whether a token was made for this service."""
     audience, party = claims.get("aud"), claims.get("azp")
     if isinstance(audience, list):
@@ -163,7 +163,7 @@ def addressed_to(claims: dict[str, Any], client_id: str) -> bool:
     return bool(audience == client_id and party in (None, client_id))
 
 
-def moment_of(claims: dict[str, Any], name: str) -> float:
+def moment_of(claims: dict[str, object], name: str) -> float:
     """Return a claim in seconds since 1970. Raises InvalidToken where it is missing or no number."""
     value = claims.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e11:
@@ -171,13 +171,13 @@ def moment_of(claims: dict[str, Any], name: str) -> float:
     return float(value)
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip()) and value.isprintable()
 
 
-def _object(segment: str) -> dict[str, Any]:
+def _object(segment: str) -> dict[str, object]:
     try:
-        value = json.loads(_decoded(segment), object_pairs_hook=_without_twins, parse_constant=_refuse)
+        value = json.loads(_decode(segment), object_pairs_hook=_without_twins, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise InvalidToken from None
     if not isinstance(value, dict):
@@ -185,7 +185,7 @@ def _object(segment: str) -> dict[str, Any]:
     return value
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):
         raise ValueError("a member comes twice")
@@ -196,7 +196,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-def _decoded(segment: str) -> bytes:
+def _decode(segment: str) -> bytes:
     try:
         raw = base64.b64decode(segment + "=" * (-len(segment) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
@@ -206,7 +206,7 @@ def _decoded(segment: str) -> bytes:
     return raw
 
 
-def _usable(entry: Any) -> VerificationKey | None:
+def _usable(entry: object) -> VerificationKey | None:
     if not isinstance(entry, dict) or entry.get("use", "sig") != "sig" or "d" in entry:
         return None
     operations = entry.get("key_ops", ["verify"])
@@ -231,45 +231,3 @@ def _usable(entry: Any) -> VerificationKey | None:
     if entry["kty"] == "RSA" and key.key_size < _RSA_BITS_MIN:
         return None
     return VerificationKey(kid, frozenset(fitting), key)
-
-
-# Validation of logout tokens, with which the provider reports that a person has signed out there. Pure. Source:
-# OpenID Connect Back-Channel Logout 1.0, sections 2.4 to 2.6.
-
-
-TYPES = ("JWT", "LOGOUT+JWT")
-LOGOUT_LIFETIME_SECONDS_MAX = 3_600
-_EVENT = "http://schemas.openid.net/event/backchannel-logout"
-_TEXT_MAX = 255
-
-
-@dataclass(frozen=True, slots=True)
-class LogoutNotice:
-    """The sessions to end: those of a subject, one of the provider (`sid`), or one of a subject."""
-
-    id: str
-    subject: str | None
-    provider_session: str | None
-
-
-def check_logout_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: float) -> LogoutNotice:
-    """Return the content of a logout token. Raises InvalidToken if a claim is missing or wrong."""
-    events = claims.get("events")
-    if claims.get("iss") != issuer or not addressed_to(claims, client_id) or "nonce" in claims:
-        raise InvalidToken
-    if not isinstance(events, dict) or not isinstance(events.get(_EVENT), dict):
-        raise InvalidToken
-    expires, issued = moment_of(claims, "exp"), moment_of(claims, "iat")
-    if not issued - LEEWAY_SECONDS <= now <= expires + LEEWAY_SECONDS or expires - issued > LOGOUT_LIFETIME_SECONDS_MAX:
-        raise InvalidToken
-    notice = LogoutNotice(_text(claims, "jti") or "", _text(claims, "sub"), _text(claims, "sid"))
-    if not notice.id or (notice.subject is None and notice.provider_session is None):
-        raise InvalidToken
-    return notice
-
-
-def _text(claims: dict[str, Any], name: str) -> str | None:
-    value = claims.get(name)
-    if value is not None and (not isinstance(value, str) or not 1 <= len(value) <= _TEXT_MAX):
-        raise InvalidToken
-    return value

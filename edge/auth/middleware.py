@@ -1,9 +1,7 @@
 """Authentication: from a request's headers to a principal, by the rule of the route."""
 
-from typing import Any
-
 from aiohttp import web
-from aiohttp.typedefs import Handler
+from aiohttp.typedefs import Handler, Middleware
 
 from edge.auth.credentials import CredentialStore
 from edge.auth.id_token import ExpiredToken, InvalidToken
@@ -42,7 +40,7 @@ class Authentication:
         self._anonymous_token = anonymous_token
         self._sign_up_url = sign_up_url
 
-    def middleware(self) -> Any:
+    def middleware(self) -> Middleware:
         """Return the aiohttp middleware."""
 
         @web.middleware
@@ -64,29 +62,31 @@ class Authentication:
         if rule.key_as_bearer and kind == "bearer" and credential.startswith(KEY_PREFIX):
             kind = "api-key"
         if kind is None:
-            raise self._unauthorized(
+            raise self._unauthorized_problem(
                 rule, "missing-credentials", f"This call requires a credential. {self._hint(rule)}"
             )
         if kind == "bearer":
-            principal = await self._signed_in(credential, rule, context)
+            principal = await self._principal_of_token(credential, rule, context)
         else:
             resolved = await self._credentials.resolve(kind, credential)
             if resolved is None:
-                raise self._unauthorized(rule, "invalid-credentials", _refusal(kind, credential))
+                raise self._unauthorized_problem(rule, "invalid-credentials", _refusal(kind, credential))
             principal = resolved
         if kind not in rule.accepts:
             raise self._not_accepted(rule, kind)
         await self._check_plan(rule, principal)
         return principal
 
-    async def _signed_in(self, token: str, rule: Rule, context: Context) -> Principal:
+    async def _principal_of_token(self, token: str, rule: Rule, context: Context) -> Principal:
         try:
             # Charged calls are many and do not depend on memberships.
             person = await self._users.authenticate(token, fresh=not rule.is_charged)
         except ExpiredToken:
-            raise self._unauthorized(rule, "expired-credentials", "The ID token has expired. Sign in again.") from None
+            raise self._unauthorized_problem(
+                rule, "expired-credentials", "The ID token has expired. Sign in again."
+            ) from None
         except InvalidToken:
-            raise self._unauthorized(rule, "invalid-credentials", _refusal("bearer", token)) from None
+            raise self._unauthorized_problem(rule, "invalid-credentials", _refusal("bearer", token)) from None
         context.person = person
         first = person.membership(None)
         organization = (first.organization_id, first.name) if first is not None else (None, None)
@@ -119,7 +119,7 @@ class Authentication:
         forms = " or ".join(_FORMS[kind] for kind in sorted(rule.accepts))
         return f"Send {forms}. Sign up at {self._sign_up_url}."
 
-    def _unauthorized(self, rule: Rule, slug: str, detail: str) -> Problem:
+    def _unauthorized_problem(self, rule: Rule, slug: str, detail: str) -> Problem:
         kinds = dict.fromkeys([*sorted(rule.accepts, reverse=True), *(["bearer"] if rule.key_as_bearer else [])])
         challenge = ", ".join(_CHALLENGES[kind] for kind in kinds)
         return Problem(slug, detail, fields={"WWW-Authenticate": challenge})

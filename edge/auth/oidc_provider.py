@@ -6,7 +6,6 @@ Sources: OpenID Connect Discovery 1.0; RFC 8414; RFC 7517.
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import aiohttp
 import msgspec
@@ -100,7 +99,7 @@ class OidcProvider:
 
     async def fetch(
         self, method: str, url: str, form: dict[str, str] | None = None, head: dict[str, str] | None = None
-    ) -> Any:
+    ) -> object:
         """Ask the provider for a JSON document, bounded in time and size, following no redirect."""
         assert self._session is not None
         try:
@@ -153,7 +152,7 @@ class OidcProvider:
     async def _fetch_all(self) -> None:
         """Read discovery and the keys that it names; a failure leaves the last good state."""
         try:
-            endpoints = await self._discovered()
+            endpoints = await self._discover()
             keys = id_token.usable_keys(await self.fetch("GET", endpoints.jwks))
             self._endpoints = endpoints
         except StoreUnavailable:
@@ -167,11 +166,12 @@ class OidcProvider:
             else:
                 self._log.info("store-back", store="identity")
 
-    async def _discovered(self) -> Endpoints:
+    async def _discover(self) -> Endpoints:
         document = await self.fetch("GET", f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
         # The document must name the very issuer that was asked, or another one could pose as it.
-        named = isinstance(document, dict) and document.get("issuer") == self.issuer
-        endpoints = _endpoints(document) if named else None
+        if not isinstance(document, dict) or document.get("issuer") != self.issuer:
+            raise self._unavailable()
+        endpoints = _endpoints(document)
         if endpoints is None:
             raise self._unavailable()
         return endpoints
@@ -180,11 +180,11 @@ class OidcProvider:
         return StoreUnavailable("identity", retry_after_seconds=_RETRY_AFTER_SECONDS)
 
 
-def _endpoints(document: dict[str, Any]) -> Endpoints | None:
+def _endpoints(document: dict[str, object]) -> Endpoints | None:
     names = ("authorization_endpoint", "token_endpoint", "jwks_uri", "end_session_endpoint")
     authorization, token, jwks, end_session = (_url(document.get(name)) for name in names)
     return Endpoints(authorization, token, jwks, end_session) if authorization and token and jwks else None
 
 
-def _url(value: Any) -> str | None:
+def _url(value: object) -> str | None:
     return value if isinstance(value, str) and value.startswith(("https://", "http://")) else None

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import asyncpg
 
-from edge.auth import id_token
-from edge.auth.id_token import Identity, InvalidToken, LogoutNotice
+from edge.auth import id_token, logout_token
+from edge.auth.id_token import Identity, InvalidToken
+from edge.auth.logout_token import LogoutNotice
 from edge.auth.oidc_provider import OidcProvider
 from edge.storage.database import Database, Scope
 from shared.organizations.accounts import SQL, Membership, Person
@@ -65,15 +66,15 @@ class UserService:
         identity = id_token.check_claims(token.claims, issuer=self.provider.issuer, client_id=self._client_id, now=now)
         if nonce is not None and token.claims.get("nonce") != nonce:
             raise InvalidToken
-        return identity, token.claims["exp"] + id_token.LEEWAY_SECONDS - now
+        return identity, id_token.moment_of(token.claims, "exp") + id_token.LEEWAY_SECONDS - now
 
     async def logout_notice(self, text: str) -> LogoutNotice:
         """Return what a logout token of the provider says. Raises InvalidToken."""
         if self.provider is None:
             raise InvalidToken
-        token = id_token.parse(text, id_token.TYPES)
+        token = id_token.parse(text, logout_token.TYPES)
         id_token.verify(token, await self.provider.keys_for(token))
-        return id_token.check_logout_claims(
+        return logout_token.check_logout_claims(
             token.claims, issuer=self.provider.issuer, client_id=self._client_id, now=time.time()
         )
 

@@ -33,7 +33,7 @@ _SIGNATURE = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 
 
-class DataCredentials(NamedTuple):
+class TemporaryCredentials(NamedTuple):
     """What a client of S3 is configured with."""
 
     access_key_id: str
@@ -67,13 +67,15 @@ class DataCredentialService:
         self._secrets = [secret.encode() for secret in secrets]
         self._clock = clock
 
-    def issue(self, key_id: str) -> DataCredentials:
+    def issue(self, key_id: str) -> TemporaryCredentials:
         """Make credentials for the API key of this id."""
         expires_at = (self._clock() + timedelta(seconds=LIFETIME_SECONDS)).replace(microsecond=0)
         nonce = "".join(secrets.choice(BASE62) for _ in range(_NONCE_CHARACTERS))
         body = f"{int(expires_at.timestamp()):010d}.{key_id}.{nonce}"
         token = f"{body}.{_mac(self._secrets[0], _TOKEN_DOMAIN, body)}"
-        return DataCredentials(_access_key(key_id, nonce), _derived(self._secrets[0], token), token, expires_at)
+        return TemporaryCredentials(
+            _access_key(key_id, nonce), _derive_secret(self._secrets[0], token), token, expires_at
+        )
 
     def verify(self, request: SignedRequest) -> str:
         """Return the id of the key whose credentials signed the request. Raises SignatureRefused."""
@@ -87,7 +89,7 @@ class DataCredentialService:
             query, payload = [pair for pair in query if pair[0].lower() != _SIGNATURE_NAME], "UNSIGNED-PAYLOAD"
             life: str | None = given.get("x-amz-expires", "")
         else:
-            scheme, _, rest = _one(request, "authorization").partition(" ")
+            scheme, _, rest = _field_value(request, "authorization").partition(" ")
             if scheme == "AWS" or "awsaccesskeyid" in given:
                 text = f'Version 2 of signatures is not accepted. Use {_ALGORITHM}; in boto3: signature_version="s3v4".'
                 raise SignatureRefused("InvalidRequest", text)
@@ -95,15 +97,15 @@ class DataCredentialService:
                 raise SignatureRefused("AccessDenied", f"Sign the request with {_ALGORITHM}; it has no signature.")
             algorithm, fields = scheme, dict(_FIELD.findall(rest))
             credential, signed, signature = (fields.get(n, "") for n in ("Credential", "SignedHeaders", "Signature"))
-            token, sent_at = _one(request, "x-amz-security-token"), _one(request, "x-amz-date")
-            payload, life = _one(request, "x-amz-content-sha256") or _EMPTY_SHA256, None
+            token, sent_at = _field_value(request, "x-amz-security-token"), _field_value(request, "x-amz-date")
+            payload, life = _field_value(request, "x-amz-content-sha256") or _EMPTY_SHA256, None
         if algorithm != _ALGORITHM:
             raise SignatureRefused("InvalidRequest", f"The signature must be of {_ALGORITHM}.")
         scope, names_signed = _SCOPE.fullmatch(credential), signed.split(";")
         if scope is None or "host" not in names_signed or not _SIGNATURE.fullmatch(signature):
             text = "The signature needs a credential of the service `s3`, `host` among its headers, and 64 digits."
             raise SignatureRefused("AuthorizationHeaderMalformed", text)
-        key_id, secret = self._opened(token, scope[1])
+        key_id, secret = self._open_token(token, scope[1])
         self._check_time(sent_at, scope[2], life)
         expected = sign(secret, scope[2], scope[3], sent_at, canonical(request, query, names_signed, payload))
         if not hmac.compare_digest(expected, signature):
@@ -111,7 +113,7 @@ class DataCredentialService:
             raise SignatureRefused("SignatureDoesNotMatch", detail)
         return key_id
 
-    def _opened(self, token: str, access_key: str) -> tuple[str, str]:
+    def _open_token(self, token: str, access_key: str) -> tuple[str, str]:
         """Return the key's id and the secret of a session token that this service made and that has not expired."""
         form = _TOKEN.fullmatch(token)
         body = token.rpartition(".")[0]
@@ -122,7 +124,7 @@ class DataCredentialService:
         if int(form[1]) <= self._clock().timestamp():
             detail = "These credentials have expired. Create new ones with POST /v1/org/data-credentials."
             raise SignatureRefused("ExpiredToken", detail)
-        return form[2], _derived(made_by[0], token)
+        return form[2], _derive_secret(made_by[0], token)
 
     def _check_time(self, sent_at: str, day: str, life: str | None) -> None:
         try:
@@ -161,9 +163,9 @@ def sign(secret: str, day: str, region: str, sent_at: str, request: str) -> str:
 def canonical(request: SignedRequest, query: Iterable[tuple[str, str]], names: Sequence[str], payload: str) -> str:
     """Return what a signature covers: method, path, query, the signed headers and the digest of the body."""
     # S3 encodes a path once, where other services of AWS encode it twice. By segments: an encoded slash is not a slash.
-    path = "/".join(_encoded(unquote(part, errors="surrogateescape")) for part in request.path.split("/"))
-    encoded = sorted((_encoded(name), _encoded(value)) for name, value in query)
-    fields = "".join(f"{name}:{_one(request, name)}\n" for name in names)
+    path = "/".join(_encode(unquote(part, errors="surrogateescape")) for part in request.path.split("/"))
+    encoded = sorted((_encode(name), _encode(value)) for name, value in query)
+    fields = "".join(f"{name}:{_field_value(request, name)}\n" for name in names)
     listed = "&".join("=".join(pair) for pair in encoded)
     return "\n".join((request.method, path, listed, fields, ";".join(names), payload))
 
@@ -174,11 +176,11 @@ def pairs_of(query: str) -> list[tuple[str, str]]:
     return [(unquote(n, errors="surrogateescape"), unquote(v, errors="surrogateescape")) for n, _, v in split]
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     return quote(text, safe="-_.~", errors="surrogateescape")
 
 
-def _one(request: SignedRequest, name: str) -> str:
+def _field_value(request: SignedRequest, name: str) -> str:
     return ",".join(" ".join(value.split()) for value in request.headers.get(name, ()))
 
 
@@ -186,7 +188,7 @@ def _access_key(key_id: str, nonce: str) -> str:
     return f"IIXT{key_id}{nonce}"
 
 
-def _derived(secret: bytes, token: str) -> str:
+def _derive_secret(secret: bytes, token: str) -> str:
     return _mac(secret, _SECRET_DOMAIN, token)
 
 

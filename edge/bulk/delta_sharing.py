@@ -7,20 +7,20 @@ action one file of its manifest.
 import uuid
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import msgspec
 from aiohttp import web
 
-from edge.bulk import schemas as bodies
+from edge.bulk import delta_sharing_schemas as bodies
 from edge.bulk.delta_sharing_predicates import PredicateHints
-from edge.bulk.release_repository import LATEST, Release, ReleaseRepository, UrlSigner, dataset_of, not_found
+from edge.bulk.release_documents import UrlSigner
+from edge.bulk.release_repository import LATEST, Release, ReleaseRepository, dataset_of, not_found
 from edge.http.context import organization_of
 from edge.http.json import NO_STORE
-from edge.http.parameters import BODY, PATH, QUERY
 from edge.http.problems import Problem
 from edge.http.routing import operation
-from shared.bulk.schema import LIST, RELEASED, Dataset, ReleaseFile, version_of
+from edge.http.validation import BODY, PATH, QUERY
+from shared.bulk.schema import LIST, RELEASED, ColumnDocument, Dataset, ReleaseFile, version_of
 from shared.errors import InvalidParameter
 
 SHARE, SCHEMA = "item-index", "releases"
@@ -30,18 +30,27 @@ _READER_VERSION = 1
 _ENCODER = msgspec.json.Encoder()
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:item-index:delta-sharing")
 
+_ERRORS = {
+    400: "INVALID_PARAMETER_VALUE",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "RESOURCE_DOES_NOT_EXIST",
+    429: "REQUEST_LIMIT_EXCEEDED",
+}
+_CHANGES_MAX = 100
 
-def share() -> dict[str, Any]:
+
+def share() -> dict[str, object]:
     """Return the one share."""
     return {"name": SHARE, "id": str(uuid.uuid5(_NAMESPACE, SHARE))}
 
 
-def table(name: str) -> dict[str, Any]:
+def table(name: str) -> dict[str, object]:
     """Return a table as lists show it."""
     return {"name": name, "schema": SCHEMA, "share": SHARE, "shareId": share()["id"], "id": _id(name)}
 
 
-def head(release: Release, files: int) -> list[dict[str, Any]]:
+def head(release: Release, files: int) -> list[dict[str, object]]:
     """Return the first two lines of each answer: the protocol, and the description of the table."""
     return [
         {"protocol": {"minReaderVersion": _READER_VERSION}},
@@ -62,7 +71,9 @@ def head(release: Release, files: int) -> list[dict[str, Any]]:
     ]
 
 
-def file_line(kind: str, file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
+def file_line(
+    kind: str, file: ReleaseFile, url: str, expires: int, version: int, moment: datetime
+) -> dict[str, object]:
     """Return the line of a version's `file`, of one that it added or removed, or of its changed rows (`cdf`)."""
     action = {
         "url": url,
@@ -77,7 +88,7 @@ def file_line(kind: str, file: ReleaseFile, url: str, expires: int, version: int
     return {kind: action}
 
 
-def schema_string(columns: list[dict[str, Any]]) -> str:
+def schema_string(columns: list[ColumnDocument]) -> str:
     """Return a schema as the protocol writes it: JSON in a string."""
     fields = [
         {
@@ -104,21 +115,12 @@ def enough(files: list[ReleaseFile], limit: int | None) -> list[ReleaseFile]:
     return chosen
 
 
-def _type(text: str) -> Any:
+def _type(text: str) -> object:
     return {"type": "array", "elementType": "string", "containsNull": False} if text == LIST else text
 
 
 def _id(name: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, name))
-
-
-_ERRORS = {
-    400: "INVALID_PARAMETER_VALUE",
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "RESOURCE_DOES_NOT_EXIST",
-    429: "REQUEST_LIMIT_EXCEEDED",
-}
 
 
 def error_members(problem: Problem, request: web.Request) -> dict[str, object]:
@@ -130,7 +132,6 @@ def error_members(problem: Problem, request: web.Request) -> dict[str, object]:
 
 _operation = partial(operation, "delta-sharing")
 _lines = partial(_operation, answers={200: "Lines of JSON"}, produces=[NDJSON])
-_CHANGES_MAX = 100
 
 
 def profile_of(key: str, base_url: str) -> web.Response:
@@ -156,7 +157,7 @@ class Sharing:
         """
         return profile_of(request.headers["Authorization"].partition(" ")[2], self._base_url)
 
-    @_operation("sharingShares", bodies.Page, answers={200: (bodies.SharingList, "Shares")})
+    @_operation("sharingShares", bodies.SharingPage, answers={200: (bodies.SharingList, "Shares")})
     async def shares(self, request: web.Request) -> web.StreamResponse:
         """List shares."""
         return _page(request, [share()])
@@ -167,19 +168,19 @@ class Sharing:
         _check_path(request)
         return web.json_response({"share": share()}, headers=NO_STORE)
 
-    @_operation("sharingSchemas", bodies.SharePath, bodies.Page, answers={200: (bodies.SharingList, "Schemas")})
+    @_operation("sharingSchemas", bodies.SharePath, bodies.SharingPage, answers={200: (bodies.SharingList, "Schemas")})
     async def schemas(self, request: web.Request) -> web.StreamResponse:
         """List a share's schemas."""
         _check_path(request)
         return _page(request, [{"name": SCHEMA, "share": SHARE}])
 
-    @_operation("sharingTables", bodies.SchemaPath, bodies.Page, answers={200: (bodies.SharingList, "Tables")})
+    @_operation("sharingTables", bodies.SchemaPath, bodies.SharingPage, answers={200: (bodies.SharingList, "Tables")})
     async def tables(self, request: web.Request) -> web.StreamResponse:
         """List a schema's tables."""
         _check_path(request)
         return _page(request, [table(name) for name in RELEASED])
 
-    @_operation("sharingAllTables", bodies.SharePath, bodies.Page, answers={200: (bodies.SharingList, "Tables")})
+    @_operation("sharingAllTables", bodies.SharePath, bodies.SharingPage, answers={200: (bodies.SharingList, "Tables")})
     async def all_tables(self, request: web.Request) -> web.StreamResponse:
         """List a share's tables."""
         _check_path(request)
@@ -192,7 +193,7 @@ class Sharing:
         if moment is None:
             release = await self._repository.release(dataset.name, LATEST)
         else:
-            release = _there(await self._repository.release_at(dataset, moment, after=True))
+            release = _require_release(await self._repository.release_at(dataset, moment, after=True))
         return web.json_response({}, headers={VERSION_FIELD: str(release.data_version), **NO_STORE})
 
     @_lines("sharingMetadata", bodies.TablePath, bodies.MetadataQuery)
@@ -232,12 +233,14 @@ class Sharing:
         if first is None:
             if requested["startingTimestamp"] is None:
                 raise InvalidParameter("startingVersion", "is required unless `startingTimestamp` is given")
-            first = _there(
+            first = _require_release(
                 await self._repository.release_at(dataset, requested["startingTimestamp"], after=True)
             ).data_version
         last = requested["endingVersion"]
         if last is None and requested["endingTimestamp"] is not None:
-            last = _there(await self._repository.release_at(dataset, requested["endingTimestamp"])).data_version
+            last = _require_release(
+                await self._repository.release_at(dataset, requested["endingTimestamp"])
+            ).data_version
         return await self._since(request, dataset, first, last, by_row=True)
 
     async def _since(
@@ -259,9 +262,9 @@ class Sharing:
         lines = head(newest, len(await self._repository.files(dataset.name, newest.data_version)))
         before: tuple[int, dict[str, ReleaseFile]] = (0, {})
         if steps[0][0] < first:
-            before = await self._held(dataset, steps.pop(0)[0])
+            before = await self._files_by_digest(dataset, steps.pop(0)[0])
         for version, moment in steps:
-            now = await self._held(dataset, version)
+            now = await self._files_by_digest(dataset, version)
             for kind, (where, files), others in (("remove", before, now), ("add", now, before)):
                 for file in (file for sha256, file in files.items() if sha256 not in others[1]):
                     url = self._url(request, dataset.name, where, file, until)
@@ -271,7 +274,7 @@ class Sharing:
 
     async def _changed_rows(
         self, request: web.Request, newest: Release, changes: Release, first: int, steps: list[tuple[int, datetime]]
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, object]]:
         files, until = await self._repository.files(changes.dataset, changes.data_version), self._signer.until()
         reason = [column for column in changes.columns if column["name"] == "_change_reason"]
         lines = head(newest._replace(columns=[*newest.columns, *reason]), len(files))
@@ -283,14 +286,14 @@ class Sharing:
                 lines.append(file_line("cdf", file, url, until, version, moment))
         return lines
 
-    async def _held(self, dataset: Dataset, version: int) -> tuple[int, dict[str, ReleaseFile]]:
+    async def _files_by_digest(self, dataset: Dataset, version: int) -> tuple[int, dict[str, ReleaseFile]]:
         return version, {file.sha256: file for file in await self._repository.files(dataset.name, version)}
 
     async def _release(self, dataset: Dataset, version: int | None, timestamp: datetime | None) -> Release:
         if version is not None and timestamp is not None:
             raise InvalidParameter("timestamp", "cannot be combined with `version`")
         if timestamp is not None:
-            return _there(await self._repository.release_at(dataset, timestamp))
+            return _require_release(await self._repository.release_at(dataset, timestamp))
         return await self._repository.release(dataset.name, LATEST if version is None else str(version))
 
     def _url(self, request: web.Request, dataset: str, version: int, file: ReleaseFile, until: int) -> str:
@@ -305,19 +308,19 @@ def _check_path(request: web.Request) -> Dataset:
     return dataset_of(path.get("table", "items").lower())
 
 
-def _there(release: Release | None) -> Release:
+def _require_release(release: Release | None) -> Release:
     if release is None:
         raise not_found("There was no release at that time.")
     return release
 
 
-def _page(request: web.Request, items: list[dict[str, Any]]) -> web.Response:
+def _page(request: web.Request, items: list[dict[str, object]]) -> web.Response:
     start, size = int(request[QUERY]["pageToken"] or 0), request[QUERY]["maxResults"]
     page = items[start : start + size if size is not None else None]
     more = {"nextPageToken": str(start + len(page))} if page and start + len(page) < len(items) else {}
     return web.json_response({"items": page, **more}, headers=NO_STORE)
 
 
-def _answer(version: int, documents: list[dict[str, Any]]) -> web.Response:
+def _answer(version: int, documents: list[dict[str, object]]) -> web.Response:
     fields = {VERSION_FIELD: str(version), **NO_STORE}
     return web.Response(body=_ENCODER.encode_lines(documents), content_type=NDJSON, charset="utf-8", headers=fields)

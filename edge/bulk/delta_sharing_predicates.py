@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
 from shared.bulk.schema import ReleaseFile
+from shared.json_types import JsonValue
 
 Value = Decimal | date | str
+Comparable = TypeVar("Comparable", str, date, Decimal)
 Matches = Callable[[ReleaseFile], bool]
 """Whether some row of the file may match."""
 
@@ -49,16 +51,17 @@ class PredicateHints:
         return all(matches(file) for matches in self.matches)
 
 
-def _tree(text: str | None) -> Any:
+def _tree(text: str | None) -> JsonValue:
     if not text:
         return None
     try:
-        return msgspec.json.decode(text)
+        tree: JsonValue = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
+    return tree
 
 
-def _anything(file: ReleaseFile) -> bool:
+def _matches_all(file: ReleaseFile) -> bool:
     return True
 
 
@@ -66,20 +69,20 @@ def _sql(text: str, types: dict[str, str]) -> Matches:
     """Read `column operator literal`; everything else, also a literal with quotes or escapes in it, matches."""
     match = _COMPARISON.fullmatch(text)
     if match is None:
-        return _anything
+        return _matches_all
     column, sign, literal = match.groups()
     quoted = literal.startswith("'")
     value = _value(types.get(column), literal.strip("'"), "text" if quoted else "number")
     return _comparison(column, _OPERATORS[sign], value)
 
 
-def _node(node: Any, types: dict[str, str], depth: int) -> Matches:
+def _node(node: JsonValue, types: dict[str, str], depth: int) -> Matches:
     """Read one operation of a tree in JSON; one that is not of the protocol, or too deep, matches every file."""
     if not isinstance(node, dict) or depth > _DEPTH_MAX:
-        return _anything
+        return _matches_all
     children = node.get("children")
     if not isinstance(children, list) or not children:
-        return _anything
+        return _matches_all
     match node.get("op"):
         case "and":
             return partial(_every, [_node(child, types, depth + 1) for child in children])
@@ -88,7 +91,7 @@ def _node(node: Any, types: dict[str, str], depth: int) -> Matches:
         case str(op) if op in _OPERATORS.values() and len(children) == 2:
             return _operation(op, children[0], children[1], types)
         case _:
-            return _anything
+            return _matches_all
 
 
 def _every(children: list[Matches], file: ReleaseFile) -> bool:
@@ -99,20 +102,20 @@ def _some(children: list[Matches], file: ReleaseFile) -> bool:
     return any(matches(file) for matches in children)
 
 
-def _operation(op: str, left: Any, right: Any, types: dict[str, str]) -> Matches:
+def _operation(op: str, left: JsonValue, right: JsonValue, types: dict[str, str]) -> Matches:
     if not (isinstance(left, dict) and isinstance(right, dict)):
-        return _anything
+        return _matches_all
     if left.get("op") != "column" or right.get("op") != "literal":
-        return _anything
+        return _matches_all
     column, value, declared_type = left.get("name"), right.get("value"), right.get("valueType")
     if not isinstance(column, str) or isinstance(value, bool) or not isinstance(value, str | int):
-        return _anything
+        return _matches_all
     literal = {"date": "text", "string": "text"}.get(
         str(declared_type), "number" if declared_type in _INTEGER_LITERALS else "unknown"
     )
     # A date compared as a string, or the other way round, is the reader's own conversion: only like with like.
     if (declared_type == "date") != (types.get(column) == "date"):
-        return _anything
+        return _matches_all
     return _comparison(column, op, _value(types.get(column), str(value) if _is_short(value) else "", literal))
 
 
@@ -136,30 +139,32 @@ def _value(type: str | None, text: str, literal: str) -> Value | None:
 
 
 def _comparison(column: str, op: str, value: Value | None) -> Matches:
-    return _anything if value is None else partial(_may_compare, column, op, value)
+    return _matches_all if value is None else partial(_may_compare, column, op, value)
 
 
-def _may_compare(column: str, op: str, value: Any, file: ReleaseFile) -> bool:
-    least, most = (_bound(file.statistics[which].get(column), value) for which in ("minValues", "maxValues"))
-    if least is None or most is None:
+def _may_compare(column: str, op: str, value: Value, file: ReleaseFile) -> bool:
+    """Compare with a file's least and greatest value, read as the literal was; those of another kind match."""
+    least, most = file.statistics["minValues"].get(column), file.statistics["maxValues"].get(column)
+    if isinstance(value, Decimal):
+        if not (isinstance(least, int) and isinstance(most, int)):
+            return True
+        return _may_hold(op, value, Decimal(least), Decimal(most))
+    if not (isinstance(least, str) and isinstance(most, str)):
         return True
+    if isinstance(value, date):
+        return _may_hold(op, value, date.fromisoformat(least), date.fromisoformat(most))
+    return _may_hold(op, value, least, most)
+
+
+def _may_hold(op: str, value: Comparable, least: Comparable, most: Comparable) -> bool:
     match op:
         case "equal":
-            return bool(least <= value <= most)
+            return least <= value <= most
         case "lessThan":
-            return bool(least < value)
+            return least < value
         case "lessThanOrEqual":
-            return bool(least <= value)
+            return least <= value
         case "greaterThan":
-            return bool(most > value)
+            return most > value
         case _:
-            return bool(most >= value)
-
-
-def _bound(kept: Any, value: Value) -> Any:
-    """Read a file's least or greatest value as the hint's literal was read; None where it is of another kind."""
-    if isinstance(value, Decimal):
-        return Decimal(kept) if type(kept) is int else None
-    if not isinstance(kept, str):
-        return None
-    return date.fromisoformat(kept) if isinstance(value, date) else kept
+            return most >= value

@@ -1,9 +1,11 @@
 """Descriptions of a release for machines: Croissant 1.1, schema.org Dataset and DCAT 3, each as JSON-LD. Pure."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from datetime import datetime
+from operator import itemgetter
+from typing import NamedTuple, TypedDict
 
-from shared.bulk.schema import LIST, MEDIA_TYPE, RELEASED, ReleaseFile
+from shared.bulk.schema import LIST, MEDIA_TYPE, RELEASED, ColumnDocument, ReleaseFile, StatisticValue
 from shared.clock import rfc3339
 
 TITLE, PUBLISHER = "Item Index", "Item Index"
@@ -47,35 +49,65 @@ _CROISSANT_TYPES = {
 }
 
 
+Statistics = dict[str, tuple[StatisticValue, StatisticValue, int]]
+"""Of each column its least and greatest value, and how many are null."""
+
+
+class SourceTerms(TypedDict):
+    """A source of a release and its terms."""
+
+    name: str
+    title: str
+    license: str
+    url: str | None
+    attribution: str | None
+
+
+class ReleaseProfile(TypedDict, total=False):
+    """What only descriptions say of a release: its sources, the days of its first and last observation, those between.
+
+    `since` is the first release from which changes lead to this one.
+    """
+
+    sources: list[SourceTerms]
+    days: tuple[str, str] | None
+    missing_days: list[tuple[str, str]]
+    since: int
+
+
 class Described(NamedTuple):
     """A release as descriptions need it; `profile` is None for one that was published before profiles were kept."""
 
     dataset: str
-    columns: list[dict[str, Any]]
+    columns: list[ColumnDocument]
     data_version: int
-    created_at: Any
+    created_at: datetime
     rows: int
     bytes: int
     files: list[ReleaseFile]
-    profile: dict[str, Any] | None
+    profile: ReleaseProfile | None
     address: str
     page: str
 
     @property
-    def sources(self) -> list[dict[str, Any]]:
+    def _profile(self) -> ReleaseProfile:
+        return self.profile if self.profile is not None else {}
+
+    @property
+    def sources(self) -> list[SourceTerms]:
         """The sources with their terms, by name."""
-        return list((self.profile or {}).get("sources", []))
+        return self._profile.get("sources", [])
 
     @property
     def period(self) -> str | None:
         """The days of the first and last observation, as an ISO 8601 interval."""
-        first, last = (self.profile or {}).get("days") or (None, None)
+        first, last = self._profile.get("days") or (None, None)
         return f"{first}/{last}" if first else None
 
     @property
-    def missing(self) -> list[str]:
+    def missing_periods(self) -> list[str]:
         """Ranges of days between these that have no observation, as ISO 8601 intervals."""
-        return [f"{first}/{last}" for first, last in (self.profile or {}).get("missing_days", [])]
+        return [f"{first}/{last}" for first, last in self._profile.get("missing_days", [])]
 
     @property
     def licenses(self) -> list[str]:
@@ -83,21 +115,22 @@ class Described(NamedTuple):
         return sorted({source["license"] for source in self.sources})
 
     @property
-    def statistics(self) -> dict[str, tuple[Any, Any, int]]:
+    def statistics(self) -> Statistics:
         """The least and greatest value of each column that files keep these of, and how many are null."""
-        found: dict[str, tuple[Any, Any, int]] = {}
+        found: Statistics = {}
+        kept = [file.statistics for file in self.files]
         for column in [str(column["name"]) for column in self.columns]:
             least, most = (
-                [value for file in self.files if (value := file.statistics[ends].get(column)) is not None]
-                for ends in ("minValues", "maxValues")
+                [value for statistics in kept if (value := ends(statistics).get(column)) is not None]
+                for ends in (itemgetter("minValues"), itemgetter("maxValues"))
             )
-            nulls = sum(file.statistics["nullCount"].get(column, 0) for file in self.files)
+            nulls = sum(statistics["nullCount"].get(column, 0) for statistics in kept)
             if least and most:
                 found[column] = (min(least), max(most), nulls)
         return found
 
 
-def croissant(release: Described) -> dict[str, Any]:
+def croissant(release: Described) -> dict[str, object]:
     """Return the description as Croissant 1.1 with the vocabulary for responsible AI."""
     files, records = _croissant_files(release), _records(release)
     return {
@@ -107,14 +140,14 @@ def croissant(release: Described) -> dict[str, Any]:
         **_common(release),
         "citeAs": f"{TITLE}, {release.dataset}, data_version {release.data_version}",
         **({"rai:dataCollectionTimeframe": release.period.split("/")} if release.period else {}),
-        **({"rai:dataCollectionMissingData": _missing_sentence(release)} if release.missing else {}),
+        **({"rai:dataCollectionMissingData": _missing_sentence(release)} if release.missing_periods else {}),
         "distribution": files,
         # A release without rows has no file that records could be read from.
         **({"recordSet": [records]} if release.files else {}),
     }
 
 
-def schema_org(release: Described) -> dict[str, Any]:
+def schema_org(release: Described) -> dict[str, object]:
     """Return the description as a Dataset of schema.org."""
     statistics = release.statistics
     return {
@@ -137,10 +170,10 @@ def schema_org(release: Described) -> dict[str, Any]:
     }
 
 
-def dcat(release: Described) -> dict[str, Any]:
+def dcat(release: Described) -> dict[str, object]:
     """Return the description as a dcat:Dataset of DCAT 3."""
     first, last = release.period.split("/") if release.period else (None, None)
-    days = {"dcat:startDate": _typed(first, "date"), "dcat:endDate": _typed(last, "date")}
+    days = {"dcat:startDate": _typed_value(first, "date"), "dcat:endDate": _typed_value(last, "date")}
     return {
         "@context": _DCAT_CONTEXT,
         "@id": release.address,
@@ -148,7 +181,7 @@ def dcat(release: Described) -> dict[str, Any]:
         "dct:identifier": release.address,
         "dct:title": f"{TITLE}: {release.dataset}",
         "dct:description": RELEASED[release.dataset].title,
-        "dct:issued": _typed(rfc3339(release.created_at), "dateTime"),
+        "dct:issued": _typed_value(rfc3339(release.created_at), "dateTime"),
         "dct:publisher": {"@type": "foaf:Organization", "foaf:name": PUBLISHER},
         "dcat:version": str(release.data_version),
         "dcat:landingPage": {"@id": release.page},
@@ -171,11 +204,11 @@ def dcat(release: Described) -> dict[str, Any]:
                 "dcat:accessURL": {"@id": release.address},
                 "dcat:downloadURL": {"@id": _url(release, file)},
                 "dcat:mediaType": {"@id": f"https://www.iana.org/assignments/media-types/{MEDIA_TYPE}"},
-                "dcat:byteSize": _typed(str(file.bytes), "nonNegativeInteger"),
+                "dcat:byteSize": _typed_value(str(file.bytes), "nonNegativeInteger"),
                 "spdx:checksum": {
                     "@type": "spdx:Checksum",
                     "spdx:algorithm": {"@id": "spdx:checksumAlgorithm_sha256"},
-                    "spdx:checksumValue": _typed(file.sha256, "hexBinary"),
+                    "spdx:checksumValue": _typed_value(file.sha256, "hexBinary"),
                 },
             }
             for file in release.files
@@ -183,14 +216,14 @@ def dcat(release: Described) -> dict[str, Any]:
     }
 
 
-FORMS: dict[str, Callable[[Described], dict[str, Any]]] = {
+FORMS: dict[str, Callable[[Described], dict[str, object]]] = {
     "croissant": croissant,
     "schema-org": schema_org,
     "dcat": dcat,
 }
 
 
-def _common(release: Described) -> dict[str, Any]:
+def _common(release: Described) -> dict[str, object]:
     return {
         "name": f"{TITLE}: {release.dataset}",
         "description": RELEASED[release.dataset].title,
@@ -219,8 +252,8 @@ def _common(release: Described) -> dict[str, Any]:
     }
 
 
-def _croissant_files(release: Described) -> list[dict[str, Any]]:
-    files = [
+def _croissant_files(release: Described) -> list[dict[str, object]]:
+    files: list[dict[str, object]] = [
         {
             "@type": "cr:FileObject",
             "@id": file.name,
@@ -233,7 +266,7 @@ def _croissant_files(release: Described) -> list[dict[str, Any]]:
         for file in release.files
     ]
     # Not contained in anything: readers find the files beside the description, in a mirror of the release.
-    whole = {
+    whole: dict[str, object] = {
         "@type": "cr:FileSet",
         "@id": "files",
         "name": "files",
@@ -244,7 +277,7 @@ def _croissant_files(release: Described) -> list[dict[str, Any]]:
     return [*files, whole] if files else []
 
 
-def _records(release: Described) -> dict[str, Any]:
+def _records(release: Described) -> dict[str, object]:
     name, types = release.dataset, _CROISSANT_TYPES
     return {
         "@type": "cr:RecordSet",
@@ -267,18 +300,18 @@ def _records(release: Described) -> dict[str, Any]:
     }
 
 
-def _variable(column: dict[str, Any], statistics: dict[str, tuple[Any, Any, int]]) -> dict[str, Any]:
+def _variable(column: ColumnDocument, statistics: Statistics) -> dict[str, object]:
     least, most, nulls = statistics.get(column["name"], (None, None, None))
     known = {"minValue": least, "maxValue": most, "value": f"{nulls} null"} if least is not None else {}
     return {"@type": "PropertyValue", "name": column["name"], "description": column["description"], **known}
 
 
 def _missing_sentence(release: Described) -> str:
-    ranges, more = release.missing[:_DAYS_OF_RANGES_MAX], len(release.missing) - _DAYS_OF_RANGES_MAX
+    ranges, more = release.missing_periods[:_DAYS_OF_RANGES_MAX], len(release.missing_periods) - _DAYS_OF_RANGES_MAX
     return f"Days without an observation: {', '.join(ranges)}{f' and {more} more ranges' if more > 0 else ''}"
 
 
-def _typed(value: str | None, kind: str) -> dict[str, Any]:
+def _typed_value(value: str | None, kind: str) -> dict[str, object]:
     return {"@value": value, "@type": f"xsd:{kind}"}
 
 

@@ -1,23 +1,29 @@
-"""Datasets, releases and manifests: read from the rows that name them, and shown (contract, section 6)."""
+"""Datasets, releases and files: read from the rows that name them, and nothing that is not named."""
 
 import re
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
+from asyncpg import Record
 
-from edge.bulk.descriptions import FORMS, Described
-from edge.bulk.downloads import SignedUrls, StoredFile
+from edge.bulk.descriptions import ReleaseProfile
+from edge.bulk.downloads import StoredFile
 from edge.http.problems import Problem
 from edge.http.routing import API_PATH
 from edge.storage.database import Database
-from shared.bulk.schema import MEDIA_TYPE, RELEASED, Dataset, ReleaseFile, catalogue_key, changes_of, key_of, schema_of
-from shared.bulk.signing import FILE_MEMBERS, public_jwk
-from shared.clock import rfc3339, utc_now
+from shared.bulk.schema import (
+    MEDIA_TYPE,
+    RELEASED,
+    ColumnDocument,
+    Dataset,
+    ReleaseFile,
+    catalogue_key,
+    changes_of,
+    key_of,
+)
+from shared.bulk.signing import public_jwk
 from shared.db.queries import load_queries
-
-# Releases as the edge reads them: from the rows that name them, and nothing that is not named.
-
 
 SQL = load_queries(__file__, "releases.sql")
 LATEST = "latest"
@@ -31,7 +37,7 @@ class Release(NamedTuple):
 
     dataset: str
     data_version: int
-    columns: list[dict[str, Any]]
+    columns: list[ColumnDocument]
     rows: int
     bytes: int
     created_at: datetime
@@ -51,11 +57,11 @@ class ReleaseRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def newest(self) -> dict[str, Any]:
+    async def newest(self) -> dict[str, Record]:
         """Return the newest release of each dataset that has one."""
         return {row["dataset"]: row for row in await self._database.fetch(SQL.newest)}
 
-    async def listed(self, dataset: Dataset, limit: int, before: int | None) -> tuple[list[Any], int]:
+    async def list_releases(self, dataset: Dataset, limit: int, before: int | None) -> tuple[list[Record], int]:
         """Return one page of a dataset's releases, one more where there are more; and how many there are."""
         releases = await self._database.fetch(SQL.listed, dataset.name, before, limit + 1)
         return releases, int(releases[0]["total"]) if releases else 0
@@ -63,7 +69,7 @@ class ReleaseRepository:
     async def release(self, dataset: str, version: str) -> Release:
         """Find a release by its number, or the newest as `latest`."""
         name = dataset_of(dataset).name
-        release = await self._one(name, _number(version))
+        release = await self._find_release(name, _number(version))
         if release is None:
             listed = f"{API_PATH}/index/datasets/{name}/releases"
             raise not_found("There is no such release; it may have expired.", advice=f"List them at {listed}.")
@@ -71,7 +77,7 @@ class ReleaseRepository:
 
     async def release_at(self, dataset: Dataset, moment: datetime, *, after: bool = False) -> Release | None:
         """Find the release that was the newest at a moment, or the first one after it."""
-        kept = await self.kept(dataset.name)
+        kept = await self.kept_releases(dataset.name)
         if after:
             return next((release for release in kept if release.created_at >= moment), None)
         return next((release for release in reversed(kept) if release.created_at <= moment), None)
@@ -97,12 +103,12 @@ class ReleaseRepository:
         filename = f"{dataset}-{file['name']}"
         return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
 
-    async def profile(self, release: Release) -> dict[str, Any] | None:
+    async def profile(self, release: Release) -> ReleaseProfile | None:
         """Return what only descriptions say of a release: its sources, their terms, its days; None of older ones."""
         row = await self._database.fetch_row(SQL.profile, release.dataset, release.data_version)
         return msgspec.json.decode(row["profile"]) if row is not None and row["profile"] is not None else None
 
-    async def schema_changes(self, dataset: Dataset) -> list[dict[str, Any]]:
+    async def schema_changes(self, dataset: Dataset) -> list[dict[str, object]]:
         """Return which columns came, changed or went in which release, the newest first."""
         return [dict(row) for row in await self._database.fetch(SQL.schema_changes, dataset.name)]
 
@@ -112,9 +118,9 @@ class ReleaseRepository:
 
     async def changes(self, dataset: Dataset, version: int) -> Release | None:
         """Find the changes that lead to a release; None if it was published before changes were."""
-        return await self._one(changes_of(dataset.name), version)
+        return await self._find_release(changes_of(dataset.name), version)
 
-    async def kept(self, dataset: str) -> list[Release]:
+    async def kept_releases(self, dataset: str) -> list[Release]:
         """Return all releases of a dataset, the oldest first."""
         return [_release(row) for row in reversed(await self._database.fetch(SQL.kept, dataset, None, None))]
 
@@ -135,16 +141,16 @@ class ReleaseRepository:
         """Return the data_versions that have a release."""
         return [row["data_version"] for row in await self._database.fetch(SQL.versions)]
 
-    async def listing(self, *narrowed: Any) -> list[Any]:
+    async def bucket_entries(self, *narrowed: object) -> list[Record]:
         """Return a page of the bucket's entries; the statement says what narrows them."""
-        return list(await self._database.fetch(SQL.bucket_entries, *narrowed))
+        return await self._database.fetch(SQL.bucket_entries, *narrowed)
 
-    async def _one(self, dataset: str, version: int | None) -> Release | None:
+    async def _find_release(self, dataset: str, version: int | None) -> Release | None:
         row = await self._database.fetch_row(SQL.kept, dataset, version, 1)
         return _release(row) if row is not None else None
 
 
-def _release(row: Any) -> Release:
+def _release(row: Record) -> Release:
     texts = {name: row[name] for name in ("columns", "signature")}
     decoded = {name: msgspec.json.decode(text) if text is not None else None for name, text in texts.items()}
     return Release(**{**dict(row), **decoded})
@@ -168,106 +174,3 @@ def _number(version: str) -> int | None:
     if not _VERSION.fullmatch(version):
         raise not_found("A release is named by its data_version, or `latest`.")
     return int(version)
-
-
-# Datasets, releases and manifests as the contract shows them (section 6), and the addresses in them.
-
-
-class UrlSigner:
-    """Makes the signed addresses of one release for one organization."""
-
-    def __init__(self, links: SignedUrls, base_url: str, lifetime_seconds: int) -> None:
-        self._links = links
-        self._base_url = base_url
-        self._lifetime_seconds = lifetime_seconds
-
-    def until(self) -> int:
-        """Return when an address that is made now ends."""
-        return int(utc_now().timestamp()) + self._lifetime_seconds
-
-    def page(self) -> str:
-        """Return the address of the guide that says how the datasets are read."""
-        return f"{self._base_url}/docs/guides/bulk-data"
-
-    def keys(self) -> str:
-        """Return the address of the public keys that check signatures of manifests."""
-        return f"{self._base_url.removesuffix(API_PATH)}{KEYS_PATH}"
-
-    def releases(self, dataset: str) -> str:
-        """Return the address of a dataset's releases."""
-        return f"{self._base_url}/index/datasets/{dataset}/releases"
-
-    def release(self, dataset: str, version: int | str) -> str:
-        """Return the address of a release."""
-        return f"{self.releases(dataset)}/{version}"
-
-    def sign(self, dataset: str, version: int, file: ReleaseFile, organization: str, until: int) -> str:
-        """Return the signed address of a file."""
-        query = self._links.query(file.sha256, organization, until)
-        return f"{self.release(dataset, version)}/signed/{file.name}?{query}"
-
-
-def dataset_entry(signer: UrlSigner, dataset: Dataset, newest: Any) -> dict[str, Any]:
-    """Return a dataset with its newest release."""
-    return {
-        "name": dataset.name,
-        "title": dataset.title,
-        "schema": schema_of(dataset),
-        "sorted_by": list(dataset.order),
-        "latest": release_entry(signer, dataset.name, newest) if newest is not None else None,
-        "links": {
-            "releases": signer.releases(dataset.name),
-            "latest": signer.release(dataset.name, LATEST),
-        },
-    }
-
-
-def release_entry(signer: UrlSigner, dataset: str, row: Any) -> dict[str, Any]:
-    """Return a release as lists show it."""
-    return {
-        **{name: row[name] for name in ("data_version", "rows", "bytes", "files")},
-        "created_at": rfc3339(row["created_at"]),
-        "expires_at": rfc3339(row["expires_at"]),
-        "links": {"self": signer.release(dataset, row["data_version"])},
-    }
-
-
-def described(
-    signer: UrlSigner, release: Release, files: list[ReleaseFile], profile: dict[str, Any] | None
-) -> Described:
-    """Return what descriptions of a release say."""
-    address = signer.release(release.dataset, release.data_version)
-    size = (release.rows, release.bytes)
-    contents = (release.data_version, release.created_at, *size, files, profile)
-    return Described(release.dataset, release.columns, *contents, address, signer.page())
-
-
-def manifest(signer: UrlSigner, release: Release, files: list[ReleaseFile], organization: str) -> dict[str, Any]:
-    """Return a release's manifest, its signed addresses made for one organization."""
-    dataset, version, until = release.dataset, release.data_version, signer.until()
-    address = signer.release(dataset, version)
-    return {
-        "dataset": dataset,
-        "schema": release.columns,
-        "data_version": version,
-        **({"since": release.since} if release.since is not None else {}),
-        "created_at": rfc3339(release.created_at),
-        "expires_at": rfc3339(release.expires_at),
-        "signed_until": rfc3339(datetime.fromtimestamp(until, UTC)),
-        "rows": release.rows,
-        "bytes": release.bytes,
-        "files": [
-            {
-                **{name: getattr(file, name) for name in FILE_MEMBERS},
-                "url": f"{address}/files/{file.name}",
-                "signed_url": signer.sign(dataset, version, file, organization, until),
-            }
-            for file in files
-        ],
-        "signature": release.signature,
-        "links": {
-            "self": address,
-            "keys": signer.keys(),
-            **{form.replace("-", "_"): f"{address}/descriptions/{form}" for form in FORMS},
-        },
-    }

@@ -7,24 +7,21 @@ from operator import itemgetter
 import msgspec
 from aiohttp import web
 
-from edge.bulk import schemas
+from edge.bulk import release_schemas
 from edge.bulk.descriptions import FORMS, Described
-from edge.bulk.downloads import FileResponder, Link, LinkChecker
-from edge.bulk.release_repository import (
-    ReleaseRepository,
-    UrlSigner,
-    dataset_entry,
-    dataset_of,
-    described,
-    manifest,
-    release_entry,
-)
+from edge.bulk.downloads import FileResponder
+from edge.bulk.release_documents import UrlSigner, dataset_entry, description_of, manifest, release_entry
+from edge.bulk.release_repository import ReleaseRepository, dataset_of
+from edge.bulk.signed_urls import LinkChecker, SignedLink
+from edge.http.answer_keeping import cacheable
 from edge.http.context import organization_of
 from edge.http.json import unstored_json
 from edge.http.lists import Paginator, envelope
-from edge.http.parameters import PATH, QUERY, LinkQuery
-from edge.http.representation import MadeByKey, Representation, cacheable
+from edge.http.made_once import MadeByKey
+from edge.http.parameters import LinkQuery
+from edge.http.representation import Representation
 from edge.http.routing import operation
+from edge.http.validation import PATH, QUERY
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import MEDIA_TYPE, RELEASED
 
@@ -56,7 +53,7 @@ class Datasets:
         # Anyone may ask for them, and one of a thousand files takes some ten milliseconds.
         self._descriptions = MadeByKey[Representation](_DESCRIPTIONS_KEPT_MAX)
 
-    @_operation("listDatasets", answers={200: (schemas.DatasetList, "All datasets")})
+    @_operation("listDatasets", answers={200: (release_schemas.DatasetList, "All datasets")})
     async def list(self, request: web.Request) -> web.StreamResponse:
         """List the datasets.
 
@@ -72,9 +69,9 @@ class Datasets:
 
     @_operation(
         "listReleases",
-        schemas.DatasetPath,
-        schemas.ReleasesQuery,
-        answers={200: (schemas.ReleaseList, "One page of releases")},
+        release_schemas.DatasetPath,
+        release_schemas.ReleasesQuery,
+        answers={200: (release_schemas.ReleaseList, "One page of releases")},
     )
     async def releases(self, request: web.Request) -> web.StreamResponse:
         """List a dataset's releases.
@@ -83,11 +80,13 @@ class Datasets:
         """
         dataset, requested = dataset_of(request[PATH]["name"]), request[QUERY]
         query = {"dataset": dataset.name, "limit": requested["limit"]}
-        find = partial(self._repository.listed, dataset, requested["limit"])
+        find = partial(self._repository.list_releases, dataset, requested["limit"])
         entry = partial(release_entry, self._signer, dataset.name)
         return await self._lists.answer(KIND, query, requested["cursor"], find, entry, itemgetter("data_version"))
 
-    @_operation("getManifest", schemas.ReleasePath, answers={200: (schemas.ReleaseManifest, "The manifest")})
+    @_operation(
+        "getManifest", release_schemas.ReleasePath, answers={200: (release_schemas.ReleaseManifest, "The manifest")}
+    )
     async def manifest(self, request: web.Request) -> web.StreamResponse:
         """Manifest of a release.
 
@@ -100,7 +99,11 @@ class Datasets:
         # The signed addresses are this organization's alone, and every answer makes new ones.
         return unstored_json(document)
 
-    @_operation("listSchemaChanges", schemas.DatasetPath, answers={200: (schemas.SchemaChangeList, "All changes")})
+    @_operation(
+        "listSchemaChanges",
+        release_schemas.DatasetPath,
+        answers={200: (release_schemas.SchemaChangeList, "All changes")},
+    )
     async def schema_changes(self, request: web.Request) -> web.StreamResponse:
         """Changes of a dataset's schema.
 
@@ -111,7 +114,9 @@ class Datasets:
         query, version = {"dataset": dataset.name}, self._version.current
         return envelope(changes, total=len(changes), exact=True, next_cursor=None, query=query, data_version=version)
 
-    @_operation("describeRelease", schemas.DescriptionPath, answers={200: "The description"}, produces=[JSON_LD])
+    @_operation(
+        "describeRelease", release_schemas.DescriptionPath, answers={200: "The description"}, produces=[JSON_LD]
+    )
     async def description(self, request: web.Request) -> web.StreamResponse:
         """Machine-readable description of a release.
 
@@ -124,7 +129,7 @@ class Datasets:
         async def prepare() -> Callable[[], Representation]:
             files = await self._repository.files(release.dataset, release.data_version)
             profile = await self._repository.profile(release)
-            return partial(_description, path["form"], described(self._signer, release, files, profile))
+            return partial(_description, path["form"], description_of(self._signer, release, files, profile))
 
         return (await self._descriptions.get((*release.identity, path["form"]), prepare)).respond(request)
 
@@ -134,7 +139,7 @@ class Datasets:
             request
         )
 
-    @_operation("getFile", schemas.ReleaseFilePath, answers=schemas.FILE_ANSWERS, produces=[MEDIA_TYPE])
+    @_operation("getFile", release_schemas.ReleaseFilePath, answers=release_schemas.FILE_ANSWERS, produces=[MEDIA_TYPE])
     async def file(self, request: web.Request) -> web.StreamResponse:
         """Fetch a file.
 
@@ -144,7 +149,7 @@ class Datasets:
         file = await self._repository.file(path["name"], path["release"], path["file"])
         return await self._downloads.respond(request, file, organization_of(request))
 
-    @_operation("getDuckLake", answers=schemas.FILE_ANSWERS, produces=["application/vnd.duckdb"])
+    @_operation("getDuckLake", answers=release_schemas.FILE_ANSWERS, produces=["application/vnd.duckdb"])
     async def ducklake(self, request: web.Request) -> web.StreamResponse:
         """DuckLake catalogue of all available releases.
 
@@ -153,14 +158,18 @@ class Datasets:
         return await self._downloads.respond(request, await self._repository.catalogue(), organization_of(request))
 
     @_operation(
-        "getSignedFile", schemas.ReleaseFilePath, LinkQuery, answers=schemas.FILE_ANSWERS, produces=[MEDIA_TYPE]
+        "getSignedFile",
+        release_schemas.ReleaseFilePath,
+        LinkQuery,
+        answers=release_schemas.FILE_ANSWERS,
+        produces=[MEDIA_TYPE],
     )
-    async def signed(self, request: web.Request) -> web.StreamResponse:
+    async def signed_file(self, request: web.Request) -> web.StreamResponse:
         """Fetch a file by its signed URL.
 
         The unchanged file. Supports Range and If-Range, with a strong ETag and Repr-Digest.
         """
-        path, link = request[PATH], Link(**request[QUERY])
+        path, link = request[PATH], SignedLink(**request[QUERY])
         file = await self._repository.file(path["name"], path["release"], path["file"])
         await self._links.require(link, file.sha256, "Fetch the manifest again for a valid one.")
         return await self._downloads.respond(request, file, link.organization)

@@ -9,15 +9,15 @@ from edge.bulk.data_credentials import BUCKET
 from edge.bulk.delta_sharing import Sharing
 from edge.bulk.delta_sharing import error_members as sharing_error_members
 from edge.bulk.exports import Exports
-from edge.bulk.iceberg import PREFIX as ICEBERG_PREFIX
 from edge.bulk.iceberg import Iceberg
 from edge.bulk.iceberg import error_members as iceberg_error_members
+from edge.bulk.iceberg_tables import PREFIX as ICEBERG_PREFIX
 from edge.bulk.release_repository import KEYS_PATH
 from edge.bulk.releases import Datasets
 from edge.bulk.s3 import S3
 from edge.bulk.s3_errors import error_document as s3_error
 from edge.http.routing import API_PATH as PREFIX
-from edge.http.routing import KEY, NO_ROUTE, Price, Route, Rule
+from edge.http.routing import KEY, NO_ROUTE, Route, Rule, RulePrice
 from edge.jobs.handlers import RESULT_PROBLEMS
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import INSTITUTIONAL
@@ -41,21 +41,24 @@ def export_routes(services: "Services") -> tuple[Route, ...]:
     )
     repeatable = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
     above = f"{PREFIX}/index/exports"
-    one = ("export-not-found", "result-expired")
-    link_problems = ("invalid-signature", "expired-signature", "rate-limited", *one, *RESULT_PROBLEMS)
+    problems = ("export-not-found", "result-expired")
+    link_problems = ("invalid-signature", "expired-signature", "rate-limited", *problems, *RESULT_PROBLEMS)
     return (
-        Route("POST", above, exports.create, rules.export("export-order", *repeatable, price=Price(EXPORT.units))),
+        Route("POST", above, exports.create, rules.export("export-order", *repeatable, price=RulePrice(EXPORT.units))),
         Route("GET", above, exports.list, rules.export("exports")),
-        Route("GET", f"{above}/{{id}}", exports.show, rules.export("export", *one)),
-        Route("DELETE", f"{above}/{{id}}", exports.end, rules.export("export-end", *one)),
+        Route("GET", f"{above}/{{id}}", exports.show, rules.export("export", *problems)),
+        Route("DELETE", f"{above}/{{id}}", exports.end, rules.export("export-end", *problems)),
         Route(
             "GET",
             f"{above}/{{id}}/files/{{file}}",
             exports.file,
-            rules.export("export-file", *one, *RESULT_PROBLEMS),
+            rules.export("export-file", *problems, *RESULT_PROBLEMS),
         ),
         Route(
-            "GET", f"{above}/{{id}}/signed/{{file}}", exports.signed, Rule(name="export-signed", problems=link_problems)
+            "GET",
+            f"{above}/{{id}}/signed/{{file}}",
+            exports.signed_file,
+            Rule(name="export-signed", problems=link_problems),
         ),
     )
 
@@ -87,7 +90,7 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
         ),
         Route("GET", f"{release}/descriptions/{{form}}", datasets.description, rules.description()),
         Route("GET", f"{release}/files/{{file}}", datasets.file, rules.dataset("release-file", *rules.FILE_PROBLEMS)),
-        Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
+        Route("GET", f"{release}/signed/{{file}}", datasets.signed_file, signed),
         Route("GET", KEYS_PATH, datasets.keys, Rule(name="docs"), documented=False),
         Route(
             "GET",
@@ -116,7 +119,7 @@ def _s3_routes(services: "Services") -> tuple[Route, ...]:
     )
 
 
-def unrouted() -> dict[str, Rule]:
+def unrouted_rules() -> dict[str, Rule]:
     """Return the rules of what the protocols have and this service has not, by path: their clients read the refusal."""
     in_iceberg = replace(NO_ROUTE, error_members=iceberg_error_members)
     return {

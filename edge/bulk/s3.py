@@ -9,16 +9,15 @@ import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from typing import Any
 from urllib.parse import quote
 
 from aiohttp import hdrs, web
 
 from edge.auth.credentials import CredentialStore
-from edge.bulk import schemas
+from edge.bulk import release_schemas
 from edge.bulk.data_credentials import BUCKET, REGION, DataCredentialService, SignatureRefused, SignedRequest
 from edge.bulk.downloads import FileResponder
-from edge.bulk.iceberg import IcebergMetadata
+from edge.bulk.iceberg_metadata import IcebergMetadata
 from edge.bulk.release_repository import LATEST, ReleaseRepository
 from edge.bulk.s3_errors import REQUEST_ID_FIELD, S3Problem
 from edge.bulk.s3_requests import check_names, fields_of, names_of, object_etag, part_of_object
@@ -64,7 +63,7 @@ class S3:
         self._billing = billing
         self._origin = origin
 
-    @operation("datasets", "createDataCredentials", answers={200: (schemas.DataCredentials, "The credentials")})
+    @operation("datasets", "createDataCredentials", answers={200: (release_schemas.DataCredentials, "The credentials")})
     async def issue(self, request: web.Request) -> web.StreamResponse:
         """Create credentials for the release bucket.
 
@@ -77,7 +76,7 @@ class S3:
     async def buckets(self, request: web.Request) -> web.StreamResponse:
         """Answer ListBuckets, which is signed for the path `/`: our nginx tells it from a person's browser."""
         await self._admit(request, "/")
-        created = _written(await self._repository.first_moment() or utc_now())
+        created = _moment_text(await self._repository.first_moment() or utc_now())
         bucket = [("Name", BUCKET), ("CreationDate", created), ("BucketRegion", REGION)]
         members = [("Owner", _OWNER), ("Buckets", [("Bucket", bucket)])]
         return _answer(request, xml_document("ListAllMyBucketsResult", members))
@@ -95,7 +94,7 @@ class S3:
                 "not-implemented",
                 "A bucket supports only ListObjectsV2, ListObjects, HeadBucket and GetBucketLocation.",
             )
-        return _answer(request, await self._listed(query))
+        return _answer(request, await self._listing(query))
 
     async def object(self, request: web.Request) -> web.StreamResponse:
         """Answer GetObject and HeadObject."""
@@ -157,7 +156,7 @@ class S3:
         except Problem as refused:  # clients try again after this code, and not after that of a day's bytes
             raise S3Problem("SlowDown", refused.detail, refused.fields) from None
 
-    async def _listed(self, query: dict[str, str]) -> bytes:
+    async def _listing(self, query: dict[str, str]) -> bytes:
         is_v2 = "list-type" in query
         prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
         started = query.get("start-after" if is_v2 else "marker", "")
@@ -170,11 +169,11 @@ class S3:
         version, number = rest.partition("/")[0], None
         if version == LATEST:
             number = (await self._repository.newest()).get(dataset, {"data_version": 0})["data_version"]
-        listed = await self._repository.listing(prefix, delimiter, started, after, size + 1, dataset, number)
+        listed = await self._repository.bucket_entries(prefix, delimiter, started, after, size + 1, dataset, number)
         page = listed[:size]
         more = len(listed) > size > 0
         encode = quote if query.get("encoding-type") == "url" else str
-        fields: list[tuple[str, Any]] = [
+        fields: list[tuple[str, object]] = [
             ("Name", BUCKET),
             ("Prefix", encode(prefix)),
             ("MaxKeys", size),
@@ -185,7 +184,7 @@ class S3:
         if is_v2:
             fields.append(("KeyCount", len(page)))
             optional |= {"StartAfter": encode(started), "ContinuationToken": query.get("continuation-token", "")}
-            optional["NextContinuationToken"] = _encoded(last)
+            optional["NextContinuationToken"] = _encode_token(last)
         else:
             fields.append(("Marker", encode(started)))
             optional["NextMarker"] = encode(last)
@@ -195,9 +194,9 @@ class S3:
             if row["folder"]:
                 fields.append(("CommonPrefixes", [("Prefix", encode(row["entry"]))]))
             else:
-                described: list[tuple[str, Any]] = [
+                described: list[tuple[str, object]] = [
                     ("Key", encode(row["entry"])),
-                    ("LastModified", _written(row["created_at"])),
+                    ("LastModified", _moment_text(row["created_at"])),
                 ]
                 described += [("ETag", object_etag(row["sha256"])), ("Size", row["bytes"]), *owner]
                 fields.append(("Contents", [*described, ("StorageClass", "STANDARD")]))
@@ -213,7 +212,7 @@ def _size(text: str) -> int:
     return min(size, _KEYS_MAX)
 
 
-def _encoded(entry: str) -> str:
+def _encode_token(entry: str) -> str:
     return base64.urlsafe_b64encode(entry.encode()).decode()
 
 
@@ -227,7 +226,7 @@ def _token(text: str) -> str:
     return entry
 
 
-def _written(moment: datetime) -> str:
+def _moment_text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 

@@ -7,6 +7,7 @@ from aiohttp import web
 from edge.bulk.s3_xml import xml_document
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
+from edge.http.redaction import without_credentials
 
 REQUEST_ID_FIELD = "x-amz-request-id"
 # What a client of S3 knows each of our problems as; others are named by their status.
@@ -53,7 +54,7 @@ class S3Problem(Problem):
 def error_document(problem: Problem, request: web.Request) -> web.Response:
     """Write a problem as S3's own error document."""
     code = getattr(problem, "code", None) or _CODES.get(problem.type.slug, "InvalidRequest")
-    members = {"Code": code, "Message": problem.detail, "Resource": request.rel_url.raw_path}
+    members = {"Code": code, "Message": problem.detail, "Resource": without_credentials(request.rel_url.raw_path)}
     request_id = request[CONTEXT].request_id
     body = xml_document("Error", (*members.items(), ("RequestId", request_id)), namespace="")
     fields = {"Cache-Control": "no-store", REQUEST_ID_FIELD: request_id, **problem.fields}

@@ -9,8 +9,9 @@ from email.utils import parsedate_to_datetime
 from aiohttp import web
 
 from edge.bulk.s3_errors import S3Problem
+from edge.http.byte_ranges import Slice
 from edge.http.problems import Problem
-from edge.http.stream import UNCHANGED, Slice, part_of
+from edge.http.stream import UNCHANGED, part_of
 
 _PART_NUMBER, _VERSION = "partNumber", "versionId"
 _OVERRIDES = {

@@ -1,61 +1,24 @@
-"""Pictures of reports and of items, as SVG."""
+"""Charts of a report's rows."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from datetime import date, timedelta
-from typing import Any, NamedTuple
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Sized
+from typing import Any
 
-from edge.analytics.price_history import Price, median
-from edge.analytics.report_declarations import Picture
-from edge.dashboard.tables import (
+from edge.analytics.reports.declaration import Picture
+from edge.analytics.wording import (
     BY_CODE,
     GROUPS,
     PLAIN,
-    SHARE,
-    Reading,
+    RowContext,
     amount,
-    days_text,
     differing,
-    estimate,
     figure,
     group_name,
-    heading,
-    is_amount,
+    money_of,
     number,
 )
-from shared.analytics.observations import KIND_OF_LETTER
-from shared.money import to_amount
-
-
-class Bar(NamedTuple):
-    """A figure as a number or its text, and the bounds of its interval, None where it has none."""
-
-    label: str
-    value: Any
-    low: Any = None
-    high: Any = None
-
-
-def barred(title: str, bars: Sequence[Bar], *, percent: bool = False) -> dict[str, Any]:
-    """Return one picture: shares fill the bar at 100 %, other figures at the highest of them or of their bounds."""
-    ends = [abs(end) for bar in bars for end in (number(bar.value), number(bar.high)) if end is not None]
-    full = 1.0 if percent else max(ends, default=1.0) or 1.0
-    return {"title": title, "entries": [entry(bar, full, percent=percent) for bar in bars]}
-
-
-def entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:
-    """Return one bar of a picture: lengths in % of `full`, `whisker` as the places of both bounds or None."""
-    value, low, high = number(bar.value) or 0.0, number(bar.low), number(bar.high)
-    text, whisker = f"{100 * value:.1f} %" if percent else figure(bar.value), None
-    if low is not None and high is not None:
-        text = f"{estimate(value)} ({estimate(low)} to {estimate(high)})"
-        whisker = (_part(low, full), _part(high, full))
-    return {"label": bar.label, "part": _part(value, full), "text": text, "whisker": whisker}
-
-
-def _part(value: float, full: float) -> float:
-    return round(100 * min(1.0, abs(value) / full), 1)
-
+from edge.dashboard.bars import Bar, bar_chart, footprint
+from edge.dashboard.tables import heading, is_amount, is_share
 
 ROWS_MAX = 200
 SERIES_MAX = 6
@@ -64,11 +27,16 @@ _BARS_MAX = 20
 _BOX = ("min", "p10", "p25", "p50", "p75", "p90", "max")
 # The fields of a row that list its parts with their shares, and what a part is.
 _PARTS = {"channels": "channel", "categories": "category", "top_brands": "brand (the five largest)"}
+_SERIES_NAMES = {
+    "low": "95 % interval, low",
+    "high": "95 % interval, high",
+    "median_index": "Index of the median price",
+}
 Rows = list[dict[str, Any]]
 Plot = dict[str, Any]
 
 
-def plots(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
+def plots(picture: Picture, rows: Rows, reading: RowContext = PLAIN) -> list[Plot]:
     """Return the line plots of a report, each with its title; none where fewer than two periods could be joined.
 
     Amounts of several currencies have no scale in common: each currency has its own plots.
@@ -96,7 +64,7 @@ def plots(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
     return made
 
 
-def bars(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
+def bars(picture: Picture, rows: Rows, reading: RowContext = PLAIN) -> list[Plot]:
     """Return bar pictures of the newest period: `entries` with label, length (0 to 100) and the figure as text.
 
     Rows of one group are drawn as their distribution and their shares. Several groups are compared, a bar each. A
@@ -115,13 +83,13 @@ def bars(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
     return made
 
 
-def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) -> list[Plot]:
+def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: RowContext) -> list[Plot]:
     made = []
     # Beside groups of other currencies it is not the only one: the title says which it is.
     own = group_name(row, reading.names, differing(rows))
     moment = ", ".join(part for part in (own, _moment(row, reading)) if part)
     if picture.boxes and len({row.get(name) for name in _BOX}) > 1:  # of one price the table says it all
-        made.append(boxed(f"Distribution of prices, {moment}", [("", row)]))
+        made.append(box_plot(f"Distribution of prices, {moment}", [("", row)]))
     if row.get("peers"):
         # Peers are of the brand's largest category, and so are their medians: its own must be of it too.
         shared = max(row["categories"], key=_part_size)
@@ -130,16 +98,16 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
             for name, one in ((row["name"], shared), *((one["name"], one) for one in row["peers"]))
         ]
         where = _group({"category": shared["category"]}, reading).rpartition(" › ")[2]
-        made.append(barred(f"Median price of the largest brands in {where}, {moment}", listed))
+        made.append(bar_chart(f"Median price of the largest brands in {where}, {moment}", listed))
     for field, words in _PARTS.items():
         parts = row.get(field) or []
         # A group that is one channel has all of it by construction.
         if len(parts) > 1 and "share" in parts[0]:
-            cut = [parts[place] for place in _largest([_part_size(one) for one in parts], _BARS_MAX)]
+            cut = [parts[place] for place in largest_places([_part_size(one) for one in parts], _BARS_MAX)]
             listed = [Bar(_group(one, reading).rpartition(" › ")[2], one["share"]) for one in cut]
             counted = "items" if "items" in parts[0] else "observations"
-            title = f"Share of {counted} by {words}, {moment}{_largest_of(_BARS_MAX, parts)}"
-            made.append(barred(title, listed, percent=True))
+            title = f"Share of {counted} by {words}, {moment}{largest_of(_BARS_MAX, parts)}"
+            made.append(bar_chart(title, listed, percent=True))
     single = [name for name in picture.lines if name in BY_CODE and len(_known(_drawn_name(name, rows), rows)) == 1]
     indicators = [
         {
@@ -159,22 +127,23 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
     return [*made, *([drawn] if drawn else [])]
 
 
-def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> list[Plot]:
+def _compared(picture: Picture, alike: Rows, rows: Rows, reading: RowContext) -> list[Plot]:
     made = []
     when, labelled = _moment(alike[0], reading), list(zip(_labels(alike, reading), alike, strict=True))
 
     def largest(name: str) -> tuple[list[tuple[str, dict[str, Any]]], str]:
         """Return the largest groups that have this figure, and words for how many there are."""
         known = [(label or "all", row) for label, row in labelled if row.get(name) is not None]
-        places = _largest([_size(row, name) for _, row in known], _BARS_MAX)
-        return [known[place] for place in places], _largest_of(_BARS_MAX, known, _by(alike))
+        places = largest_places([_size(row, name) for _, row in known], _BARS_MAX)
+        return [known[place] for place in places], largest_of(_BARS_MAX, known, _by(alike))
 
     listed, cut = largest(picture.compared)
     if picture.boxes and listed:
-        made.append(boxed(f"Distribution of prices, {when}{cut}", listed))
+        made.append(box_plot(f"Distribution of prices, {when}{cut}", listed))
     elif listed:
         bars_of = [_bar(label, row, picture.compared) for label, row in listed]
-        made.append(barred(f"{picture.compared_title}, {when}{cut}", bars_of))
+        percent = is_share(picture.compared, reading.units)
+        made.append(bar_chart(f"{picture.compared_title}, {when}{cut}", bars_of, percent=percent))
     for name in picture.lines:
         drawn = _drawn_name(name, alike)
         if drawn != picture.compared and len(_known(drawn, rows)) == 1:
@@ -182,11 +151,11 @@ def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> li
             bars_of = [_bar(label, row, drawn) for label, row in listed]
             if bars_of:
                 title = f"{heading(drawn, reading.units)}, {when}{cut}"
-                made.append(barred(title, bars_of, percent=name.startswith("share_")))
+                made.append(bar_chart(title, bars_of, percent=is_share(name, reading.units)))
     return made
 
 
-def boxed(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
+def box_plot(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
     """Return box plots on one scale: a line from lowest to highest, a band from p10 to p90, a box of the quartiles."""
     found = [(number(row.get(name)), figure(_amount(row, name))) for _, row in rows for name in _BOX]
     ends = [(value, text) for value, text in found if value is not None]
@@ -222,12 +191,12 @@ def _by(rows: Rows) -> str:
     return " by observations" if rows and "observations" in rows[0] else ""
 
 
-def _largest(sizes: Sequence[float], most: int) -> list[int]:
+def largest_places(sizes: Sequence[float], most: int) -> list[int]:
     """Return the places of the largest sizes, in their order."""
     return sorted(sorted(range(len(sizes)), key=lambda place: -sizes[place])[:most])
 
 
-def _largest_of(most: int, listed: Sized, what: str = "") -> str:
+def largest_of(most: int, listed: Sized, what: str = "") -> str:
     return f" (the {most} largest of {len(listed)}{what})" if len(listed) > most else ""
 
 
@@ -249,17 +218,19 @@ def _within(name: str, rows: Rows) -> Rows:
     return [row for row in rows if first <= row["period"] <= last]
 
 
-def _title(name: str, rows: Rows, reading: Reading, words: str = "") -> str:
+def _title(name: str, rows: Rows, reading: RowContext, words: str = "") -> str:
     """Return a plot's title: what it shows in which unit, by which period, and the days that have data."""
-    currencies = {str(row["currency"]) for row in rows if row.get("currency")}
+    currencies = {money_of(row) for row in rows if row.get("currency")}
     distinguishing = differing(rows)
     shared = group_name(rows[0], reading.names, [field for field in GROUPS if field not in distinguishing])
     parts = [f"{words or heading(name, reading.units)} per {reading.periods.unit}", shared]
-    parts += sorted(currencies) if len(currencies) == 1 else []
+    parts += (
+        sorted(currencies) if len(currencies) == 1 and "index" not in name and not is_share(name, reading.units) else []
+    )  # an index is no price
     return ", ".join(part for part in (*parts, reading.periods.spanning(_known(name, rows))) if part)
 
 
-def _spread(picture: Picture, rows: Rows, reading: Reading) -> list[Plot]:
+def _spread(picture: Picture, rows: Rows, reading: RowContext) -> list[Plot]:
     if len(set(_labels(rows, reading))) > 1:
         return [
             _lines(_title(picture.compared, rows, reading, picture.compared_title), rows, picture.compared, reading)
@@ -271,38 +242,38 @@ def _spread(picture: Picture, rows: Rows, reading: Reading) -> list[Plot]:
     for name, one in zip(picture.spread, series, strict=True):
         if name == picture.compared:
             one["hollow"] = _flagged(rows)
-    plot = _plot(
-        _title(picture.compared, rows, reading, picture.spread_title), [row["period"] for row in rows], series, reading
-    )
+    title = _title(picture.compared, rows, reading, picture.spread_title)
+    plot = _plot(title, [row["period"] for row in rows], series, reading, _unit(picture.compared, rows, reading))
     if picture.band:
         plot["band"] = [_series_name(name) for name in picture.band]
     return [plot]
 
 
-def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
+def _lines(title: str, rows: Rows, name: str, reading: RowContext) -> Plot:
     rows = _within(name, rows)
     periods = sorted({row["period"] for row in rows})
     by_group: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for label, row in zip(_labels(rows, reading), rows, strict=True):
         by_group[label][row["period"]] = row
     series = []
-    scale = 100 if SHARE.search(name) else 1
+    scale = 100 if is_share(name, reading.units) else 1
     groups = [label for label, known in by_group.items() if any(row.get(name) is not None for row in known.values())]
     sizes = [sum(_size(row, name) for row in by_group[label].values()) for label in groups]
-    for label in (groups[place] for place in _largest(sizes, SERIES_MAX)):
+    for label in (groups[place] for place in largest_places(sizes, SERIES_MAX)):
         points = [by_group[label].get(period, {}) for period in periods]
         values = [None if (value := number(row.get(name))) is None else scale * value for row in points]
         series.append({"label": label or heading(name), "values": values, "hollow": _flagged(points)})
-    plot = _plot(title + _largest_of(SERIES_MAX, groups, _by(rows)), periods, series, reading)
+    title += largest_of(SERIES_MAX, groups, _by(rows))
+    plot = _plot(title, periods, series, reading, _unit(name, rows, reading))
     return {**plot, "scale": "share"} if name.startswith("share_") else plot
 
 
-def _interval(name: str, rows: Rows, reading: Reading) -> Plot:
+def _interval(name: str, rows: Rows, reading: RowContext) -> Plot:
     """Return the plot of a figure of one group between its bounds."""
     central = _drawn_name(name, rows)
     rows = _within(central, rows)
     names = (f"{name}_low", central, f"{name}_high")
-    scale = 1 if name in BY_CODE else 100
+    scale = 100 if is_share(name, reading.units) else 1
     series = [
         {
             "label": _series_name(one),
@@ -312,15 +283,29 @@ def _interval(name: str, rows: Rows, reading: Reading) -> Plot:
     ]
     indicator = BY_CODE.get(name)
     words = f"{indicator.title}, {indicator.unit}" if indicator else ""
-    plot = _plot(_title(central, rows, reading, words), [row["period"] for row in rows], series, reading)
+    title = _title(central, rows, reading, words)
+    plot = _plot(title, [row["period"] for row in rows], series, reading, indicator.unit if indicator else "%")
     return {**plot, "band": [series[0]["label"], series[2]["label"]]}
 
 
-def _plot(title: str, periods: Sequence[str], series: Rows, reading: Reading) -> Plot:
+def _unit(name: str, rows: Rows, reading: RowContext) -> str:
+    """Return what the figures of a column are in, as the title of their axis; an index is no price."""
+    indicator = BY_CODE.get(name.removesuffix("_central"))
+    if indicator is not None:
+        return indicator.unit
+    if is_share(name, reading.units):
+        return "%"
+    if is_amount(name, reading.units):
+        return ", ".join(sorted({str(row["currency"]) for row in rows if row.get("currency")}))
+    return "first period = 100" if "index" in name else ""
+
+
+def _plot(title: str, periods: Sequence[str], series: Rows, reading: RowContext, unit: str) -> Plot:
     """Return the data of a plot. `partial` are the places of periods whose days do not all have data yet."""
     partial = [place for place, period in enumerate(periods) if reading.periods.is_partial(period)]
     labels = [reading.periods.text(period) for period in periods]
-    return {"title": title, "x": list(periods), "labels": labels, "series": series, "kind": "lines", "partial": partial}
+    drawn: Plot = {"title": title, "x": list(periods), "labels": labels, "series": series, "kind": "lines"}
+    return {**drawn, "partial": partial, "unit": unit}
 
 
 def _series_name(name: str) -> str:
@@ -328,9 +313,7 @@ def _series_name(name: str) -> str:
     stem, _, bound = name.rpartition("_")
     if stem in BY_CODE or (stem and f"{stem}_{bound}" in ("index_change_low", "index_change_high")):
         return {"low": "95 % interval, low", "central": "Median", "high": "95 % interval, high"}[bound]
-    return {"low": "95 % interval, low", "high": "95 % interval, high", "median_index": "Median price"}.get(
-        name
-    ) or heading(name)
+    return _SERIES_NAMES.get(name) or heading(name)
 
 
 def _bar(label: str, row: dict[str, Any], name: str) -> Bar:
@@ -347,11 +330,11 @@ def _flagged(rows: Rows) -> list[int]:
     return [position for position, row in enumerate(rows) if row.get("set_aside")]
 
 
-def _group(row: dict[str, Any], reading: Reading) -> str:
+def _group(row: dict[str, Any], reading: RowContext) -> str:
     return group_name(row, reading.names)
 
 
-def _labels(rows: Rows, reading: Reading) -> list[str]:
+def _labels(rows: Rows, reading: RowContext) -> list[str]:
     """Return what distinguishes each row's line from the others: its group, and its currency if there are several.
 
     Of the group only what is not the same in all rows; that stands in the title.
@@ -368,75 +351,6 @@ def _labels(rows: Rows, reading: Reading) -> list[str]:
     return [label(row) for row in rows]
 
 
-def _moment(row: dict[str, Any], reading: Reading) -> str:
+def _moment(row: dict[str, Any], reading: RowContext) -> str:
     period = reading.periods.text(row["period"]) if row.get("period") else ""
-    return ", ".join(part for part in (period, str(row.get("currency") or "")) if part)
-
-
-# From this ratio of the highest price to the lowest on, a linear axis would flatten the line below its outliers.
-_LOG_RATIO_MIN = 5.0
-
-
-def history(prices: Sequence[Price], outliers: Sequence[Price] = ()) -> list[dict[str, Any]]:
-    """Return an item's median price per day and channel, a plot for each currency and kind; no data is a gap.
-
-    Outliers have no part in the lines: they are series of hollow points, the median where a channel has several a day.
-    """
-    everything = (*prices, *outliers)
-    made = []
-    for currency, kind in sorted({(price.currency, price.kind) for price in everything}):
-        chosen = [price for price in everything if (price.currency, price.kind) == (currency, kind)]
-        first, last = min(p.day for p in chosen), max(p.day for p in chosen)
-        days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
-        series: list[dict[str, Any]] = []
-        counts = Counter(sorted(price.channel for price in chosen))
-        channels = list(counts)
-        for colour, place in enumerate(_largest(list(counts.values()), SERIES_MAX)):
-            channel = channels[place]
-            here = [price for price in chosen if price.channel == channel]
-            values = _by_day([price for price in here if price.outlier is None], days, currency)
-            series.append({"label": channel, "values": values, "colour": colour})
-            values = _by_day([price for price in here if price.outlier is not None], days, currency)
-            hollow = [position for position, value in enumerate(values) if value is not None]
-            if hollow:
-                label = f"{channel}, outliers"
-                series.append({"label": label, "values": values, "colour": colour, "hollow": hollow, "line": False})
-        scale = _scale(series)
-        logarithmic = ", logarithmic scale" if scale == "log" else ""
-        title = f"Median price per day, {KIND_OF_LETTER[kind]}s, {currency}, {days_text(first, last)}{logarithmic}"
-        title += _largest_of(SERIES_MAX, channels, " channels")
-        listed = [day.isoformat() for day in days]
-        made.append({"title": title, "x": listed, "series": series, "kind": "lines", "scale": scale})
-    return made
-
-
-def footprint(
-    figures: Iterable[Mapping[str, Any]],
-    titles: Mapping[str, str],
-    title: str = "Footprint of one item with its 95 % interval",
-) -> dict[str, Any] | None:
-    """Return bars of an item's figures with whiskers, each indicator on a scale of its own; None without figures."""
-    entries = []
-    for row in figures:
-        if row["per_unit"] is None:
-            continue
-        bar = Bar(titles.get(row["indicator"], row["indicator"]), row["per_unit"], row["low"], row["high"])
-        drawn = entry(bar, max(row["per_unit"], row["high"] or 0.0) or 1.0)
-        entries.append({**drawn, "text": f"{drawn['text']} {row['unit']}"})
-    return {"title": f"{title}, each indicator on a scale of its own", "entries": entries} if entries else None
-
-
-def _by_day(prices: Iterable[Price], days: Iterable[date], currency: str) -> list[float | None]:
-    by_day: dict[date, list[int]] = defaultdict(list)
-    for price in prices:
-        by_day[price.day].append(price.minor)
-    return [float(to_amount(median(sorted(by_day[day])), currency)) if day in by_day else None for day in days]
-
-
-def _scale(series: Iterable[Mapping[str, Any]]) -> str:
-    """Return `log` where outliers are so far from the other prices that the lines would be flat, else `linear`."""
-    if all("hollow" not in one for one in series):
-        return "linear"
-    values = [value for one in series for value in one["values"] if value is not None]
-    low, high = min(values), max(values)
-    return "log" if low > 0 and high >= _LOG_RATIO_MIN * low else "linear"
+    return ", ".join(part for part in (period, money_of(row)) if part)

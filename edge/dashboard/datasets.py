@@ -8,8 +8,10 @@ from aiohttp import web
 
 from edge.bulk.delta_sharing import profile_of
 from edge.bulk.release_repository import LATEST, dataset_of
+from edge.dashboard.page_requests import PageError, form_of
 from edge.dashboard.pages import Pages
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
+from edge.dashboard.rendering import render
+from edge.dashboard.visitor import SignedIn
 from edge.http.routing import API_PATH
 from shared.bulk.schema import RELEASED
 from shared.organizations.accounts import INSTITUTIONAL
@@ -49,10 +51,10 @@ class DatasetPages(Pages):
             allowed=await self._includes(visitor, INSTITUTIONAL),
         )
 
-    async def one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+    async def show_one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One dataset: its columns, its releases, and the files of one of them."""
         dataset = dataset_of(request.match_info["name"])
-        releases, _ = await self._services.releases.listed(dataset, _LISTED, None)
+        releases, _ = await self._services.releases.list_releases(dataset, _LISTED, None)
         chosen = request.query.get("release", LATEST)
         release = await self._services.releases.release(dataset.name, chosen) if releases else None
         files = await self._services.releases.files(dataset.name, release.data_version) if release else []

@@ -1,10 +1,13 @@
-"""The explorer: suggestions while a person types, searches by page, a record as a page, and for each the same curl.
+"""Explore: suggestions while a person types, searches with filters, items, brands and categories.
 
-A search that is entered and a record that is opened count like a call of the API: for the organization that the person
-works in, else for the person's address, as after a free sign-up. Suggestions count against the person's own limits and,
-on a free plan, against a limit of the address.
+Each page counts like a call of the API: for the organization that the person works in, else for the person's address,
+as after a free sign-up. Suggestions count against the person's own limits too.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import date
 from typing import NamedTuple
 
 import msgspec
@@ -12,23 +15,31 @@ from aiohttp import web
 
 from edge.analytics.envelope import in_thread_if_large
 from edge.analytics.light_reads import MovedToSurvivor
-from edge.dashboard import charts as item_charts
+from edge.composition import Services
+from edge.dashboard import bars, price_chart
+from edge.dashboard.catalogue import Catalogue
+from edge.dashboard.explore_views import ExploreViews, words_in
+from edge.dashboard.page_requests import PageError, is_part, redirect_to_survivor
 from edge.dashboard.pages import Pages
-from edge.dashboard.session_guard import PageError, SignedIn, is_part, moved, render
+from edge.dashboard.rendering import render
+from edge.dashboard.sessions import Cookies, Sessions
+from edge.dashboard.visitor import SignedIn
 from edge.http.context import CONTEXT
 from edge.index import lists
-from edge.quota.billing import refusal
+from edge.quota.billing import Charge
 from edge.rules import LIGHT_UNITS
 from shared.analytics.footprint import INDICATORS
-from shared.errors import InvalidCursor, ItemMerged
+from shared.errors import ItemMerged
 from shared.index.identifiers import beginning_of_slug
 from shared.index.iid import canonical_iid
 from shared.organizations.accounts import BRAND
-from shared.search.model import Page, Position, SearchQuery
 
 _OPTIONS = 12
 _TEXT_MAX = 400
 _OTHER_FIELDS = ("kind", "format", "target")
+_SUGGESTIONS = 8
+_HISTORY_UNITS = 2 * LIGHT_UNITS
+_EXPLORE = "/dashboard/explorer"
 
 
 class Option(NamedTuple):
@@ -41,16 +52,20 @@ class Option(NamedTuple):
 class SuggestingPages(Pages):
     """Base of the pages that suggest entries of the index while a person types."""
 
-    async def _count_suggestion(self, request: web.Request, visitor: SignedIn) -> None:
-        """Count one suggestion against the person's limits, and against those of the address on a free plan.
+    @asynccontextmanager
+    async def _charge_suggestion(self, request: web.Request, visitor: SignedIn) -> AsyncIterator[Charge]:
+        """Count one suggestion against the person's limits, and as a call of the API does.
 
         Raises the problem `rate-limited`. Everybody can sign up any number of times: only the address bounds them.
         """
-        context, plan = request[CONTEXT], await self._plan(visitor)
+        context = request[CONTEXT]
         await self._services.person_limits.consume_call(visitor.person.id, context.network, context.charge_id)
-        decision = await self._services.suggestion_limits.consume(plan, context.network, context.charge_id)
-        if decision is not None and not decision.allowed:
-            raise refusal(decision, context.network)
+        principal = await self._principal(visitor)
+        if principal.plan.counted_by == "organization":
+            context = replace(context)  # what costs no unit is no call of the organization's usage
+        context.act_as(principal)
+        async with self._services.suggestion_billing.charge(context) as charge:
+            yield charge
 
 
 class CompletionPages(SuggestingPages):
@@ -61,7 +76,10 @@ class CompletionPages(SuggestingPages):
         field = request.match_info["list"]
         if field == "watched":
             field = request.query.get("target", "")
-        await self._count_suggestion(request, visitor)
+        async with self._charge_suggestion(request, visitor) as charge:
+            return charge.settle(await self._complete(request, visitor, field))
+
+    async def _complete(self, request: web.Request, visitor: SignedIn, field: str) -> web.StreamResponse:
         typed = next((value for name, value in request.query.items() if name not in _OTHER_FIELDS), "")[:_TEXT_MAX]
         before, comma, last = typed.rpartition(",")
         options = await self._options(field, last.strip())
@@ -85,117 +103,99 @@ class CompletionPages(SuggestingPages):
         raise PageError(404, "There is no such list.")
 
 
-_HITS = 20
-_SUGGESTIONS = 8
-_HISTORY_UNITS = 2 * LIGHT_UNITS
-_CURSOR = "dashboard-explorer"
-_QUERY_MAX = 200
-
-
 class ExplorerPages(SuggestingPages):
+    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies, catalogue: Catalogue) -> None:
+        super().__init__(services, sessions, cookies)
+        self._views = ExploreViews(services, catalogue)
+
     async def explorer(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """The page with the search field, and one page of what `q` in the address finds; works without scripts."""
-        q = _words(request)
-        if not q:
-            return render(request, "explorer.html", visitor, q="", results=None)
-        query = SearchQuery(q=q, limit=_HITS, after=self._position(q, request.query.get("after")))
-        charge = await self._charge(request, await self._principal(visitor), 1)
-        return await charge.settle(self._results(request, visitor, query))
+        """The page with the search field, and one page of what the address asks for; works without scripts."""
+        if not words_in(request):
+            return await self._views.start(request, visitor)
+        search = self._views.search_of(request)
+        async with self._charge(request, await self._principal(visitor), 1) as charge:
+            return charge.settle(await self._views.results(request, visitor, search))
 
     async def suggestions(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """The names of the first hits while a person types. No unit is charged before one is opened."""
-        q, results = _words(request), None
-        if q:
-            await self._count_suggestion(request, visitor)
-            results = await self._services.search.find(SearchQuery(q=q, limit=_SUGGESTIONS))
-        return render(request, "suggestions.html", visitor, q=q, results=results)
+        """Brands, categories and items while a person types; ten of these calls cost a unit on a free plan."""
+        q = words_in(request)
+        if not q:
+            return render(request, "suggestions.html", visitor, q=q, suggestions=[])
+        async with self._charge_suggestion(request, visitor) as charge:
+            return charge.settle(await self._suggest(request, visitor, q))
+
+    async def _suggest(self, request: web.Request, visitor: SignedIn, q: str) -> web.StreamResponse:
+        _, suggestions = await self._services.resources.search.suggest(q, _SUGGESTIONS)
+        return render(request, "suggestions.html", visitor, q=q, suggestions=suggestions)
+
+    async def brands(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The largest brands, or those whose name begins as typed."""
+        return await self._views.brands(request, visitor)
+
+    async def categories(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The topmost categories."""
+        return await self._views.categories(request, visitor)
+
+    async def brand(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """A brand with its items."""
+        async with self._charge(request, await self._principal(visitor), 1) as charge:
+            return charge.settle(await self._views.brand(request, visitor, request.match_info["slug"]))
+
+    async def category(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """A category with its items and the categories below it."""
+        async with self._charge(request, await self._principal(visitor), 1) as charge:
+            return charge.settle(await self._views.category(request, visitor, request.match_info["code"]))
 
     async def record(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """A record as a page."""
-        iid = _iid(request)
-        charge = await self._charge(request, await self._principal(visitor), 1)
-        return await charge.settle(self._record(request, visitor, iid))
+        """An item as a page."""
+        iid = iid_in(request)
+        async with self._charge(request, await self._principal(visitor), 1) as charge:
+            return charge.settle(await self._record(request, visitor, iid))
 
     async def _record(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
+        more = {"more": await self._includes(visitor, BRAND), "history_units": _HISTORY_UNITS}
         try:
-            stored = (await self._services.resources.records.find(iid)).or_raise()
+            return await self._views.item(request, visitor, iid, **more)
         except ItemMerged as merged:
-            return moved(request, f"/dashboard/explorer/{merged.survivor}")
-        record = msgspec.json.decode(stored.body)
-        return render(
-            request,
-            "record.html",
-            visitor,
-            record=record,
-            base_url=self._base_url,
-            more=await self._includes(visitor, BRAND),
-            history_units=_HISTORY_UNITS,
-        )
+            return redirect_to_survivor(request, f"{_EXPLORE}/{merged.survivor}")
 
     async def history(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
-        iid = _iid(request)
+        iid = iid_in(request)
         principal = await self._principal(visitor, BRAND)
-        charge = await self._charge(request, principal, _HISTORY_UNITS)
-        return await charge.settle(self._history(request, visitor, iid))
+        async with self._charge(request, principal, _HISTORY_UNITS) as charge:
+            return charge.settle(await self._history(request, visitor, iid))
 
     async def _history(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
         try:
-            history = await self._services.price_history.read(iid, None, None, [], None)
+            record = msgspec.json.decode((await self._services.resources.records.find(iid)).or_raise().body)
+            # All of it: years of monthly prices would be empty as the last 90 days.
+            first = date.fromisoformat(record["first_seen_on"])
+            history = await self._services.price_history.read(iid, first, None, [], None)
             figures, _ = await self._services.sustainability.figures(iid, None, None, [])
-            stored = (await self._services.resources.records.find(iid)).or_raise()
         except (MovedToSurvivor, ItemMerged) as merged:
-            return moved(request, f"/dashboard/explorer/{merged.survivor}/history")
+            return redirect_to_survivor(request, f"{_EXPLORE}/{merged.survivor}/history")
         rows = [row for row in figures if {row["per_unit"], row["cumulative"]} != {None}]
         titles = {one.code: one.title for one in INDICATORS}
         return render(
             request,
             "history.html" if is_part(request) else "history_page.html",
             visitor,
-            plots=await in_thread_if_large(len(history.prices), item_charts.history, history.prices, history.outliers),
+            plots=await in_thread_if_large(len(history.prices), price_chart.history, history.prices, history.outliers),
             figures=rows,
-            intervals=item_charts.footprint(rows, titles),
+            intervals=bars.footprint(rows, titles),
             statistics=history.meta["statistics"],
             iid=iid,
-            record=msgspec.json.decode(stored.body),
+            record=record,
             base_url=self._base_url,
             units=_HISTORY_UNITS,
             indicators=titles,
         )
 
-    async def _results(self, request: web.Request, visitor: SignedIn, query: SearchQuery) -> web.StreamResponse:
-        results = await self._services.search.find(query)
-        return render(
-            request,
-            "explorer.html",
-            visitor,
-            q=query.q,
-            results=results,
-            next=self._next(query.q, results),
-            paged=query.after is not None,
-            iid=canonical_iid(query.q),
-            base_url=self._base_url,
-        )
 
-    def _next(self, q: str, page: Page) -> str | None:
-        """Return the cursor of the next page: sealed, because any visitor can change the address of a page."""
-        return self._services.cursors.seal(_CURSOR, {"q": q}, msgspec.to_builtins(page.next)) if page.next else None
-
-    def _position(self, q: str, cursor: str | None) -> Position | None:
-        if cursor is None:
-            return None
-        try:
-            return msgspec.convert(self._services.cursors.open(_CURSOR, {"q": q}, cursor), Position)
-        except (InvalidCursor, msgspec.ValidationError):
-            raise PageError(400, "This page of results does not exist. Search again.") from None
-
-
-def _words(request: web.Request) -> str:
-    return request.query.get("q", "").strip()[:_QUERY_MAX]
-
-
-def _iid(request: web.Request) -> str:
+def iid_in(request: web.Request) -> str:
+    """Return the IID in an address. Raises PageError for what is none."""
     iid = canonical_iid(request.match_info["iid"])
     if iid is None:
-        raise PageError(404, "This is not an IID. Search for the item in the explorer.")
+        raise PageError(404, "This is not the number of an item. Search for the item by its name.")
     return iid

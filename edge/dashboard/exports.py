@@ -7,16 +7,18 @@ from typing import Any
 
 from aiohttp import web
 
-from edge.bulk import schemas
-from edge.bulk.exports import ExportRequest
-from edge.dashboard.forms import Choice, Form, FormPages, Offer
+from edge.analytics.wording import names_in_words
+from edge.bulk import export_schemas
+from edge.bulk.export_service import ExportRequest
+from edge.dashboard.forms import Choice, Form, FormOffer, FormPages
+from edge.dashboard.page_requests import redirect
 from edge.dashboard.pages import form_id_in
+from edge.dashboard.rendering import render
 from edge.dashboard.reports import LISTED, names_in, parameters_of, show_orders
-from edge.dashboard.session_guard import SignedIn, render, see
-from edge.dashboard.tables import called
+from edge.dashboard.visitor import SignedIn
 from edge.http.context import CONTEXT
-from edge.http.parameters import fields_by_name
-from edge.jobs.service import failure
+from edge.http.validation import fields_by_name
+from edge.jobs.serializer import failure
 from edge.quota.billing import Charge
 from shared.bulk.request import QUERIED
 from shared.bulk.schema import DATASETS
@@ -41,10 +43,10 @@ def _form(name: str) -> Form:
         "first": tuple(column.name for column in columns),
         "missing": "Choose at least one column.",
     }
-    filters = [f"filter.{one}" for one in fields_by_name(schemas.ExportFilter()) if one in shape.filters]
+    filters = [f"filter.{one}" for one in fields_by_name(export_schemas.ExportFilter()) if one in shape.filters]
     parameters = ("columns", *filters, "format", "compression", *(("since",) if shape.since else ()))
     chosen = {"dataset": name}
-    return Form.over(schemas.NewExport(), parameters, {**_FIELDS, "columns": boxes}, chosen, chosen)
+    return Form.over(export_schemas.NewExport(), parameters, {**_FIELDS, "columns": boxes}, chosen, chosen)
 
 
 FORMS = {
@@ -57,13 +59,13 @@ class ExportPages(FormPages):
     path, title, button, chooses, choices = "/dashboard/exports", "New export", "Create export", "dataset", FORMS
     crumb = "Exports"
 
-    async def _offer(self, request: web.Request, principal: Principal, form: Form) -> Offer:
+    async def _offer(self, request: web.Request, principal: Principal, form: Form) -> FormOffer:
         body = form.body()
         await self._count(request, principal)
         order = await self._services.exports.prepare(principal, form.load(), None)
         estimate = await self._services.exports.estimate(order, with_rows=True)
         sent = f' -H "Content-Type: application/json" -d {shlex.quote(json.dumps(body, ensure_ascii=False))}'
-        return Offer(estimate["cost_units"], f"{self._base_url}/index/exports", sent=sent, estimate=estimate)
+        return FormOffer(estimate["cost_units"], f"{self._base_url}/index/exports", sent=sent, estimate=estimate)
 
     async def _act(
         self, request: web.Request, visitor: SignedIn, principal: Principal, form: Form
@@ -72,13 +74,13 @@ class ExportPages(FormPages):
         key = f"dashboard-{form_id_in(form.given)}"
         order = await self._services.exports.prepare(principal, form.load(), key)
         if order.replayed:
-            return see(f"/dashboard/exports/{order.replayed}")
-        charge = await self._charge(request, principal, EXPORT.units)
-        return await charge.settle(self._submit(request, principal, order, charge))
+            return redirect(f"/dashboard/exports/{order.replayed}")
+        async with self._charge(request, principal, EXPORT.units) as charge:
+            return charge.settle(await self._submit(request, principal, order, charge))
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
-        listed = await self._services.exports.listed(visitor.acting.organization, None, LISTED, None)
+        listed = await self._services.exports.list_exports(visitor.acting.organization, None, LISTED, None)
         allowed = await self._includes(visitor, INSTITUTIONAL)
         stored = await self._stored(visitor) if allowed else None
         return await show_orders(request, visitor, self._database, *listed, allowed=allowed, stored=stored)
@@ -105,7 +107,7 @@ class ExportPages(FormPages):
         """Cancel it, or delete its files."""
         await self._principal(visitor, INSTITUTIONAL)
         await self._services.exports.end(visitor.acting.organization, request.match_info["id"])
-        return see(f"/dashboard/exports/{request.match_info['id']}")
+        return redirect(f"/dashboard/exports/{request.match_info['id']}")
 
     async def file(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A file, as the API would send it."""
@@ -125,12 +127,15 @@ class ExportPages(FormPages):
             order=order,
             failure=failure(order),
             export=self._services.export_serializer.render(order, organization),
-            narrowed={field: called(field, value, names) for field, value in (asked.get("filter") or {}).items()},
+            narrowed={
+                field: names_in_words(field, value, names) for field, value in (asked.get("filter") or {}).items()
+            },
             allowed=await self._includes(visitor, INSTITUTIONAL),
         )
 
     async def _submit(
         self, request: web.Request, principal: Principal, order: ExportRequest, charge: Charge
     ) -> web.StreamResponse:
-        submitting = self._services.exports.submit(principal, order, charge, request[CONTEXT].span.traceparent)
-        return see(f"/dashboard/exports/{(await charge.pay_for(submitting)).order_id}")
+        traceparent = request[CONTEXT].span.traceparent
+        submitted = await self._services.exports.submit(principal, order, charge, traceparent)
+        return redirect(f"/dashboard/exports/{submitted.order_id}")

@@ -2,7 +2,7 @@
 
 from aiohttp import BodyPartReader, MultipartReader, web
 
-from edge.dashboard.session_guard import PageError
+from edge.dashboard.page_requests import PageError
 from edge.http.pace import BodyPace
 
 BLOCK_BYTES = 1 << 18
@@ -51,7 +51,7 @@ class FileForm:
 
     async def _next_part(self) -> BodyPartReader | None:
         try:
-            async with self._pace.waiting():
+            async with self._pace.bound_wait():
                 if self._reader is None:
                     self._reader = await self._request.multipart()
                 part = await self._reader.next()
@@ -63,7 +63,7 @@ class FileForm:
 
     async def _block(self, part: BodyPartReader, most: int) -> bytes:
         try:
-            async with self._pace.waiting():
+            async with self._pace.bound_wait():
                 block = await part.read_chunk(most)
         except TimeoutError:
             raise _too_slow() from None

@@ -12,11 +12,15 @@ from aiohttp import web
 from marshmallow import Schema, fields, validate
 from multidict import MultiDict, MultiMapping
 
-from edge.analytics.envelope import Day
+from edge.dashboard.page_requests import PageError, form_of
 from edge.dashboard.pages import Pages
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
-from edge.http.parameters import CurrencyCode, JsonInteger, JsonNumber, WholeNumber, fields_by_name, load
-from edge.http.problems import LISTS, Fault, Problem, invalid_parameters, problem_of, quoted
+from edge.dashboard.rendering import render
+from edge.dashboard.visitor import SignedIn
+from edge.http.faults import LISTS, Fault, shown_value
+from edge.http.parameters import CurrencyCode, Day, JsonInteger, JsonNumber, WholeNumber
+from edge.http.problem_details import problem_of
+from edge.http.problems import Problem, invalid_parameters
+from edge.http.validation import fields_by_name, load
 from shared.errors import ItemIndexError
 from shared.organizations.accounts import Principal
 
@@ -42,7 +46,7 @@ _INPUTS: tuple[tuple[Any, Mapping[str, str]], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FormField:
     """A field of a form, with the sentence under it.
 
     `parameter` is its path in the request, `declared` its schema there. `choices` are values with their texts;
@@ -98,7 +102,7 @@ class Form:
     """
 
     schema: Schema
-    fields: tuple[Field, ...]
+    fields: tuple[FormField, ...]
     hidden: Mapping[str, str]
     fixed: Mapping[str, Any]
     given: MultiMapping[str] = field(default_factory=MultiDict)
@@ -123,7 +127,7 @@ class Form:
         """
         texts = MultiDict((name, text) for name, text in given.items() if len(text) <= _TEXT_MAX)
         faults = {
-            one.name: f"`{quoted(text)}` is not a choice here; choose another"
+            one.name: f"`{shown_value(text)}` is not a choice here; choose another"
             for one in self.fields
             for text in texts.getall(one.name, [])
             if text and one.choices and text not in dict(one.choices)
@@ -198,7 +202,7 @@ class Form:
         return replace(self, faults=faults)
 
 
-def _sentence(fault: Fault, one: "Field | None") -> str:
+def _sentence(fault: Fault, one: "FormField | None") -> str:
     """Return what a fault says under its field, which suggests the brands, categories and channels that there are."""
     text = fault.detail
     if one is not None and isinstance(one.declared, fields.List):  # of several values it is said which one is meant
@@ -209,7 +213,7 @@ def _sentence(fault: Fault, one: "Field | None") -> str:
     return f"{text}; {'find it in the explorer' if item else 'type its first letters to see suggestions'}"
 
 
-def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> Field:
+def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> FormField:
     """Return the field of a parameter as its schema and the words of the page describe it."""
     outer, _, name = path.rpartition(".")
     nested: Any = fields_by_name(schema)[outer] if outer else None
@@ -233,7 +237,7 @@ def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> Field:
         described["sentence"] = f"{described['sentence'].partition(_SEVERAL)[0]}; separate several with commas"
     if control == "choice" and not described["default"]:
         described["first"] = (described["choices"][0][0],)
-    return Field(**{"name": name, "parameter": path, "declared": declared, **described})
+    return FormField(**{"name": name, "parameter": path, "declared": declared, **described})
 
 
 class Choice(NamedTuple):
@@ -245,7 +249,7 @@ class Choice(NamedTuple):
     form: Form
 
 
-class Offer(NamedTuple):
+class FormOffer(NamedTuple):
     """What a filled-in form costs: units, whether its result is stored, and the call of the API that asks the same.
 
     `sent` are the arguments with which curl sends a body; `estimate` says how many rows it is, and holds the first.
@@ -273,13 +277,17 @@ class FormPages(Pages, ABC):
     crumb: ClassVar[str] = ""
     previews: ClassVar[bool] = True
 
+    async def _about(self, form: Form) -> object:
+        """Return what the template shows of what the form is about; nothing for most."""
+        return None
+
     @abstractmethod
     async def _act(
         self, request: web.Request, visitor: SignedIn, principal: Principal, form: Form
     ) -> web.StreamResponse:
         """Order what the form asks, and show it. Raises problems that name its parameters."""
 
-    async def _offer(self, request: web.Request, principal: Principal, form: Form) -> Offer:
+    async def _offer(self, request: web.Request, principal: Principal, form: Form) -> FormOffer:
         """Return what the form costs as it is. Raises as `_act`."""
         raise NotImplementedError
 
@@ -321,4 +329,5 @@ class FormPages(Pages, ABC):
         plan = await self._plan(visitor)
         refusal = await self._refusal(visitor, self.choices[choice].rank_min)
         values = {"page": self, "chosen": choice, "form": form, "plan": plan, "refusal": refusal}
+        values["about"] = await self._about(form)
         return render(request, "form.html", visitor, status, **values)

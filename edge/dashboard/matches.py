@@ -11,8 +11,10 @@ from urllib.parse import urlencode
 import msgspec
 from aiohttp import web
 
+from edge.dashboard.page_requests import PageError, form_of, id_in
 from edge.dashboard.pages import Pages
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render
+from edge.dashboard.rendering import render
+from edge.dashboard.visitor import SignedIn
 from edge.http.parameters import whole_number
 from edge.storage.database import Transaction
 from shared.articles import SQL, Filters
@@ -23,7 +25,7 @@ from shared.uncertainty.stated import wilson
 State = Literal["agree", "differ", "alone"]
 
 
-class Word(NamedTuple):
+class ComparedWord(NamedTuple):
     """One word of a text; `shared` where the other text has it too."""
 
     text: str
@@ -34,8 +36,8 @@ class Line(NamedTuple):
     """One field of both items."""
 
     field: str
-    left: tuple[Word, ...]
-    right: tuple[Word, ...]
+    left: tuple[ComparedWord, ...]
+    right: tuple[ComparedWord, ...]
     state: State
 
 
@@ -62,8 +64,8 @@ def _line(field: str, left: str, right: str) -> Line:
     return Line(field, _words(left, theirs), _words(right, ours), state)
 
 
-def _words(text: str, other: set[str]) -> tuple[Word, ...]:
-    return tuple(Word(word, fold(word) in other) for word in text.split())
+def _words(text: str, other: set[str]) -> tuple[ComparedWord, ...]:
+    return tuple(ComparedWord(word, fold(word) in other) for word in text.split())
 
 
 PAGE = "/dashboard/matches"

@@ -3,18 +3,20 @@
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 from aiohttp import web
 
 from edge.composition import Services
-from edge.dashboard.session_guard import NO_ORGANIZATION, PageError, SignedIn, form_of, see
+from edge.dashboard.page_requests import PageError, form_of, redirect
 from edge.dashboard.sessions import Cookies, Sessions
+from edge.dashboard.visitor import NO_ORGANIZATION, SignedIn
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.quota.billing import Charge
 from edge.storage.database import Scope, Transaction
-from edge.storage.idempotency import Outcome
+from edge.storage.idempotency import ActOutcome
 from shared.organizations.accounts import Plan, Principal
 
 _FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
@@ -61,7 +63,7 @@ class Pages:
             return barred
         upgrade = (
             f"The {plan.title} plan does not include this. "
-            "An owner requests a higher plan on the Overview or from the operator."
+            "An owner requests a higher one on the page of plans, or asks the operator for it."
         )
         return upgrade if visitor.membership else NO_ORGANIZATION
 
@@ -72,11 +74,11 @@ class Pages:
             raise PageError(403, refusal)
         return Principal("bearer", visitor.person.id, await self._plan(visitor), visitor.organization or None)
 
-    async def _charge(self, request: web.Request, principal: Principal, units: int) -> Charge:
-        """Charge units, or count a call that costs none. Raises the problem `rate-limited` where a limit is reached."""
+    def _charge(self, request: web.Request, principal: Principal, units: int) -> AbstractAsyncContextManager[Charge]:
+        """Charge a person as a caller, as `Billing.charge` does."""
         context = request[CONTEXT]
         context.act_as(principal)
-        return await self._services.billing.charge(context, units)
+        return self._services.billing.charge(context, units)
 
     async def _count(self, request: web.Request, principal: Principal) -> None:
         """Count a part of a page that a browser asks for again and again: it costs nothing and is no call of the usage.
@@ -96,12 +98,12 @@ class Pages:
         """
         key = f"form {form_id_in(await form_of(request))}"
 
-        async def act(transaction: Transaction) -> Outcome:
+        async def act(transaction: Transaction) -> ActOutcome:
             made = await make(transaction)
             if isinstance(made, str):
                 # Kept before the act commits: a second sending waits for that, and its page must find the secret.
                 await self._sessions.put_flash(visitor.cookie, page, f"{key}\n{made}")
-            return Outcome(200)
+            return ActOutcome(200)
 
         sent = sorted(f"{name}={value!s}" for name, value in (await request.post()).items() if name != "csrf")
         digest = hashlib.sha256("\0".join((request.path, *sent)).encode()).digest()
@@ -111,7 +113,7 @@ class Pages:
             if problem.type.slug == "idempotency-key-reused":
                 raise PageError(409, "This form was already submitted. Open its page again.") from None
             raise
-        return see(page)
+        return redirect(page)
 
     async def _secret(self, visitor: SignedIn, page: str) -> str | None:
         """Return the secret that waits for this page, once; none where PostgreSQL was lost before its act committed."""

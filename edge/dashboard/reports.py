@@ -1,6 +1,7 @@
 """Pages of the analytics: the report builder with its price, and the jobs that it makes."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
@@ -10,36 +11,38 @@ import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import in_thread_if_large
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Picture, Report
-from edge.analytics.report_schemas import question_names, question_of
-from edge.analytics.reports import SQL, Quote
+from edge.analytics.findings import SUBJECTS
+from edge.analytics.period_words import Periods, coverage_text
+from edge.analytics.report_service import SQL, ReportQuote
+from edge.analytics.reports.declaration import Picture, Report
+from edge.analytics.reports.declared import REPORTS, REPORTS_BY_KIND
+from edge.analytics.reports.question import question_names, question_of
+from edge.analytics.wording import PLAIN, Names, RowContext, name_of
 from edge.dashboard import charts
-from edge.dashboard.answers import answer_of
-from edge.dashboard.forms import Choice, Form, FormPages, Offer
-from edge.dashboard.session_guard import SUSPENDED, PageError, SignedIn, render, see
-from edge.dashboard.tables import (
-    PLAIN,
-    Names,
-    Periods,
-    Reading,
-    cell,
-    export_question,
-    heading,
-    keys_in,
-    question,
-    repeats,
-    table_of,
-)
+from edge.dashboard.dates import range_text, with_days
+from edge.dashboard.forms import Choice, Form, FormOffer, FormPages
+from edge.dashboard.page_requests import PageError, redirect
+from edge.dashboard.question_presets import address_of, preset_of
+from edge.dashboard.questions import export_question, question
+from edge.dashboard.rendering import render
+from edge.dashboard.result_files import ResultFile, columns_of, csv_of, file_name, parquet_of
+from edge.dashboard.saved_reports import SavedReport, SavedReports
+from edge.dashboard.summaries import summary_of
+from edge.dashboard.tables import cell, heading, keys_in, repeats, table_of
+from edge.dashboard.visitor import SUSPENDED, SignedIn
 from edge.http import stream
-from edge.http.parameters import fields_by_name, whole_number
-from edge.http.stream import ResultBody
-from edge.jobs.service import JoinedOrderEnded, Order, failure
-from edge.quota.billing import Charge
+from edge.http.context import CONTEXT, Context
+from edge.http.parameters import whole_number
+from edge.http.result_body import ResultBody
+from edge.http.validation import fields_by_name
+from edge.jobs.orders import JoinedOrderEnded, Order
+from edge.jobs.serializer import failure
 from edge.storage.database import Database
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import BRAND, Principal
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
+FILE_KINDS = ("csv", "xlsx", "parquet")
 LISTED = 50
 
 
@@ -95,31 +98,43 @@ def asked_report(form: Form, base_url: str) -> AskedReport:
 class ReportPages(FormPages):
     path, title, button, chooses, choices = "/dashboard/reports", "New report", "Run report", "kind", FORMS
 
-    async def _offer(self, request: web.Request, principal: Principal, form: Form) -> Offer:
+    async def _offer(self, request: web.Request, principal: Principal, form: Form) -> FormOffer:
         asked = asked_report(form, self._base_url)
         priced = await self._quote(principal, asked)
-        return Offer(priced.units, asked.url, stored=priced.result is not None)
+        return FormOffer(priced.units, asked.url, stored=priced.result is not None)
 
     async def _act(
         self, request: web.Request, visitor: SignedIn, principal: Principal, form: Form
     ) -> web.StreamResponse:
+        return redirect(f"/dashboard/jobs/{await self.order(request[CONTEXT], principal, form)}")
+
+    async def order(self, context: Context, principal: Principal, form: Form) -> str:
+        """Order what a filled-in form of a report asks; return the order's id. Raises problems of its parameters."""
+        context.act_as(principal)
         asked = asked_report(form, self._base_url)
         while True:
             priced = await self._quote(principal, asked)
-            charge = await self._charge(request, principal, priced.units)
             with suppress(JoinedOrderEnded):
-                return await charge.settle(self._submit(request, principal, priced, charge))
+                async with self._services.billing.charge(context, priced.units) as charge:
+                    submitted = await self._services.reports.submit(context, principal, priced, charge)
+                    charge.settle(web.Response(status=202))
+                    return submitted.order_id
+
+    async def price(self, principal: Principal, form: Form) -> int:
+        """Return the units that a filled-in form of a report costs now. Raises problems of its parameters."""
+        return (await self._quote(principal, asked_report(form, self._base_url))).units
 
     async def jobs(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's jobs, the newest first."""
         listed = await self._services.orders.list(visitor.acting.organization, None, None, LISTED, None)
-        return await show_orders(request, visitor, self._database, *listed, allowed=None)
+        saved = await SavedReports(self._database).list(visitor.acting)
+        return await show_orders(request, visitor, self._database, *listed, allowed=None, saved=saved)
 
     async def job(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """One job: its progress, and its result as pictures and a table."""
         order = await self._order(request, visitor)
         if order.row["kind"] == EXPORT.name:
-            return see(f"/dashboard/exports/{order.id}")
+            return redirect(f"/dashboard/exports/{order.id}")
         return render(request, "job.html", visitor, **await self._shown(order, request.query.getall("columns", [])))
 
     async def row(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -131,7 +146,7 @@ class ReportPages(FormPages):
             raise PageError(404, "This result has no such row.")
         row, report = rows[number - 1], REPORTS_BY_KIND.get(order.row["kind"])
         parameters = parameters_of(order)
-        reading = Reading(
+        reading = RowContext(
             Periods.of(parameters, meta), meta["units"], await names_in(self._database, [parameters, row])
         )
         sentences = _sentences(report) if report else {}
@@ -155,7 +170,7 @@ class ReportPages(FormPages):
             visitor,
             order=order,
             report=report,
-            question=_question(order, reading.names),
+            question=question_in_words(order, reading.names),
             title=table_of([row], reading, report.columns if report else ()).rows[0][0].text,
             number=number,
             of=len(rows),
@@ -177,7 +192,7 @@ class ReportPages(FormPages):
         organization = visitor.acting.organization
         await self._principal(visitor, BRAND)
         await self._services.orders.cancel(organization, request.match_info["id"])
-        return see(f"/dashboard/jobs/{request.match_info['id']}")
+        return redirect(f"/dashboard/jobs/{request.match_info['id']}")
 
     async def result(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The result as a file."""
@@ -188,22 +203,46 @@ class ReportPages(FormPages):
         self._services.open_downloads.hold(body, visitor.organization)
         return stream.answer(request, manifest, body)
 
+    async def file(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The rows of a finished result as CSV, Excel or Parquet, with names; made of the one run, and free."""
+        order = await self._order(request, visitor)
+        kind = request.match_info["kind"]
+        if kind not in FILE_KINDS:
+            raise PageError(404, f"A result is had as {', '.join(FILE_KINDS)}.")
+        rows, meta = await self._rows(order)
+        if not rows:
+            raise PageError(409, "This result has no rows for a file, or is too large for one. Download it as it is.")
+        reading = await self._reading(order, rows, meta)
+        made = await asyncio.to_thread(_file, kind, order, rows, meta, reading)
+        name = file_name(self._subject(order, reading), reading.periods.first, reading.periods.last)
+        fields = {
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="{name}.{made.extension}"',
+            "Content-Type": made.media_type,
+        }
+        return web.Response(body=made.content, headers=fields)
+
+    async def _reading(self, order: Order, rows: list[dict[str, Any]], meta: dict[str, Any]) -> RowContext:
+        parameters = parameters_of(order)
+        names = await names_in(self._database, [parameters, *rows])
+        return RowContext(Periods.of(parameters, meta), meta.get("units", {}), names)
+
+    def _subject(self, order: Order, reading: RowContext) -> str:
+        """Return what a result is of, as the name of its files has it: `Vitasoy price index`."""
+        report, parameters = REPORTS_BY_KIND.get(order.row["kind"]), parameters_of(order)
+        named = [name_of(reading.names, field, one) for field in SUBJECTS for one in _listed(parameters.get(field))]
+        return " ".join([*named[:2], report.title if report else str(order.row["kind"])])
+
     async def _order(self, request: web.Request, visitor: SignedIn) -> Order:
         organization = visitor.acting.organization
         if visitor.suspended:  # as the API refuses its key
             raise PageError(403, SUSPENDED)
         return await self._services.orders.find(organization, request.match_info["id"])
 
-    async def _quote(self, principal: Principal, asked: AskedReport) -> Quote:
+    async def _quote(self, principal: Principal, asked: AskedReport) -> ReportQuote:
         return await self._services.reports.quote(
             principal.organization_id, asked.report.kind, asked.parameters, asked.format
         )
-
-    async def _submit(
-        self, request: web.Request, principal: Principal, quote: Quote, charge: Charge
-    ) -> web.StreamResponse:
-        submitted = await self._services.reports.submit(request, principal, quote, charge)
-        return see(f"/dashboard/jobs/{submitted.order_id}")
 
     async def _shown(self, order: Order, columns: list[str]) -> dict[str, Any]:
         rows, meta = await self._rows(order)
@@ -218,17 +257,20 @@ class ReportPages(FormPages):
         # A list of all brands or categories comes a page at a time; `total` counts the whole list.
         paged = "brand" if report and report.path_parameter == "slug" else "category"
         on_page = len({group.get(paged) for group in groups})
-        reading = Reading(Periods.of(parameters, meta), meta.get("units", {}), names)
+        reading = RowContext(Periods.of(parameters, meta), meta.get("units", {}), names)
         return {
             "order": order,
             "failure": failure(order),
-            "question": _question(order, names),
+            "question": question_in_words(order, names),
             "table": table_of(listed, reading, report.columns if report else (), columns),
-            "answer": answer_of(kind, parameters, rows, reading) if meta and report else None,
+            "summary": summary_of(report, parameters, rows, reading) if meta and report else None,
             "meta": meta,
+            "coverage": coverage_text(meta) if meta else "",
             "on_page": on_page if on_page < meta.get("total", 0) else None,
             "report": report,
-            **await drawn(report.picture if report else Picture(), rows, reading),
+            "preset": preset_of(kind, parameters),
+            "again": address_of(kind, parameters),
+            **await draw_charts(report.picture if report else Picture(), rows, reading),
         }
 
     async def _rows(self, order: Order) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -246,6 +288,27 @@ class ReportPages(FormPages):
         return answer["data"], answer["meta"]
 
 
+def _listed(value: Any) -> list[str]:
+    return list(value) if isinstance(value, list) else [value] if value else []
+
+
+def _file(kind: str, order: Order, rows: list[dict[str, Any]], meta: dict[str, Any], reading: RowContext) -> ResultFile:
+    columns = columns_of(rows, reading)
+    if kind == "csv":
+        return csv_of(columns)
+    if kind == "parquet":
+        return parquet_of(columns)
+    # Imported here: it takes 11 MB and tenths of a second, and most processes never make a workbook.
+    from edge.dashboard.workbooks import xlsx_of
+
+    remarks = [
+        f"{coverage_text(meta)}, {range_text(meta['from'], meta['to'])}.",
+        f"Method: {meta['method']}.",
+        f"Data version {meta['data_version']}.",
+    ]
+    return xlsx_of(columns, with_days(question_in_words(order, reading.names)), remarks)
+
+
 async def show_orders(
     request: web.Request,
     visitor: SignedIn,
@@ -255,6 +318,7 @@ async def show_orders(
     *,
     allowed: bool | None,
     stored: tuple[int, int] | None = None,
+    saved: Sequence[SavedReport] = (),
 ) -> web.StreamResponse:
     """Show a list of jobs, the newest first, each with its question.
 
@@ -263,9 +327,20 @@ async def show_orders(
     """
     asked = [(order, parameters_of(order)) for order in orders[:LISTED]]
     names = await names_in(database, [parameters for _, parameters in asked])
-    jobs = [(order, parameters, _question(order, names)) for order, parameters in asked]
+    jobs = [
+        (order, parameters, preset_of(order.row["kind"], parameters), question_in_words(order, names))
+        for order, parameters in asked
+    ]
     return render(
-        request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND, allowed=allowed, stored=stored
+        request,
+        "exports.html" if allowed is not None else "jobs.html",
+        visitor,
+        jobs=jobs,
+        total=total,
+        reports=REPORTS_BY_KIND,
+        allowed=allowed,
+        stored=stored,
+        saved=saved,
     )
 
 
@@ -281,19 +356,18 @@ async def names_in(database: Database, values: list[Any]) -> Names:
     return names
 
 
-async def drawn(picture: Picture, rows: charts.Rows, reading: Reading = PLAIN) -> dict[str, list[charts.Plot]]:
+async def draw_charts(picture: Picture, rows: charts.Rows, reading: RowContext = PLAIN) -> dict[str, list[charts.Plot]]:
     """Return a report's `plots` and `bars`; those of many rows are made in a thread, beside other calls."""
     return await in_thread_if_large(len(rows), _drawn, picture, rows, reading)
 
 
-def _drawn(picture: Picture, rows: charts.Rows, reading: Reading) -> dict[str, list[charts.Plot]]:
+def _drawn(picture: Picture, rows: charts.Rows, reading: RowContext) -> dict[str, list[charts.Plot]]:
     return {"plots": charts.plots(picture, rows, reading), "bars": charts.bars(picture, rows, reading)}
 
 
 def _sentences(report: Report) -> dict[str, str]:
     """Return what each field of a report's rows is, as the API's document says it."""
-    rows: Any = report.reply().fields["data"]
-    fields = rows.inner.schema.fields
+    fields = report.row.fields
     said = {field.data_key or name: field.metadata.get("description", "") for name, field in fields.items()}
     return said | {"period": "Days of the period that have data"} | dict.fromkeys(("brand", "category", "channel"), "")
 
@@ -304,7 +378,7 @@ def parameters_of(order: Order) -> dict[str, Any]:
     return parameters
 
 
-def _question(order: Order, names: Names) -> str:
+def question_in_words(order: Order, names: Names) -> str:
     """Return the question of a job in words, so that two jobs of one report can be distinguished."""
     parameters = parameters_of(order)
     if order.row["kind"] == EXPORT.name:

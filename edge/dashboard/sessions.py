@@ -14,8 +14,8 @@ from aiohttp import web
 
 from edge.storage.redis_client import RedisClient
 from shared.errors import StoreUnavailable
-from shared.organizations.accounts import SESSION_ID_CHARACTERS, ListedSession, Session, SessionBeginning
 from shared.organizations.sealing import seal, sealing_key, unseal
+from shared.organizations.sessions import SESSION_ID_CHARACTERS, ListedSession, Session, SessionBeginning
 from shared.redis import keys
 
 _SIGN_IN_SECONDS = 600
@@ -128,7 +128,7 @@ class Sessions:
             session = msgspec.json.decode(packed, type=Session)
             await self._ask("HDEL", keys.sessions_of(session.person_id), digest_of(cookie))
 
-    async def listed(self, person_id: str) -> list[ListedSession]:
+    async def list_sessions(self, person_id: str) -> list[ListedSession]:
         """Return the sessions of a person, the newest first; those that have ended by time are forgotten."""
         packed = await self._ask("HGETALL", keys.sessions_of(person_id))
         listed = []
@@ -144,7 +144,7 @@ class Sessions:
 
     async def end_of(self, person_id: str, chosen: Callable[[ListedSession], bool]) -> int:
         """End the person's sessions that are chosen; return how many there were."""
-        ended = [session for session in await self.listed(person_id) if chosen(session)]
+        ended = [session for session in await self.list_sessions(person_id) if chosen(session)]
         for session in ended:
             await self._ask("DEL", keys.session(session.digest))
             await self._ask("HDEL", keys.sessions_of(person_id), session.digest)
@@ -198,7 +198,7 @@ class Sessions:
         GETDEL would lose the value with its reply: sent again, it finds nothing.
         """
         value = await self._ask("GET", key)
-        if not isinstance(value, bytes) or not await self._is_first(keys.taken(value), seconds):
+        if not isinstance(value, bytes) or not await self._is_first(keys.single_use(value), seconds):
             return None
         await self._ask("DEL", key)
         return value

@@ -15,17 +15,21 @@ import msgspec
 from aiohttp import web
 
 from edge.composition import Services
-from edge.dashboard.doubts import decided, doubts_of
 from edge.dashboard.file_form import FileForm
+from edge.dashboard.page_requests import PageError, form_of, redirect
 from edge.dashboard.pages import Pages
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.rendering import render
 from edge.dashboard.sessions import Cookies, Sessions
+from edge.dashboard.upload_columns import columns_of, rows_of, with_menus
+from edge.dashboard.visitor import SignedIn
 from edge.http.context import uuid7
 from edge.quota.concurrency import ConcurrencyLimit
 from edge.storage.database import Scope
 from shared.db.queries import load_queries
 from shared.errors import StoreFull
 from shared.index.iid import require_uuid
+from shared.mapping_columns import ATTRIBUTE, FIELDS, top_of
+from shared.mapping_doubts import Doubt, decide, doubt_of
 from shared.objects.directory import FILES_KEPT_DAYS, upload_key
 from shared.printable import file_name
 
@@ -90,10 +94,11 @@ class UploadPages(Pages):
             reason = error.state if isinstance(error, StoreFull) else error.strerror
             self._log.warning("upload-not-stored", error=type(error).__name__, reason=reason)
             raise PageError(503, _not_stored(error)) from error
-        await self._database.fetch(SQL.add, upload, *visitor.require_operator(), name, size, scope=_operator(visitor))
-        return see(f"{PAGE}/{upload}")
+        person, display = visitor.require_operator()
+        await self._database.fetch(SQL.add, upload, person, display, name, size, scope=Scope(person=person))
+        return redirect(f"{PAGE}/{upload}")
 
-    async def one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+    async def show_one(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Show a file: what was recognized, what would be loaded, what was."""
         return render(request, "upload.html", visitor, **_shown(await self._upload(request, visitor)))
 
@@ -111,8 +116,12 @@ class UploadPages(Pages):
         scope = _operator(visitor)
         form, upload = await form_of(request), _id(request)
         mapping = form.get("mapping", "").replace("\r\n", "\n")
+        decisions = [value for name, value in form.items() if name.startswith("decision-")]
+        row = await self._upload(request, visitor)
+        doubts = _doubts(row)
         try:
-            mapping = decided(mapping, [value for name, value in form.items() if name.startswith("decision-")])
+            mapping, doubts = decide(mapping, doubts, decisions)
+            mapping, doubts = with_menus(mapping, doubts, dict(row), form)
         except LookupError:
             raise PageError(
                 409, "The mapping has changed since this page was shown. Reload it and decide again."
@@ -120,7 +129,7 @@ class UploadPages(Pages):
         if len(mapping) > _MAPPING_CHARACTERS_MAX:
             raise PageError(413, f"A mapping has {_MAPPING_CHARACTERS_MAX:,} characters at most here; use the command.")
         statements: dict[str, tuple[Any, ...]] = {
-            "preview": (SQL.preview, upload, mapping),
+            "preview": (SQL.preview, upload, mapping, msgspec.json.encode(doubts).decode()),
             "load": (SQL.load, upload, mapping),
             "undo": (SQL.undo, upload),
             "cancel": (SQL.cancel, upload),
@@ -132,7 +141,7 @@ class UploadPages(Pages):
             await self._upload(request, visitor)  # 404 where there is none
             detail = " Preview the mapping before you load the file." if wanted == "load" else ""
             raise PageError(409, f"The file's state has changed since this page was shown.{detail}")
-        return see(f"{PAGE}/{upload}")
+        return redirect(f"{PAGE}/{upload}")
 
     async def mapping(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The mapping as a file, for the command."""
@@ -196,12 +205,34 @@ def _id(request: web.Request) -> str:
 def _shown(upload: asyncpg.Record) -> dict[str, Any]:
     """Return what a page shows of an upload: among others what a person must decide of its mapping."""
     outcome = msgspec.json.decode(upload["outcome"]) if upload["outcome"] else {}
-    tables = {kind: rows for kind, rows in outcome.get("rows", {}).items() if rows}
+    tables = {kind: rows for kind, rows in outcome.get("rows", {}).items() if rows and kind != "rejects"}
     return {
         "upload": upload,
         "working": upload["state"] in _WORKING,
-        "doubts": doubts_of(upload["mapping"] or ""),
+        **_questions(upload),
+        "license": top_of(upload["mapping"] or "", "license"),
+        "fields": FIELDS,
+        "attribute": ATTRIBUTE,
+        "rows": rows_of(dict(upload)),
+        "reasons": outcome.get("reasons", []),
         "tables": tables,
         "sentences": outcome.get("sentences", []),
         "fraction": upload["bytes_done"] / upload["bytes"],
     }
+
+
+def _questions(upload: asyncpg.Record) -> dict[str, Any]:
+    """Return the columns of a file with the questions about each, and the questions about all of it."""
+    doubts = _doubts(upload)
+    columns = columns_of(dict(upload), doubts)
+    placed = [doubt for column in columns for doubt in column.doubts]
+    return {
+        "columns": columns,
+        "doubts": [doubt for doubt in doubts if doubt not in placed and doubt.of != "license"],
+        "open_questions": sum(doubt.is_open for doubt in doubts),
+    }
+
+
+def _doubts(upload: asyncpg.Record) -> tuple[Doubt, ...]:
+    """Return what a person must decide of an upload's mapping."""
+    return tuple(map(doubt_of, msgspec.json.decode(upload["doubts"] or "[]")))

@@ -8,12 +8,12 @@ SELECT id, file_name, bytes, at, state FROM uploads ORDER BY id DESC LIMIT $1;
 
 -- name: one
 -- With all that its page shows; row-level security leaves out those of others.
-SELECT id, file_name, bytes, bytes_done, at, step, state, cancelled, mapping, outcome, error, load_id
+SELECT id, file_name, bytes, bytes_done, at, step, state, cancelled, mapping, doubts, sample, outcome, error, load_id
 FROM uploads WHERE id = $1;
 
 -- name: preview
 -- A changed mapping is previewed anew. What is running must end first.
-UPDATE uploads SET step = 'preview', state = 'waiting', cancelled = false, mapping = $2
+UPDATE uploads SET step = 'preview', state = 'waiting', cancelled = false, mapping = $2, doubts = $3
 WHERE id = $1 AND state IN ('previewed', 'refused', 'cancelled') RETURNING id;
 
 -- name: load

@@ -10,9 +10,10 @@ from asyncpg import Record
 
 from edge.auth.actor import Actor
 from edge.dashboard.pages import Pages
-from edge.dashboard.session_guard import SignedIn, render
+from edge.dashboard.rendering import render
+from edge.dashboard.visitor import SignedIn
 from edge.organizations.service import usage_csv, usage_range
-from edge.quota.usage import KEPT_DAYS, LoggedCall
+from edge.quota.request_log import KEPT_DAYS, LoggedCall
 from shared.clock import utc_now
 from shared.errors import InvalidParameter, StoreUnavailable
 

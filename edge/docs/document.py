@@ -16,10 +16,11 @@ from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
 from apispec import APISpec
 from msgspec import Struct
 
+from edge.http.catalogue import CATALOGUE
 from edge.http.lists import PageTotalSchema
 from edge.http.parameters import Parameters
-from edge.http.problems import CATALOGUE, CONTENT_TYPE, ProblemDocument
-from edge.http.routing import Price, Route, Rule
+from edge.http.problems import CONTENT_TYPE, ProblemDocument
+from edge.http.routing import Route, Rule, RulePrice
 from shared.settings.settings import Settings
 
 Node = dict[str, Any]
@@ -49,14 +50,6 @@ _LEADS: dict[tuple[str, str], list[tuple[str, str, str]]] = {
     ("listProblems", "200"): [("getProblem", "slug", f"{_FIRST}/slug")],
 }
 
-
-def links_of(operation: str, status: str, tags: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the links of an operation's answer; empty where it leads nowhere. Every report's 202 leads to its job."""
-    accepted = status == "202" and "reports" in tags
-    leads = _ACCEPTED if accepted else _LEADS.get((operation, status), [])
-    return {name: {"operationId": name, "parameters": {parameter: value}} for name, parameter, value in leads}
-
-
 DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 
 Free calls accept a public token in `X-Service-Public-Token`: the anonymous token, or your own after a free sign-up.
@@ -75,6 +68,7 @@ _TAGS = {
     "events": "Changes in your organization and in the index, in order.",
     "webhooks": "Events sent to your own URLs.",
     "watches": "Price conditions that are checked on every data load.",
+    "weights": "Your own weights of categories, for aggregates of price indices.",
     "iceberg": "The same datasets as tables of an Iceberg catalogue.",
     "delta-sharing": "The same datasets through the Delta Sharing protocol.",
     "jobs": "State, progress and result of reports and exports.",
@@ -136,11 +130,20 @@ _REQUEST_HEADERS = {
     "304": ("If-None-Match", "The ETag of the caller's copy; 304 if it is still current"),
     "202": ("Prefer", "How long to wait before responding with 202, such as `wait=10`"),
 }
+_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+def links_of(operation: str, status: str, tags: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the links of an operation's answer; empty where it leads nowhere. Every report's 202 leads to its job."""
+    accepted = status == "202" and "reports" in tags
+    leads = _ACCEPTED if accepted else _LEADS.get((operation, status), [])
+    return {name: {"operationId": name, "parameters": {parameter: value}} for name, parameter, value in leads}
+
+
 # Real answers over the demo data, by operation; `python -m tests.support.examples` writes them.
 EXAMPLES: dict[str, Any] = msgspec.json.decode(Path(__file__).with_name("examples.json").read_bytes())
 # `Schema.member` goes before `member`, and that before `format.…`; `parameter.name` is of parameters.
 SENTENCES: dict[str, str] = tomllib.loads(Path(__file__).with_name("members.toml").read_text(encoding="utf-8"))
-_WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
@@ -182,7 +185,9 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         for schema in data["schemas"]:
             if schema["location"] == "json":
                 needed = any(field.required for field in schema["schema"].fields.values())
+                others = getattr(schema["schema"], "other_forms", {})
                 content = {"application/json": {"schema": schema["schema"]}}
+                content |= {media_type: {"schema": {"type": "string"}} for media_type in others}
                 sentence = f"At most {rule.body_bytes_max // 1024} kB."
                 operation["requestBody"] = {"description": sentence, "required": needed, "content": content}
         operation["responses"] = responses
@@ -256,7 +261,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         return name
 
 
-class Document:
+class OpenApiDocument:
     """The document of an application, made when it is first asked for: a start need not wait for it.
 
     Making it takes up to a tenth of a second, so an event loop asks for it in a thread.
@@ -295,7 +300,7 @@ class Document:
         return described.document()
 
 
-def _units(price: Price) -> Node:
+def _units(price: RulePrice) -> Node:
     """Return a price for programs; `per` is 1 and `stored` is `units` where they are absent."""
     units: Node = {"units": price.units, "of": price.counted}
     if price.per != 1:

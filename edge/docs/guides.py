@@ -12,13 +12,47 @@ from markdown_it.token import Token
 
 from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, wants_html
+from edge.http.made_once import MadeOnce
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
-from edge.http.representation import MadeOnce, Representation
+from edge.http.representation import Representation
 from edge.http.routing import API_PATH
 
 _ALIGNED = re.compile(r' style="text-align:\s?right"')
 _NO_WORD = re.compile(r"[^\w\- ]")
+
+_HERE = f"{API_PATH}/docs/guides"
+MARKDOWN = "text/markdown; charset=utf-8"
+# The media types of a page; a caller without a preference gets the first.
+FORMS = {"html": "text/html", "markdown": "text/markdown"}
+_FORMS = {"json": "application/json", **FORMS}
+# The address in the commands of the guides.
+_LOCAL = "http://127.0.0.1:8080"
+_NAME = re.compile(r"[a-z0-9-]{1,60}")
+# Who reads which guide, in the order in which pages list them.
+READERS = {
+    "customers": ("tutorial", "tour", "reports", "events", "bulk-data", "mcp"),
+    "operators": (
+        "operate",
+        "install",
+        "tls",
+        "settings",
+        "scale",
+        "cluster",
+        "monitor",
+        "night",
+        "alerts",
+        "failures",
+        "backup",
+        "upgrade",
+        "secrets",
+        "organizations",
+        "bring-your-own-data",
+        "undo",
+        "matches",
+        "promises",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +120,7 @@ def _map_links(tokens: list[Token], link: Callable[[str], str | None]) -> None:
             token.hidden, token.type = True, "text"
 
 
-_FOLDER = Path(__file__).parents[2] / "deploy" / "guides"
-_HERE = f"{API_PATH}/docs/guides"
-MARKDOWN = "text/markdown; charset=utf-8"
-# The media types of a page; a caller without a preference gets the first.
-FORMS = {"html": "text/html", "markdown": "text/markdown"}
-_FORMS = {"json": "application/json", **FORMS}
-# The address in the commands of the guides.
-_LOCAL = "http://127.0.0.1:8080"
-_NAME = re.compile(r"[a-z0-9-]{1,60}")
-# Who reads which guide, in the order in which pages list them.
-READERS = {
-    "customers": ("tutorial", "tour", "reports", "events", "bulk-data", "mcp"),
-    "operators": ("operate", "night", "bring-your-own-data", "promises"),
-}
+_FOLDER = Path(__file__).parents[2] / "docs" / "guides"
 
 
 @dataclass(frozen=True, slots=True)

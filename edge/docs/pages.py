@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
-from edge.docs.document import Document
-from edge.docs.files import install_commands
+from edge.docs.client_packages import install_commands
+from edge.docs.document import OpenApiDocument
 from edge.docs.guides import MARKDOWN, DocumentPage, Guide, Guides, render
+from edge.http.compression import accepts_gzip
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
-from edge.http.representation import MadeOnce, Representation, accepts_gzip
-from edge.http.routing import API_PATH, operation
+from edge.http.made_once import MadeOnce
+from edge.http.representation import Representation
+from edge.http.routing import operation
 from shared.errors import StoreUnavailable
 from shared.organizations.accounts import INSTITUTIONAL, Plan
 from shared.settings.settings import Settings
@@ -36,7 +38,9 @@ _REFERENCE_FIELDS = {
 class Docs:
     """The handlers of /docs and /docs/reference."""
 
-    def __init__(self, settings: Settings, document: Document, credentials: CredentialStore, guides: Guides) -> None:
+    def __init__(
+        self, settings: Settings, document: OpenApiDocument, credentials: CredentialStore, guides: Guides
+    ) -> None:
         self._settings = settings
         self._document = document
         self._credentials = credentials
@@ -76,10 +80,6 @@ class Docs:
             script = replace(script, body=await asyncio.to_thread(gzip.decompress, script.compressed))
         return script.respond(request, {"Cache-Control": "public, max-age=31536000, immutable"})
 
-    async def home(self, request: web.Request) -> web.StreamResponse:
-        """Lead from the origin itself to the page."""
-        raise web.HTTPFound(f"{API_PATH}/docs")
-
     def _make_reference(self) -> Representation:
         document = self._document.as_dict()
         calls = calls_of(document)
@@ -103,7 +103,7 @@ class Docs:
         return DocumentPage(Representation.of(page, HTML), Representation.of(text, MARKDOWN))
 
 
-class Call(NamedTuple):
+class ReferenceCall(NamedTuple):
     """One call with its price, as the document says it."""
 
     method: str
@@ -114,7 +114,7 @@ class Call(NamedTuple):
     stored: int
 
 
-def calls_of(document: dict[str, Any]) -> list[tuple[str, Call]]:
+def calls_of(document: dict[str, Any]) -> list[tuple[str, ReferenceCall]]:
     """Return each call of the document, with its tag."""
     calls = []
     for path, operations in document["paths"].items():
@@ -122,6 +122,6 @@ def calls_of(document: dict[str, Any]) -> list[tuple[str, Call]]:
             price = described["x-units"]
             per = f"{price['per']} {price['of']}" if "per" in price else price["of"]
             stored = price.get("stored", price["units"])
-            line = Call(method.upper(), path, described["summary"], price["units"], per, stored)
+            line = ReferenceCall(method.upper(), path, described["summary"], price["units"], per, stored)
             calls.append((described["tags"][0], line))
     return calls

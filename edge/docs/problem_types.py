@@ -10,9 +10,11 @@ from aiohttp import web
 from marshmallow import Schema, fields
 
 from edge.docs.guides import MARKDOWN, DocumentPage, render
+from edge.http.catalogue import CATALOGUE, ProblemType
 from edge.http.html import HTML, PAGES
-from edge.http.problems import CATALOGUE, Problem, ProblemType
-from edge.http.representation import MadeOnce, Representation
+from edge.http.made_once import MadeOnce
+from edge.http.problems import Problem
+from edge.http.representation import Representation
 from edge.http.routing import operation
 from shared.settings.settings import Settings
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from aiohttp import web
 from marshmallow import Schema, fields
 
-from edge.analytics.report_declarations import REPORTS
+from edge.analytics.reports.declared import REPORTS
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
-from edge.http.parameters import described
+from edge.http.parameters import field_doc
 from edge.http.routing import RULE, Rule, operation
 from edge.quota.limiter import RateLimiter
 from edge.quota.page import QuotaWindow, windows_of
@@ -27,6 +27,27 @@ CAPABILITIES = {
     "sustainability-metrics": "sustainability",
     **{report.entitlement: report.route_name for report in REPORTS},
     "enterprise-data-access": "datasets",
+}
+
+_LINKS = {
+    "self": "",
+    "quota": "quota",
+    "lookup": "index/lookup",
+    "search": "index/search",
+    "brands": "index/brands",
+    "categories": "index/categories",
+    "channels": "index/channels",
+    "pricing": "index/pricing",
+    "sustainability": "index/sustainability",
+    **{report.kind.name.replace("-", "_"): f"index{report.base_path}" for report in REPORTS},
+    "datasets": "index/datasets",
+    "exports": "index/exports",
+    "delta_sharing": "delta-sharing/shares",
+    "jobs": "jobs",
+    "organization": "org",
+    "openapi": "openapi.json",
+    "docs": "docs",
+    "errors": "errors",
 }
 
 
@@ -48,7 +69,7 @@ class RootAnswer(Schema):
     plan = fields.Str(required=True)
     entitlements = fields.List(fields.Str(), required=True)
     batch_iids_max = fields.Int(
-        required=True, metadata=described("Largest number of IIDs in one batch lookup; 0 if the plan has no batches")
+        required=True, metadata=field_doc("Largest number of IIDs in one batch lookup; 0 if the plan has no batches")
     )
     quota = fields.List(fields.Nested(QuotaWindow()), required=True)
     links = fields.Dict(keys=fields.Str(), values=fields.Url(), required=True)
@@ -81,28 +102,6 @@ class Root:
             "links": {name: f"{base}/{path}" for name, path in _LINKS.items()},
         }
         return unstored_json(document)
-
-
-_LINKS = {
-    "self": "",
-    "quota": "quota",
-    "lookup": "index/lookup",
-    "search": "index/search",
-    "brands": "index/brands",
-    "categories": "index/categories",
-    "channels": "index/channels",
-    "pricing": "index/pricing",
-    "sustainability": "index/sustainability",
-    **{report.kind.name.replace("-", "_"): f"index{report.base_path}" for report in REPORTS},
-    "datasets": "index/datasets",
-    "exports": "index/exports",
-    "delta_sharing": "delta-sharing/shares",
-    "jobs": "jobs",
-    "organization": "org",
-    "openapi": "openapi.json",
-    "docs": "docs",
-    "errors": "errors",
-}
 
 
 def entitlements(plan: Plan, rules: Iterable[Rule]) -> list[str]:

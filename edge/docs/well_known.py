@@ -19,14 +19,15 @@ _TEXT = "text/plain; charset=utf-8"
 _CATALOGUE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 # RFC 9116, section 2.5.5: less than a year ahead, so that a forgotten file is known to be stale.
 _EXPIRES_DAYS = 180
+_PUBLIC_PAGES = ("/items", "/brands", "/categories")
 _ROBOTS = (
     "User-agent: *",
     f"Allow: {API_PATH}/docs",
     f"Allow: {API_PATH}/errors",
     f"Allow: {API_PATH}/clients",
     "Disallow: /dashboard",
+    "Disallow: /search",
     f"Disallow: {API_PATH}/",
-    "",
 )
 _ICON = Path(__file__).parent / "static" / "favicon.ico"
 
@@ -38,7 +39,10 @@ class WellKnown:
         self._contact = settings.security_contact
         self._guides = guides
         self._catalogue = Representation.of(msgspec.json.encode(_linkset(self._base, self._origin)), _CATALOGUE)
-        self._robots = Representation.of("\n".join(_ROBOTS), _TEXT)
+        rule = "Allow" if settings.public_pages_indexed else "Disallow"
+        self._robots = Representation.of(
+            "\n".join((*_ROBOTS, *(f"{rule}: {path}" for path in _PUBLIC_PAGES), "")), _TEXT
+        )
         self._llms: Representation | None = None
         self._icon = Representation.of(_ICON.read_bytes(), "image/vnd.microsoft.icon")
 
@@ -62,7 +66,10 @@ class WellKnown:
         return Representation.of(_lines(fields), _TEXT).respond(request)
 
     async def robots(self, request: web.Request) -> web.StreamResponse:
-        """Answer with robots.txt: documentation may be indexed; calls that are counted, and the dashboard, may not."""
+        """Answer with robots.txt: documentation may be indexed; calls that are counted, and the dashboard, may not.
+
+        Public pages of the index may be where the operator allows it.
+        """
         return self._robots.respond(request)
 
     async def llms(self, request: web.Request) -> web.StreamResponse:

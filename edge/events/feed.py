@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import asyncpg
 from aiohttp import web
@@ -10,9 +9,9 @@ from aiohttp import web
 from edge.events import schemas
 from edge.http.context import organization_of
 from edge.http.lists import envelope
-from edge.http.parameters import QUERY
 from edge.http.problems import Problem
 from edge.http.routing import operation
+from edge.http.validation import QUERY
 from edge.storage.database import Database, Scope
 from shared.db.queries import load_queries
 from shared.events.types import KEPT_DAYS, Event, event_document
@@ -29,7 +28,7 @@ class EventFeed:
         self._data_version = data_version
 
     async def answer(
-        self, organization: str, after: int | None, limit: int, types: Sequence[str] | None, query: dict[str, Any]
+        self, organization: str, after: int | None, limit: int, types: Sequence[str] | None, query: dict[str, object]
     ) -> web.Response:
         """Answer with the events after a cursor. Raises `events-expired` where some of them are no longer kept."""
         events = await self.page(organization, after, limit + 1, types)
@@ -82,7 +81,7 @@ def _document(row: asyncpg.Record) -> Event:
     return event_document(row["number"], row["id"], row["type"], row["at"], json.loads(row["data"]))
 
 
-class Events:
+class EventFeedHandlers:
     def __init__(self, feed: EventFeed) -> None:
         self._feed = feed
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from edge.events.feed import Events
+from edge.events.feed import EventFeedHandlers
 from edge.events.watches import Watches
 from edge.events.webhooks import Webhooks
 from edge.http.routing import API_PATH as PREFIX
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def event_routes(services: "Services") -> tuple[Route, ...]:
     """Return the routes of the feed of events, of watches and of webhooks."""
-    events = Events(services.events)
+    events = EventFeedHandlers(services.events)
     feed = Rule(name="events", accepts=KEY, problems=("events-expired",))
     return (
         Route("GET", f"{PREFIX}/events", events.list, feed),
@@ -27,14 +27,14 @@ def event_routes(services: "Services") -> tuple[Route, ...]:
 
 def _watch_routes(watches: Watches) -> tuple[Route, ...]:
     at = f"{PREFIX}/watches"
-    one = f"{at}/{{id}}"
+    watch = f"{at}/{{id}}"
     return (
         Route("POST", at, watches.create, _act("watch-create", "missing-parameter", "state-conflict")),
         Route("GET", at, watches.list, _organizations("watches")),
         Route("GET", f"{at}/events", watches.events, _organizations("watch-events", "events-expired")),
-        Route("GET", one, watches.show, _organizations("watch", "watch-not-found")),
-        Route("PATCH", one, watches.change, _organizations("watch-change", "missing-parameter", "watch-not-found")),
-        Route("DELETE", one, watches.delete, _act("watch-delete", "watch-not-found")),
+        Route("GET", watch, watches.show, _organizations("watch", "watch-not-found")),
+        Route("PATCH", watch, watches.change, _organizations("watch-change", "missing-parameter", "watch-not-found")),
+        Route("DELETE", watch, watches.delete, _act("watch-delete", "watch-not-found")),
     )
 
 
@@ -48,16 +48,16 @@ def _organizations(name: str, *problems: str) -> Rule:
 
 def _webhook_routes(webhooks: Webhooks) -> tuple[Route, ...]:
     at = f"{PREFIX}/webhooks"
-    one = f"{at}/{{id}}"
+    webhook = f"{at}/{{id}}"
     missing = "webhook-not-found"
     return (
         Route("POST", at, webhooks.create, _act("webhook-create", "missing-parameter", "state-conflict")),
         Route("GET", at, webhooks.list, _organizations("webhooks")),
-        Route("GET", one, webhooks.show, _organizations("webhook", missing)),
-        Route("DELETE", one, webhooks.delete, _act("webhook-delete", missing)),
-        Route("POST", f"{one}/rotations", webhooks.rotate, _act("webhook-rotation", missing)),
-        Route("POST", f"{one}/deactivations", webhooks.disable, _act("webhook-deactivation", missing)),
-        Route("POST", f"{one}/activations", webhooks.enable, _act("webhook-activation", missing)),
-        Route("POST", f"{one}/replays", webhooks.replay, _act("webhook-replay", "missing-parameter", missing)),
-        Route("GET", f"{one}/attempts", webhooks.attempts, _organizations("webhook-attempts", missing)),
+        Route("GET", webhook, webhooks.show, _organizations("webhook", missing)),
+        Route("DELETE", webhook, webhooks.delete, _act("webhook-delete", missing)),
+        Route("POST", f"{webhook}/rotations", webhooks.rotate, _act("webhook-rotation", missing)),
+        Route("POST", f"{webhook}/deactivations", webhooks.disable, _act("webhook-deactivation", missing)),
+        Route("POST", f"{webhook}/activations", webhooks.enable, _act("webhook-activation", missing)),
+        Route("POST", f"{webhook}/replays", webhooks.replay, _act("webhook-replay", "missing-parameter", missing)),
+        Route("GET", f"{webhook}/attempts", webhooks.attempts, _organizations("webhook-attempts", missing)),
     )

@@ -1,12 +1,12 @@
 """Parameters and answers of /events, /watches and /webhooks, declared once."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 from msgspec import Meta, Struct
 
-from edge.http.lists import Page
+from edge.http.lists import ListPage
 from edge.http.parameters import (
     CurrencyCode,
     CursorText,
@@ -18,7 +18,7 @@ from edge.http.parameters import (
     QueryParameters,
     Utf8,
     WholeNumber,
-    described,
+    field_doc,
     one_of,
 )
 from shared.clock import Rfc3339
@@ -37,6 +37,14 @@ from shared.events.types import (
 from shared.events.webhooks import REPLAYED_MAX
 from shared.money import to_minor
 
+# The required and the optional fields of each condition.
+MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "below": (("amount", "currency"), ()),
+    "new-low": (("days", "currency"), ()),
+    "returned": ((), ("days",)),
+    "index-moved": (("percent", "currency"), ()),
+}
+
 
 class FeedQuery(QueryParameters):
     """One page of a feed."""
@@ -45,7 +53,7 @@ class FeedQuery(QueryParameters):
         0,
         CURSOR_MAX,
         load_default=None,
-        metadata=described(
+        metadata=field_doc(
             f"`cursor` of the last event that you have; default: start at the oldest of {KEPT_DAYS} days"
         ),
     )
@@ -59,23 +67,14 @@ class EventsQuery(FeedQuery):
         fields.Str(validate=validate.OneOf(list(TYPES))),
         load_default=None,
         validate=validate.Length(max=len(TYPES)),
-        metadata=described("Only events of this type; repeat to select several"),
+        metadata=field_doc("Only events of this type; repeat to select several"),
     )
 
 
-class EventList(Page):
+class EventList(ListPage):
     """One page of events, oldest first. `next_cursor` is the `after` of the next page, null if there is none yet."""
 
     data: list[Event]
-
-
-# The required and the optional fields of each condition.
-MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "below": (("amount", "currency"), ()),
-    "new-low": (("days", "currency"), ()),
-    "returned": ((), ("days",)),
-    "index-moved": (("percent", "currency"), ()),
-}
 
 
 class NewWatch(Parameters):
@@ -83,11 +82,11 @@ class NewWatch(Parameters):
 
     target = fields.Str(required=True, validate=validate.OneOf(TARGETS))
     code = Utf8(
-        1, 400, required=True, metadata=described("IID, slug of a brand, or code of a category", example="vitasoy")
+        1, 400, required=True, metadata=field_doc("IID, slug of a brand, or code of a category", example="vitasoy")
     )
     condition = one_of(
         CONDITIONS,
-        "; ".join(["Condition of the watch", *(f"`{one}`: {text}" for one, text in CONDITIONS.items())]),
+        "; ".join(["Condition of the watch", *(f"`{condition}`: {text}" for condition, text in CONDITIONS.items())]),
         required=True,
     )
     amount = fields.Str(
@@ -103,19 +102,19 @@ class NewWatch(Parameters):
         1,
         3_650,
         load_default=None,
-        metadata=described(
+        metadata=field_doc(
             f"For `new-low`: {', '.join(map(str, NEW_LOW_DAYS))}; for `returned`: the length of "
             f"the absence, {ABSENT_DAYS_DEFAULT} by default"
         ),
     )
-    percent = JsonNumber(0, 10_000, load_default=None, metadata=described("Percentage, for `index-moved`", example=5))
+    percent = JsonNumber(0, 10_000, load_default=None, metadata=field_doc("Percentage, for `index-moved`", example=5))
     kind = fields.Str(load_default="listing", validate=validate.OneOf(["listing", "sale"]))
-    label = Utf8(1, 200, load_default=None, metadata=described("Your own name for the watch"))
+    label = Utf8(1, 200, load_default=None, metadata=field_doc("Your own name for the watch"))
 
     @validates_schema
-    def fits(self, data: Mapping[str, Any], **options: Any) -> None:
+    def fits(self, data: Mapping[str, object], **options: object) -> None:
         """Each condition has its own members, and no others."""
-        needed, allowed = MEMBERS[data["condition"]]
+        needed, allowed = MEMBERS[str(data["condition"])]
         faults = {name: f"is required with `condition` {data['condition']}" for name in needed if data[name] is None}
         for name in ("amount", "currency", "days", "percent"):
             if data[name] is not None and name not in (*needed, *allowed):
@@ -125,7 +124,7 @@ class NewWatch(Parameters):
         if data["condition"] == "index-moved" and data["target"] == "article":
             faults["target"] = "must be a brand or a category: a single item has no index"
         if not faults and data["amount"] is not None:
-            faults |= _amount_faults(data["amount"], data["currency"])
+            faults |= _amount_faults(str(data["amount"]), str(data["currency"]))
         if faults:
             raise ValidationError(faults)
 
@@ -147,7 +146,7 @@ class WatchChange(Parameters):
 class WatchPath(PathParameters):
     """Path of one watch."""
 
-    id = fields.Str(required=True, metadata=described("Its id", format="uuid"))
+    id = fields.Str(required=True, metadata=field_doc("Its id", format="uuid"))
 
 
 class WatchesQuery(QueryParameters):
@@ -178,7 +177,7 @@ class Watch(Struct):
     paused_at: Rfc3339 | None
 
 
-class WatchList(Page):
+class WatchList(ListPage):
     """One page of watches, newest first."""
 
     data: list[Watch]
@@ -190,7 +189,7 @@ class NewWebhook(Parameters):
     url = fields.Str(
         required=True,
         validate=validate.Length(1, 2_000),
-        metadata=described(
+        metadata=field_doc(
             "An https address on the public internet", pattern="^https?://[!-~]+$", example="https://example.org/hook"
         ),
     )
@@ -199,7 +198,7 @@ class NewWebhook(Parameters):
         load_default=None,
         allow_none=True,
         validate=validate.Length(1, len(TYPES)),
-        metadata=described("Only events of these types; default: all"),
+        metadata=field_doc("Only events of these types; default: all"),
     )
 
 
@@ -207,10 +206,12 @@ class Cursor(JsonInteger):
     """A cursor in a JSON body: the text that events have, or the number in it."""
 
     def __init__(self, description: str) -> None:
-        metadata = {"type": ["integer", "string"], "pattern": "^[0-9]{1,15}$", **described(description)}
+        metadata = {"type": ["integer", "string"], "pattern": "^[0-9]{1,15}$", **field_doc(description)}
         super().__init__(0, 10**15, load_default=None, allow_none=True, metadata=metadata)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
+    def _deserialize(
+        self, value: object, attr: str | None, data: Mapping[str, object] | None, **options: object
+    ) -> int:
         if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 15:
             value = int(value)
         return super()._deserialize(value, attr, data, **options)
@@ -219,12 +220,12 @@ class Cursor(JsonInteger):
 class Replay(Parameters):
     """The events to send again: one by its ID, or all after a cursor."""
 
-    event = fields.UUID(load_default=None, allow_none=True, metadata=described("ID of one event"))
+    event = fields.UUID(load_default=None, allow_none=True, metadata=field_doc("ID of one event"))
     after = Cursor("Later than this cursor")
     to = Cursor("Up to and including this cursor; default: all")
 
     @validates_schema
-    def one_way(self, data: Mapping[str, Any], **options: Any) -> None:
+    def one_way(self, data: Mapping[str, object], **options: object) -> None:
         """Either an event or a range."""
         if (data["event"] is None) == (data["after"] is None):
             raise ValidationError("set either `event` or `after`", "event")
@@ -233,13 +234,13 @@ class Replay(Parameters):
 class WebhookPath(PathParameters):
     """Path of one webhook."""
 
-    id = fields.Str(required=True, metadata=described("Its id", format="uuid"))
+    id = fields.Str(required=True, metadata=field_doc("Its id", format="uuid"))
 
 
 class AttemptsQuery(QueryParameters):
     """How many attempts."""
 
-    limit = WholeNumber(1, 200, load_default=50, metadata=described("Maximum number of entries, newest first"))
+    limit = WholeNumber(1, 200, load_default=50, metadata=field_doc("Maximum number of entries, newest first"))
 
 
 class Webhook(Struct):
@@ -259,7 +260,7 @@ class Webhook(Struct):
     created_at: Rfc3339
 
 
-class WebhookList(Page):
+class WebhookList(ListPage):
     """All webhooks of the organization."""
 
     data: list[Webhook]
@@ -287,7 +288,7 @@ class DeliveryAttempt(Struct):
     milliseconds: int
 
 
-class AttemptList(Page):
+class AttemptList(ListPage):
     """Attempts of one webhook, newest first."""
 
     data: list[DeliveryAttempt]

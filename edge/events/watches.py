@@ -1,8 +1,9 @@
 """/watches: an organization's watches, and the acts on them, each of them in its audit log."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import asyncpg
 import msgspec
@@ -12,13 +13,15 @@ from edge.auth.actor import Actor, acting_of
 from edge.events import schemas
 from edge.events.feed import EventFeed
 from edge.events.schemas import EventList, Watch
+from edge.http.faults import unknown
 from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import Paginator
-from edge.http.parameters import BODY, PATH, QUERY
-from edge.http.problems import Problem, invalid_parameters, unknown
+from edge.http.problems import Problem, invalid_parameters
 from edge.http.routing import operation
+from edge.http.validation import BODY, PATH, QUERY
 from edge.storage.database import Database, Transaction
 from edge.storage.idempotency import PARAMETER, IdempotentActs
+from shared.analytics.observations import ObservationKind
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
 from shared.events.types import ABSENT_DAYS_DEFAULT, WATCHES_MAX
@@ -26,6 +29,21 @@ from shared.index.iid import require_uuid
 from shared.money import to_minor, to_text
 
 SQL = load_queries(__file__, "watches.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedWatch:
+    """The members of a request for a watch, as `NewWatch` has checked them."""
+
+    target: str
+    code: str
+    condition: str
+    kind: str
+    amount: str | None
+    currency: str | None
+    days: int | None
+    percent: float | None
+    label: str | None
 
 
 class WatchService:
@@ -38,34 +56,35 @@ class WatchService:
         """Return the service whose acts are part of a transaction, where it is given one."""
         return type(self)(database)
 
-    async def add(self, acting: Actor, wanted: dict[str, Any]) -> Watch:
+    async def add(self, acting: Actor, wanted: WantedWatch) -> Watch:
         """Make a watch and return it. Raises `invalid-parameter` where the name that it gives does not exist."""
-        code = wanted["code"].upper() if wanted["target"] == "article" else wanted["code"]
-        days = wanted["days"]
-        if wanted["condition"] == "returned" and days is None:
-            days = ABSENT_DAYS_DEFAULT
-        amount = to_minor(wanted["amount"], wanted["currency"]) if wanted["amount"] is not None else None
+        code = wanted.code.upper() if wanted.target == "article" else wanted.code
+        days = ABSENT_DAYS_DEFAULT if wanted.condition == "returned" and wanted.days is None else wanted.days
+        amount = None
+        if wanted.amount is not None and wanted.currency is not None:
+            amount = to_minor(wanted.amount, wanted.currency)
+        kind = ObservationKind[wanted.kind.upper()]
         async with self._database.transaction(acting.scope) as transaction:
-            [target] = await transaction.fetch(SQL.target_exists, wanted["target"], code)
+            [target] = await transaction.fetch(SQL.target_exists, wanted.target, code)
             if not target["found"]:
-                noun = "item" if wanted["target"] == "article" else wanted["target"]
-                raise invalid_parameters([unknown("code", noun, wanted["code"])])
+                noun = "item" if wanted.target == "article" else wanted.target
+                raise invalid_parameters([unknown("code", noun, wanted.code)])
             await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= WATCHES_MAX:
                 raise Problem("state-conflict", f"An organization can have {WATCHES_MAX} watches at most; delete some.")
-            values = (wanted["label"], wanted["target"], code, wanted["condition"], wanted["kind"][0])
-            measures = (wanted["currency"], amount, days, wanted["percent"])
+            values = (wanted.label, wanted.target, code, wanted.condition, kind)
+            measures = (wanted.currency, amount, days, wanted.percent)
             [added] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
             [row] = await transaction.fetch(SQL.page, acting.organization, None, 1, added["id"])
-        return rendered(row)
+        return render_watch(row)
 
-    async def one(self, acting: Actor, watch: str) -> Watch:
+    async def find(self, acting: Actor, watch: str) -> Watch:
         """Return a watch. Raises `watch-not-found`."""
         rows = await self._database.fetch(SQL.page, acting.organization, None, 1, _uuid(watch), scope=acting.scope)
         if not rows:
             raise _not_found()
-        return rendered(rows[0])
+        return render_watch(rows[0])
 
     async def page(self, acting: Actor, limit: int, after: str | None) -> tuple[list[asyncpg.Record], int]:
         """Return watches after an id, one more than the limit where there are more, and how many there are in all."""
@@ -86,7 +105,7 @@ class WatchService:
             raise _not_found()
 
 
-def rendered(row: asyncpg.Record) -> Watch:
+def render_watch(row: asyncpg.Record) -> Watch:
     """Return a watch as answers show it."""
     amount, currency = row["amount_minor"], row["currency"]
     return Watch(
@@ -95,7 +114,7 @@ def rendered(row: asyncpg.Record) -> Watch:
         target=row["target"],
         code=row["code"],
         condition=row["condition"],
-        kind="listing" if row["kind"] == "l" else "sale",
+        kind=ObservationKind(row["kind"]).text,
         amount=None if amount is None else to_text(amount, currency),
         currency=currency,
         days=row["days"],
@@ -133,8 +152,8 @@ class Watches:
         Each data load checks the watches of the items that it changes; the event states the item. A watch of a brand or
         category covers each of its items, or with `index-moved` its price index.
         """
-        acting, wanted = acting_of(request), request[BODY]
-        return created(request, await self._once(request, 201, lambda watches: watches.add(acting, wanted)))
+        acting, wanted = acting_of(request), WantedWatch(**request[BODY])
+        return with_location(request, await self._once(request, 201, lambda watches: watches.add(acting, wanted)))
 
     @_operation("listWatches", schemas.WatchesQuery, answers={200: (schemas.WatchList, "One page of watches")})
     async def list(self, request: web.Request) -> web.StreamResponse:
@@ -142,7 +161,7 @@ class Watches:
         limit = request[QUERY]["limit"]
         find = partial(self._watches.page, acting_of(request), limit)
         response = await self._lists.answer(
-            "watches", {"limit": limit}, request[QUERY]["cursor"], find, rendered, lambda row: row["id"]
+            "watches", {"limit": limit}, request[QUERY]["cursor"], find, render_watch, lambda row: row["id"]
         )
         response.headers.update(NO_STORE)
         return response
@@ -150,7 +169,7 @@ class Watches:
     @_operation("getWatch", schemas.WatchPath, answers={200: (schemas.Watch, "The watch")})
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Read a watch."""
-        return unstored_json(await self._watches.one(acting_of(request), request[PATH]["id"]))
+        return unstored_json(await self._watches.find(acting_of(request), request[PATH]["id"]))
 
     @_operation(
         "pauseWatch", schemas.WatchPath, schemas.WatchChange, answers={200: (schemas.Watch, "The watch as it is now")}
@@ -159,7 +178,7 @@ class Watches:
         """Pause a watch, or resume it."""
         acting, watch = acting_of(request), request[PATH]["id"]
         await self._watches.pause(acting, watch, paused=request[BODY]["paused"])
-        return unstored_json(await self._watches.one(acting, watch))
+        return unstored_json(await self._watches.find(acting, watch))
 
     @_act("deleteWatch", schemas.WatchPath, answers={204: "Deleted; its events stay in the feed until they expire"})
     async def delete(self, request: web.Request) -> web.StreamResponse:
@@ -182,7 +201,7 @@ class Watches:
         return await self._acts.respond(request, acting.scope, self._watches, act, status, acting.organization)
 
 
-def created(request: web.Request, response: web.Response) -> web.Response:
+def with_location(request: web.Request, response: web.Response) -> web.Response:
     """Return the answer with what an act made; its address is below the request's."""
     assert isinstance(response.body, bytes)
     response.headers["Location"] = f"{request.path}/{msgspec.json.decode(response.body)['id']}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Self
 from uuid import UUID
 
 import asyncpg
@@ -11,18 +11,20 @@ from aiohttp import web
 from edge.auth.actor import Actor, acting_of
 from edge.events import schemas
 from edge.events.schemas import DeliveryAttempt, Webhook
-from edge.events.watches import created
+from edge.events.watches import with_location
 from edge.http.context import uuid7
+from edge.http.faults import Fault
 from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import envelope
-from edge.http.parameters import BODY, PATH, QUERY
-from edge.http.problems import Fault, Problem, invalid_parameters
+from edge.http.problems import Problem, invalid_parameters
 from edge.http.routing import operation
+from edge.http.validation import BODY, PATH, QUERY
 from edge.storage.database import Database, Transaction
 from edge.storage.idempotency import PARAMETER, IdempotentActs
 from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
-from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, sealed_secret, url_fault
+from shared.events.webhook_addresses import url_fault
+from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, seal_secret
 from shared.index.iid import require_uuid
 from shared.settings.settings import Settings
 
@@ -57,67 +59,67 @@ class WebhookService:
                 raise Problem(
                     "state-conflict", f"An organization can have {ENDPOINTS_MAX} webhooks at most; delete one."
                 )
-            values = (endpoint, url, types, self._sealed(endpoint, secret), acting.name)
+            values = (endpoint, url, types, self._seal(endpoint, secret), acting.name)
             await transaction.fetch(SQL.add, acting.organization, *values)
             [row] = await transaction.fetch(SQL.listed, acting.organization, endpoint)
-        return rendered(row, secret)
+        return render_webhook(row, secret)
 
-    async def listed(self, acting: Actor) -> list[Webhook]:
+    async def find_all(self, acting: Actor) -> list[Webhook]:
         rows = await self._database.fetch(SQL.listed, acting.organization, None, scope=acting.scope)
-        return [rendered(row) for row in rows]
+        return [render_webhook(row) for row in rows]
 
-    async def one(self, acting: Actor, endpoint: str, secret: str | None = None) -> Webhook:
+    async def find(self, acting: Actor, endpoint: str, secret: str | None = None) -> Webhook:
         """Return a webhook. Raises `webhook-not-found`."""
         rows = await self._database.fetch(SQL.listed, acting.organization, _uuid(endpoint), scope=acting.scope)
         if not rows:
             raise _not_found()
-        return rendered(rows[0], secret)
+        return render_webhook(rows[0], secret)
 
     async def rotate(self, acting: Actor, endpoint: str) -> Webhook:
         """Give a webhook another secret and return it, once; the one before signs as well for a day."""
         secret, endpoint = new_secret(), _uuid(endpoint)
-        sealed = self._sealed(endpoint, secret)
+        sealed = self._seal(endpoint, secret)
         await self._act(acting, SQL.rotate, endpoint, sealed, ROTATION_SECONDS)
-        return await self.one(acting, endpoint, secret)
+        return await self.find(acting, endpoint, secret)
 
     async def enable(self, acting: Actor, endpoint: str) -> Webhook:
         """Send to a disabled webhook again, and to one that waits for its next attempt at once."""
         await self._act(acting, SQL.enable, _uuid(endpoint))
-        return await self.one(acting, endpoint)
+        return await self.find(acting, endpoint)
 
     async def disable(self, acting: Actor, endpoint: str) -> Webhook:
         """Send nothing to a webhook until it is enabled; events wait for it as long as the log keeps them."""
         await self._act(acting, SQL.disable, _uuid(endpoint), _DISABLED)
-        return await self.one(acting, endpoint)
+        return await self.find(acting, endpoint)
 
     async def delete(self, acting: Actor, endpoint: str) -> None:
         await self._act(acting, SQL.delete, _uuid(endpoint))
 
     async def attempts(self, acting: Actor, endpoint: str, limit: int) -> list[DeliveryAttempt]:
         """Return the newest attempts. Raises `webhook-not-found`."""
-        await self.one(acting, endpoint)
+        await self.find(acting, endpoint)
         rows = await self._database.fetch(SQL.attempts, _uuid(endpoint), limit, scope=acting.scope)
         return [DeliveryAttempt(**{**row, "at": rfc3339(row["at"])}) for row in rows]
 
     async def replay(self, acting: Actor, endpoint: str, event: UUID | None, after: int | None, to: int | None) -> int:
         """Have events sent again in their order, before later ones; return how many. Raises `webhook-not-found`."""
-        await self.one(acting, endpoint)
+        await self.find(acting, endpoint)
         chosen = (after or 0, _NEWEST if to is None else to, event, REPLAYED_MAX)
         values = (acting.organization, _uuid(endpoint), *chosen, acting.name)
         [row] = await self._database.fetch(SQL.replay, *values, scope=acting.scope)
         return int(row["events"])
 
-    def _sealed(self, endpoint: str, secret: str) -> bytes:
-        return sealed_secret(self._secret, endpoint, secret)
+    def _seal(self, endpoint: str, secret: str) -> bytes:
+        return seal_secret(self._secret, endpoint, secret)
 
-    async def _act(self, acting: Actor, query: str, endpoint: str, *values: Any) -> None:
+    async def _act(self, acting: Actor, query: str, endpoint: str, *values: object) -> None:
         if not await self._database.fetch(
             query, acting.organization, endpoint, *values, acting.name, scope=acting.scope
         ):
             raise _not_found()
 
 
-def rendered(row: asyncpg.Record, secret: str | None = None) -> Webhook:
+def render_webhook(row: asyncpg.Record, secret: str | None = None) -> Webhook:
     """Return a webhook as answers show it."""
     disabled, waiting = row["disabled_at"] is not None, row["due_at"] > utc_now()
     return Webhook(
@@ -170,17 +172,17 @@ class Webhooks:
         """
         acting, body = acting_of(request), request[BODY]
         made = await self._once(request, 201, lambda acts: acts.add(acting, body["url"], body["types"]))
-        return created(request, made)
+        return with_location(request, made)
 
     @_operation("listWebhooks", answers={200: (schemas.WebhookList, "All webhooks")})
     async def list(self, request: web.Request) -> web.StreamResponse:
         """List your organization's webhooks."""
-        return self._listed(await self._webhooks.listed(acting_of(request)))
+        return self._list_response(await self._webhooks.find_all(acting_of(request)))
 
     @_operation("getWebhook", schemas.WebhookPath, answers={200: (schemas.Webhook, "The webhook, without its secret")})
     async def show(self, request: web.Request) -> web.StreamResponse:
         """State of a webhook."""
-        return unstored_json(await self._webhooks.one(acting_of(request), request[PATH]["id"]))
+        return unstored_json(await self._webhooks.find(acting_of(request), request[PATH]["id"]))
 
     @_act("deleteWebhook", schemas.WebhookPath, answers={204: "Deleted; no more events are sent to it"})
     async def delete(self, request: web.Request) -> web.StreamResponse:
@@ -243,7 +245,7 @@ class Webhooks:
     async def attempts(self, request: web.Request) -> web.StreamResponse:
         """List delivery attempts of a webhook."""
         limit = request[QUERY]["limit"]
-        return self._listed(await self._webhooks.attempts(acting_of(request), request[PATH]["id"], limit))
+        return self._list_response(await self._webhooks.attempts(acting_of(request), request[PATH]["id"], limit))
 
     async def _once(
         self, request: web.Request, status: int, act: Callable[[WebhookService], Awaitable[object]]
@@ -251,7 +253,7 @@ class Webhooks:
         acting = acting_of(request)
         return await self._acts.respond(request, acting.scope, self._webhooks, act, status, acting.organization)
 
-    def _listed(self, rows: object) -> web.Response:
+    def _list_response(self, rows: object) -> web.Response:
         assert isinstance(rows, list)
         response = envelope(
             rows, total=len(rows), exact=True, next_cursor=None, query={}, data_version=self._data_version()

@@ -4,7 +4,7 @@ SELECT pg_advisory_xact_lock(hashtextextended($1, 7166007));
 
 -- name: count
 -- Against the limit of an organization.
-SELECT count(*) AS total FROM webhook_endpoints WHERE organization_id = $1::uuid;
+SELECT count(*) AS total FROM webhook_endpoints WHERE organization_id = $1::uuid AND person_id IS NULL;
 
 -- name: add
 -- It begins with the next event; earlier events can be replayed.
@@ -24,11 +24,12 @@ SELECT w.id::text, w.url, w.types, w.created_at, w.failures, w.due_at, w.disable
        (SELECT count(*) FROM (SELECT FROM event_log l
             WHERE (l.organization_id = w.organization_id OR l.organization_id IS NULL) AND l.number > w.position
               AND (w.types IS NULL OR l.type = ANY (w.types)) LIMIT 1000) p) AS pending
-FROM webhook_endpoints w WHERE w.organization_id = $1::uuid AND ($2::uuid IS NULL OR w.id = $2::uuid) ORDER BY w.id;
+FROM webhook_endpoints w
+WHERE w.organization_id = $1::uuid AND w.person_id IS NULL AND ($2::uuid IS NULL OR w.id = $2::uuid) ORDER BY w.id;
 
 -- name: delete
 -- Its attempts go with it.
-WITH gone AS (DELETE FROM webhook_endpoints WHERE organization_id = $1::uuid AND id = $2::uuid RETURNING organization_id, id)
+WITH gone AS (DELETE FROM webhook_endpoints WHERE organization_id = $1::uuid AND id = $2::uuid AND person_id IS NULL RETURNING organization_id, id)
 SELECT audit_notices(g.organization_id, $3, 'webhook.deleted', g.id::text) AS audited FROM gone g;
 
 -- name: rotate
@@ -36,14 +37,14 @@ SELECT audit_notices(g.organization_id, $3, 'webhook.deleted', g.id::text) AS au
 WITH changed AS (
     UPDATE webhook_endpoints SET sealed_secret_before = sealed_secret, sealed_secret = $3,
         secret_before_ends = statement_timestamp() + make_interval(secs => $4)
-    WHERE organization_id = $1::uuid AND id = $2::uuid RETURNING organization_id, id)
+    WHERE organization_id = $1::uuid AND id = $2::uuid AND person_id IS NULL RETURNING organization_id, id)
 SELECT audit_notices(c.organization_id, $5, 'webhook.secret-rotated', c.id::text) AS audited FROM changed c;
 
 -- name: enable
 -- From where it was disabled; events that the log no longer keeps are skipped.
 WITH changed AS (
     UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL, failures = 0, due_at = statement_timestamp()
-    WHERE organization_id = $1::uuid AND id = $2::uuid RETURNING organization_id, id)
+    WHERE organization_id = $1::uuid AND id = $2::uuid AND person_id IS NULL RETURNING organization_id, id)
 SELECT audit_notices(c.organization_id, $3, 'webhook.enabled', c.id::text) AS audited FROM changed c;
 
 -- name: disable
@@ -51,7 +52,7 @@ SELECT audit_notices(c.organization_id, $3, 'webhook.enabled', c.id::text) AS au
 WITH changed AS (
     UPDATE webhook_endpoints SET disabled_at = coalesce(disabled_at, statement_timestamp()),
         disabled_reason = CASE WHEN disabled_at IS NULL THEN $3 ELSE disabled_reason END
-    WHERE organization_id = $1::uuid AND id = $2::uuid RETURNING organization_id, id)
+    WHERE organization_id = $1::uuid AND id = $2::uuid AND person_id IS NULL RETURNING organization_id, id)
 SELECT audit_notices(c.organization_id, $4, 'webhook.disabled', c.id::text) AS audited FROM changed c;
 
 -- name: attempts
@@ -63,7 +64,7 @@ FROM webhook_attempts a WHERE a.endpoint_id = $1::uuid ORDER BY a.id DESC LIMIT 
 -- By id, or those after $3 up to $4; at most $6. Of the endpoint's organization, and of its types.
 WITH chosen AS (
     SELECT l.number FROM event_log l, webhook_endpoints w
-    WHERE w.id = $2::uuid AND w.organization_id = $1::uuid AND (l.organization_id = $1::uuid OR l.organization_id IS NULL)
+    WHERE w.id = $2::uuid AND w.organization_id = $1::uuid AND w.person_id IS NULL AND (l.organization_id = $1::uuid OR l.organization_id IS NULL)
       AND (l.id = $5::uuid OR ($5::uuid IS NULL AND l.number > $3 AND l.number <= $4))
       AND (w.types IS NULL OR l.type = ANY (w.types)) ORDER BY l.number LIMIT $6),
 added AS (

@@ -1,7 +1,7 @@
 """Answers that were given before, each with its bytes, until the data changes. The fast path sends them again.
 
 A handler offers an answer that depends on the question and on the loaded data alone (`offer`); the middleware
-edge/http/representation.py keeps it when the request is over. An answer is found only by the same target, the
+edge/http/answer_keeping.py keeps it when the request is over. An answer is found only by the same target, the
 same selection of its representation, and, where it belongs to one organization, by a key of that organization. Whether
 the caller may have it, and what it costs, is decided for each request anew: an answer carries its rule and its units.
 """
@@ -37,7 +37,7 @@ PUBLIC = ""
 _DOCUMENTS_MAX = 64
 
 
-class Key(NamedTuple):
+class AnswerKey(NamedTuple):
     """The key of an answer: the target as sent, what `Accept` selects, whose it is, and whether gzip is read."""
 
     target: bytes
@@ -46,7 +46,7 @@ class Key(NamedTuple):
     gzip: bool = False
 
 
-class Answer(msgspec.Struct, frozen=True):
+class StoredAnswer(msgspec.Struct, frozen=True):
     """A complete answer but for what each request has of its own: limits, request id and date.
 
     `fields` are the header lines of a 200, `unchanged` those of a 304; without an `etag` there is no 304. `until` is
@@ -62,7 +62,7 @@ class Answer(msgspec.Struct, frozen=True):
     until: float = UNTIL_THE_DATA_CHANGES
 
 
-class Offer(NamedTuple):
+class AnswerOffer(NamedTuple):
     """An answer that the cache may keep: the whole 200, also where the caller gets a 304 or a part of it."""
 
     response: web.Response
@@ -77,8 +77,8 @@ class AnswerCache:
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
-        self._answers: dict[Key, Answer] = {}
-        self._documents: dict[Key, None] = {}
+        self._answers: dict[AnswerKey, StoredAnswer] = {}
+        self._documents: dict[AnswerKey, None] = {}
         self._bytes = 0
         self.generation = 0
         """Grows whenever everything is dropped."""
@@ -86,18 +86,18 @@ class AnswerCache:
     def __len__(self) -> int:
         return len(self._answers)
 
-    def find(self, key: Key) -> Answer | None:
+    def find(self, key: AnswerKey) -> StoredAnswer | None:
         """Return the answer to a question, that of the caller's organization first where there is one."""
         answer = self._answers.get(key)
         if answer is None and key.organization_id:  # a document needs no credential
-            key = Key(key.target, key.representation, None, key.gzip)
+            key = AnswerKey(key.target, key.representation, None, key.gzip)
             answer = self._answers.get(key)
         if answer is not None and answer.until <= time.time():
             self._drop(key)
             return None
         return answer
 
-    def keep(self, key: Key, answer: Answer, generation: int) -> None:
+    def keep(self, key: AnswerKey, answer: StoredAnswer, generation: int) -> None:
         """Keep an answer that was begun in a generation, in the place of an older one to the same question.
 
         One that is too large is not kept, nor one that was begun before everything was dropped.
@@ -123,12 +123,12 @@ class AnswerCache:
         self._bytes = 0
         self.generation += 1
 
-    def _drop(self, key: Key) -> None:
+    def _drop(self, key: AnswerKey) -> None:
         self._bytes -= _size(key, self._answers.pop(key))
         self._documents.pop(key, None)
 
 
-def _size(key: Key, answer: Answer) -> int:
+def _size(key: AnswerKey, answer: StoredAnswer) -> int:
     return len(key.target) + len(answer.fields) + len(answer.unchanged) + len(answer.body) + _ENTRY_OVERHEAD_BYTES
 
 
@@ -143,7 +143,7 @@ def representation_of(accept: str | None) -> str:
     return f"{preferred or ''}{JSON_SELECTED}" if takes_json else preferred or ""
 
 
-def answer_of(rule: Rule, offer: Offer, began: float) -> Answer:
+def answer_of(rule: Rule, offer: AnswerOffer, began: float) -> StoredAnswer:
     """Return the answer of an offered response, whose common headers are not added yet.
 
     `began` is when the question came, in seconds since 1970.
@@ -153,7 +153,7 @@ def answer_of(rule: Rule, offer: Offer, began: float) -> Answer:
     headers = offer.response.headers
     lines = [(name, f"{name}: {value}\r\n") for name, value in headers.items()]
     body = offer.response.body
-    return Answer(
+    return StoredAnswer(
         rule,
         offer.units,
         "".join(line for _, line in lines).encode(),

@@ -9,10 +9,15 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 
 from aiohttp import web
 
-from edge.http.answer_cache import Offer
+from edge.http.answer_cache import AnswerOffer
 from edge.storage.database import ACCOUNT
 from shared.organizations.accounts import Person, Principal, account_of, counted_network
-from shared.telemetry.spans import SpanContext
+from shared.telemetry.trace_context import SpanContext
+
+_CHARGE_ID_MAX = 64
+# A key in the wrong place would be written to logs.
+_REQUEST_ID = re.compile(r"(?!.*(?i:iix[kp]_))[A-Za-z0-9_-]{8,64}", re.ASCII)
+_NOWHERE = SpanContext("", "", "", sampled=False)
 
 
 def uuid7() -> UUID:
@@ -21,13 +26,6 @@ def uuid7() -> UUID:
     value = milliseconds << 80 | int.from_bytes(os.urandom(10))
     value = value & ~(0xF << 76) | 0x7 << 76
     return UUID(int=value & ~(0x3 << 62) | 0x2 << 62)
-
-
-_CHARGE_ID_MAX = 64
-_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
-
-
-_NOWHERE = SpanContext("", "", "", sampled=False)
 
 
 @dataclass(slots=True)
@@ -46,7 +44,7 @@ class Context:
     limit_fields: bytes = b""
     problem_slug: str | None = None
     span: SpanContext = _NOWHERE
-    offer: Offer | None = None
+    offer: AnswerOffer | None = None
 
     def act_as(self, principal: Principal) -> None:
         """Make a principal the caller: its account is charged and limited, and its statements share connections."""
@@ -94,7 +92,7 @@ def organization_of(request: web.Request) -> str:
 
 
 def request_id_from(given: str | None) -> str:
-    """Return the caller's request id if it is well-formed, otherwise a new one (UUIDv7, hexadecimal)."""
+    """Return the caller's request id if it is well-formed and has no key in it, else a new one: a UUIDv7 in hex."""
     return given if given and _REQUEST_ID.fullmatch(given) else uuid7().hex
 
 

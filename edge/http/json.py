@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 from aiohttp import web
 
 from shared.errors import InvalidJson
+from shared.json_types import JsonValue
 
 # RFC 8259 leaves open what a repeated member means, and decoders differ: the member that one part of a system checks
 # may not be the one that another part uses. Here such a text is refused, as is one that is nested too deeply.
@@ -16,11 +16,15 @@ from shared.errors import InvalidJson
 JSON_DEPTH_MAX = 32
 _MEMBER_NAME_CHARACTERS_MAX = 40
 
+NO_STORE = {"Cache-Control": "no-store"}
+CACHE_CONTROL = "private, max-age=60"
+"""Of what depends on the loaded data alone: a copy of it is a minute behind at most."""
 
-def decode_json(text: bytes | str) -> Any:
+
+def decode_json(text: bytes | str) -> JsonValue:
     """Decode one JSON text. Raises InvalidJson where it is malformed, nested over 32 levels, or repeats a member."""
     try:
-        value = msgspec.json.decode(text)
+        value: JsonValue = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise InvalidJson("The body is not well-formed JSON (RFC 8259).") from None
     _check_depth(value)
@@ -29,7 +33,7 @@ def decode_json(text: bytes | str) -> Any:
     return value
 
 
-def _check_depth(value: Any) -> None:
+def _check_depth(value: JsonValue) -> None:
     level = [value]
     for _ in range(JSON_DEPTH_MAX + 1):
         level = [child for node in level for child in _children(node)]
@@ -38,23 +42,18 @@ def _check_depth(value: Any) -> None:
     raise InvalidJson(f"The body is nested over {JSON_DEPTH_MAX} levels deep.")
 
 
-def _children(node: Any) -> list[Any]:
+def _children(node: JsonValue) -> list[JsonValue]:
     if isinstance(node, dict):
         return list(node.values())
     return node if isinstance(node, list) else []
 
 
-def _check_members(pairs: list[tuple[str, Any]]) -> None:
+def _check_members(pairs: list[tuple[str, object]]) -> None:
     seen: set[str] = set()
     for name, _ in pairs:
         if name in seen:
             raise InvalidJson(f"An object of the body has the member `{name[:_MEMBER_NAME_CHARACTERS_MAX]}` twice.")
         seen.add(name)
-
-
-NO_STORE = {"Cache-Control": "no-store"}
-CACHE_CONTROL = "private, max-age=60"
-"""Of what depends on the loaded data alone: a copy of it is a minute behind at most."""
 
 
 def unstored_json(document: object, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:

@@ -1,20 +1,17 @@
-"""Lists: one envelope for all (contract, section 3), pages by key, and the cursors between them."""
+"""Lists: one envelope for all (contract, section 3), and pages by key."""
 
-import base64
-import binascii
-import hmac
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
 from aiohttp import web
 from marshmallow import Schema, fields, validate
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
+from edge.http.cursors import CursorSigner
 from edge.http.json import CACHE_CONTROL
 from edge.http.parameters import with_members
 from shared.errors import InvalidCursor
-from shared.printable import base64url
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -26,13 +23,13 @@ class PageTotal(Struct):
     relation: Literal["eq", "gte"]
 
 
-class SearchTotal(PageTotal):
+class HitTotal(PageTotal):
     """Number of hits, in total and with all words."""
 
     all_words: int
 
 
-class Page(Struct):
+class ListPage(Struct):
     """Base of every list's answer; a list names the type of its `data`."""
 
     data: Sequence[Any]
@@ -41,6 +38,13 @@ class Page(Struct):
     next_cursor: str | None
     query: Mapping[str, Any]
     data_version: int
+
+
+class SearchPage(ListPage):
+    """The answer of a search: it may count its hits by what they have in common, and remark on the question."""
+
+    facets: Mapping[Any, Any] | UnsetType = UNSET
+    meta: Mapping[str, Any] | UnsetType = UNSET
 
 
 class PageTotalSchema(Schema):
@@ -73,55 +77,27 @@ def list_of(entry: type[Schema], name: str, sentence: str) -> type[Schema]:
 
 
 def envelope(
-    entries: Sequence[Any],
+    entries: Sequence[object],
     *,
     total: int,
     exact: bool,
     next_cursor: str | None,
-    query: Mapping[str, Any],
+    query: Mapping[str, object],
     data_version: int,
     all_words: int | None = None,
+    facets: Mapping[Any, object] | None = None,
+    meta: Mapping[str, object] | None = None,
 ) -> web.Response:
-    """Make the answer of a list; a search also says how many of its hits have all words."""
+    """Make the answer of a list; a search also says how many of its hits have all words, and counts and remarks."""
     relation: Literal["eq", "gte"] = "eq" if exact else "gte"
-    counted = PageTotal(total, relation) if all_words is None else SearchTotal(total, relation, all_words)
-    body = _ENCODER.encode(Page(entries, len(entries), counted, next_cursor, query, data_version))
+    if all_words is None:
+        page = ListPage(entries, len(entries), PageTotal(total, relation), next_cursor, query, data_version)
+    else:
+        more = (facets or UNSET, meta or UNSET)
+        counted = HitTotal(total, relation, all_words)
+        page = SearchPage(entries, len(entries), counted, next_cursor, query, data_version, *more)
+    body = _ENCODER.encode(page)
     return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
-
-
-_TAG_BYTES = 12
-
-
-class CursorSigner:
-    """Seals cursors, which never expire, under the first of the secrets; opens those of every one."""
-
-    def __init__(self, *secrets: str) -> None:
-        self._keyed = [hmac.new(secret.encode(), digestmod="sha256") for secret in secrets]
-
-    def seal(self, kind: str, query: Mapping[str, Any], position: list[Any]) -> str:
-        """Return the cursor of the page after `position` in this query."""
-        packed = msgspec.msgpack.encode(position)
-        return base64url(self._tag(self._keyed[0], kind, query, packed) + packed)
-
-    def open(self, kind: str, query: Mapping[str, Any], cursor: str) -> list[Any]:
-        """Return the position. Raises InvalidCursor when it was changed, or sealed for another kind or query."""
-        try:
-            raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-            tag, packed = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
-            tags = [self._tag(keyed, kind, query, packed) for keyed in self._keyed]
-            if not any(hmac.compare_digest(tag, expected) for expected in tags):
-                raise InvalidCursor
-            position: list[Any] = msgspec.msgpack.decode(packed, type=list)
-        except (binascii.Error, ValueError, msgspec.DecodeError):
-            raise InvalidCursor from None
-        return position
-
-    def _tag(self, keyed: hmac.HMAC, kind: str, query: Mapping[str, Any], packed: bytes) -> bytes:
-        bound = msgspec.json.encode([kind, sorted(query.items())])
-        # A copy lets no other thread run for so few bytes, as hmac.digest does: a search would keep the lock for long.
-        tagged = keyed.copy()
-        tagged.update(len(bound).to_bytes(4) + bound + packed)
-        return tagged.digest()[:_TAG_BYTES]
 
 
 Row = TypeVar("Row")
@@ -137,26 +113,28 @@ class Paginator:
     async def answer(
         self,
         kind: str,
-        query: Mapping[str, Any],
+        query: Mapping[str, object],
         cursor: str | None,
         find: Callable[..., Awaitable[tuple[Sequence[Row], int]]],
-        entry: Callable[[Row], Any],
-        *key: Callable[[Row], Any],
-        bound: Mapping[str, Any] | None = None,
+        entry: Callable[[Row], object],
+        *key: Callable[[Row], object],
+        bound: Mapping[str, object] | None = None,
     ) -> web.Response:
         """Answer with the page after the cursor, which is bound to `bound`, else to the query. Raises InvalidCursor.
 
         `find` gets the values of `key` of the last row before the page, all None for the first page, and returns rows,
         one more than `query["limit"]` where there are more, and how many there are in all.
         """
-        after: list[Any] = [None] * len(key)
+        after: Sequence[object] = [None] * len(key)
         bound = query if bound is None else bound
         if cursor is not None:
             after = self._cursors.open(kind, bound, cursor)
             if len(after) != len(key):
                 raise InvalidCursor
         rows, total = await find(*after)
-        page = rows[: query["limit"]]
+        limit = query["limit"]
+        assert isinstance(limit, int)
+        page = rows[:limit]
         more = len(rows) > len(page)
         return envelope(
             [entry(row) for row in page],

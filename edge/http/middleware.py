@@ -6,8 +6,9 @@ from urllib.parse import unquote
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
+from edge.http.catalogue import CATALOGUE
 from edge.http.prefer import best_format
-from edge.http.problems import CATALOGUE, Problem
+from edge.http.problems import Problem
 from edge.http.routing import CONTINUE, RULE, rule_of
 
 # nginx.conf sends it with a chunked request only: bytes of the whole request, then bytes of its headers.
@@ -17,6 +18,10 @@ _LENGTHS = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _WIRE_BYTES_PER_BYTE_MAX = 6
 # The last chunk, a few trailers, and short extensions such as signatures of large chunks.
 _FRAMING_BYTES_FREE = 4096
+
+
+_ALLOWED_FIELDS = "Authorization, If-None-Match, X-Request-Id, X-Service-Public-Token"
+_MAX_AGE_SECONDS = "86400"
 
 
 @web.middleware
@@ -45,10 +50,6 @@ async def chunked_framing(request: web.Request, handler: Handler) -> web.StreamR
 def framing_is_excessive(wire_bytes: int, body_bytes: int) -> bool:
     """Return whether a chunked body of `body_bytes` took more bytes on the wire than any ordinary client sends."""
     return wire_bytes > _WIRE_BYTES_PER_BYTE_MAX * body_bytes + _FRAMING_BYTES_FREE
-
-
-_ALLOWED_FIELDS = "Authorization, If-None-Match, X-Request-Id, X-Service-Public-Token"
-_MAX_AGE_SECONDS = "86400"
 
 
 @web.middleware

@@ -24,7 +24,7 @@ class BodyPace:
         self._bytes += received_bytes
 
     @asynccontextmanager
-    async def waiting(self) -> AsyncIterator[None]:
+    async def bound_wait(self) -> AsyncIterator[None]:
         """Wait for the client in this block. Raises TimeoutError once it has been too slow on the whole."""
         began = time.monotonic()
         left = self._grace_seconds + self._bytes / self._bytes_per_second - self._waited_seconds

@@ -11,17 +11,17 @@ _DECODINGS_MAX = 5
 
 def without_credentials(path: str) -> str:
     """Return a path without the secrets in it, whose form stays visible; any other path as it is."""
-    plain = _decoded(path)
+    plain = _decode(path)
     replaced = _CREDENTIAL.sub(lambda found: f"{found[1] or 'eyJ'}…", plain)
     return replaced if replaced != plain else path
 
 
 def has_credential(text: str) -> bool:
     """Return whether a text contains what may be the beginning of a key or of an ID token."""
-    return _BEGINNING.search(_decoded(text)) is not None
+    return _BEGINNING.search(_decode(text)) is not None
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     """Return a text without percent-encoding, also where that was applied repeatedly."""
     for _ in range(_DECODINGS_MAX):
         if "%" not in text or (decoded := unquote(text)) == text:

@@ -1,110 +1,26 @@
 """The outermost middleware: request id, the headers of every response, one access line, two metrics."""
 
-import asyncio
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 from aiohttp import web
-from aiohttp.typedefs import Handler
+from aiohttp.typedefs import Handler, Middleware
 from multidict import CIMultiDict
 
+from edge.http.access_log import AccessLog
+from edge.http.answered_call import AnsweredCall
 from edge.http.context import CONTEXT, Context, Network, charge_id_of, network_of, request_id_from
-from edge.http.problems import Problem, ProblemDetails
+from edge.http.problem_details import ProblemDetails
+from edge.http.problems import Problem
 from edge.http.redaction import without_credentials
 from edge.http.routing import Rule, rule_of
 from shared.organizations.accounts import Principal
-from shared.printable import json_line
 from shared.telemetry import metrics
-from shared.telemetry.log import LineWriter
-from shared.telemetry.spans import Attributes, Spans, step_from
+from shared.telemetry.spans import Attributes, Spans
+from shared.telemetry.trace_context import step_from
 
-_FLUSH_SECONDS = 0.25
-_BUFFER_BYTES_MAX = 1 << 20
-
-
-class AccessLog:
-    """Writes one line for each request. A full or failing disk loses lines, never requests."""
-
-    def __init__(self, target: str) -> None:
-        self._writer = LineWriter(_open(target), metrics.access_lines_lost) if target else None
-        self._buffer = bytearray()
-        self._timer: asyncio.TimerHandle | None = None
-        self._second = -1
-        self._second_text = b""
-
-    def write(self, method: str, route: str, path: str, status: int, seconds: float, context: Context) -> None:
-        """Record one request. The query is left out, because callers put credentials there by mistake."""
-        if self._writer is None:
-            return
-        line = {
-            "ts": self.stamp().decode(),
-            "request_id": context.request_id,
-            "method": method,
-            "route": route,
-            "path": without_credentials(path.partition("?")[0])[:200],
-            "status": status,
-            "us": int(seconds * 1_000_000),
-            "network": context.network,
-            "account": context.account,
-            **context.caller,
-            "problem": context.problem_slug,
-            **context.trace,
-        }
-        self.append(json_line(line))
-
-    def append(self, line: bytes) -> None:
-        """Append a finished line; the fast path formats the same line with less work."""
-        if self._writer is None:
-            return
-        if len(self._buffer) + len(line) > _BUFFER_BYTES_MAX:  # the writer takes as many bytes at once
-            metrics.access_lines_lost.inc()
-            return
-        self._buffer += line
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self._hand_over)
-
-    def stamp(self) -> bytes:
-        """Return the present moment for a line; the text up to the second is made once a second."""
-        now = time.time()
-        second = int(now)
-        if second != self._second:
-            self._second, self._second_text = second, time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second)).encode()
-        return b"%b%03dZ" % (self._second_text, (now - second) * 1000)
-
-    def flush(self) -> None:
-        """Wait until everything so far is written, a second at most."""
-        self._hand_over()
-        if self._writer is not None:
-            self._writer.drain()
-
-    def close(self) -> None:
-        """Write what is left and close the file."""
-        self._hand_over()
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
-
-    def _hand_over(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._writer is not None and self._buffer:
-            self._writer.write(bytes(self._buffer))
-            self._buffer.clear()
-
-
-def _open(target: str) -> int:
-    if target == "-":
-        return 1
-    Path(target).parent.mkdir(parents=True, exist_ok=True)
-    return os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
-
-
-# Called for every request of a known caller: principal, network, route, status, units, seconds, request id.
-Used = Callable[[Principal, str, str, int, int, float, str, str, str, str], None]
+# Called for every request of a known caller: principal, network, call.
+NoteUse = Callable[[Principal, str, AnsweredCall], None]
 # Headers that a browser's script may read; without them web pages would not see the limits.
 EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Link, Location"
 COMMON_FIELDS: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
@@ -123,15 +39,15 @@ class RequestContext:
         problems: ProblemDetails,
         lines: AccessLog,
         spans: Spans,
-        used: Used = lambda *call: None,
+        note_use: NoteUse,
     ) -> None:
         self._trusted = trusted
         self._problems = problems
         self._lines = lines
         self._spans = spans
-        self._used = used
+        self._note_use = note_use
 
-    def middleware(self) -> Any:
+    def middleware(self) -> Middleware:
 
         @web.middleware
         async def trace(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -163,18 +79,10 @@ class RequestContext:
         metrics.request_seconds.labels(rule.name).observe(seconds)
         self._lines.write(request.method, rule.name, request.raw_path, response.status, seconds, context)
         if context.principal is not None:
-            self._used(
-                context.principal,
-                context.network,
-                rule.name,
-                response.status,
-                context.units,
-                seconds,
-                context.request_id,
-                request.method,
-                without_credentials(request.path),
-                context.problem_slug or "",
-            )
+            path, problem = without_credentials(request.path), context.problem_slug or ""
+            identity = (context.request_id, request.method, path, problem)
+            call = AnsweredCall(rule.name, response.status, context.units, seconds, *identity)
+            self._note_use(context.principal, context.network, call)
         if context.span.sampled:
             self._note_span(request, response, context, rule, seconds)
 

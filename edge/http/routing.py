@@ -6,17 +6,21 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from aiohttp import hdrs, web
 from aiohttp_apispec import docs, request_schema, response_schema
 from marshmallow import Schema
 from msgspec import Struct
 
+from edge.http.parameters import Parameters
 from shared.organizations.accounts import CredentialKind
 
+if TYPE_CHECKING:  # it imports what imports this module
+    from edge.http.problems import Problem
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Declared = TypeVar("Declared", bound=Callable[..., Any])
+Declared = TypeVar("Declared")
 
 API_PATH = "/v1"
 CONTINUE = "100-continue"
@@ -30,9 +34,12 @@ BODY_BYTES_MAX = 64 * 1024
 LISTS_BODY_BYTES_MAX = 256 * 1024
 KEY_OR_BEARER: frozenset[CredentialKind] = frozenset({"api-key", "bearer"})
 
+# aiohttp's default pattern excludes braces: an IID with one would be no route instead of an invalid IID.
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class RulePrice:
     """The published charge of a call: `units` for each `per` of `counted` or part of `per`.
 
     `stored` are the units where the answer has been computed before, None where that makes no difference.
@@ -80,10 +87,10 @@ class Rule:
     offers: tuple[str, ...] = ()
     key_as_bearer: bool = False
     per_person: bool = False
-    price: Price | None = None
+    price: RulePrice | None = None
     body_bytes_max: int = BODY_BYTES_MAX
-    fails_as: Callable[[Any, web.Request], web.Response] | None = None
-    error_members: Callable[[Any, web.Request], Mapping[str, object]] | None = None
+    fails_as: Callable[["Problem", web.Request], web.Response] | None = None
+    error_members: Callable[["Problem", web.Request], Mapping[str, object]] | None = None
 
     @property
     def is_charged(self) -> bool:
@@ -91,9 +98,9 @@ class Rule:
         return bool(self.units) or self.price is not None
 
     @property
-    def published_price(self) -> Price:
+    def published_price(self) -> RulePrice:
         """The price that the documents name."""
-        return self.price or Price(self.units)
+        return self.price or RulePrice(self.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +117,11 @@ class Route:
 def operation(
     tag: str,
     id: str,
-    *reads: type[Schema],
+    *reads: type[Parameters],
     answers: Mapping[int, tuple[type[Schema] | type[Struct], str] | str] | None = None,
     summary: str = "",
     description: str = "",
-    parameters: Sequence[Mapping[str, Any]] = (),
+    parameters: Sequence[Mapping[str, object]] = (),
     produces: Sequence[str] = JSON,
 ) -> Callable[[Declared], Declared]:
     """Declare a handler's operation: what it reads, each schema from its `location`, and its answers by their status.
@@ -130,9 +137,9 @@ def operation(
             if isinstance(answer, str):
                 others[str(status)] = {"description": answer}
             else:
-                handler = response_schema(_made(answer[0]), status, description=answer[1])(handler)
+                handler = response_schema(_instantiate(answer[0]), status, description=answer[1])(handler)
         for schema in reversed(reads):
-            handler = request_schema(_made(schema), _made(schema).location)(handler)
+            handler = request_schema(_instantiate(schema), schema.location)(handler)
         words = {"summary": summary or headline.removesuffix("."), "description": description or " ".join(text.split())}
         said = {name: text for name, text in words.items() if text}
         declared: Declared = docs(
@@ -144,20 +151,21 @@ def operation(
 
 
 @cache
-def _made(schema: type[Schema] | type[Struct]) -> Any:
+def _instantiate(schema: type[Schema] | type[Struct]) -> Schema | Callable[[], type[Struct]]:
     """Return the one instance of a schema: making it takes longer than all else of a route. A struct is its own."""
-    return schema() if issubclass(schema, Schema) else lambda: schema
+    if issubclass(schema, Schema):
+        return schema()
+    struct = schema
+    return lambda: struct
 
 
-# aiohttp's default pattern excludes braces: an IID with one would be no route instead of an invalid IID.
-_PARAMETER = re.compile(r"\{(\w+)\}")
 RULE: web.AppKey[dict[Handler, Rule]] = web.AppKey("rule", dict)
 UNROUTED: web.AppKey[Mapping[str, Rule]] = web.AppKey("unrouted", Mapping)
 NO_ROUTE = Rule(name="none", any_origin=True)
 PRE_FLIGHT = Rule(name="pre-flight")  # its middleware sends the CORS headers itself
 
 
-async def expected(request: web.Request) -> None:
+async def send_continue(request: web.Request) -> None:
     """Send 100 Continue. The negotiation middleware refuses every other expectation with a problem document."""
     if request.headers.get(hdrs.EXPECT, "").lower() == CONTINUE:
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -175,9 +183,9 @@ def register(app: web.Application, routes: Iterable[Route], unrouted: Mapping[st
         if rules.setdefault(route.handler, route.rule) != route.rule:
             raise RuntimeError(f"{route.path}: one handler, two rules")
         path = _PARAMETER.sub(partial(_parameter, path=route.path, literals=literals), route.path)
-        app.router.add_route(route.method, path, route.handler, expect_handler=expected)
+        app.router.add_route(route.method, path, route.handler, expect_handler=send_continue)
         if route.method == "GET":
-            app.router.add_route("HEAD", path, route.handler, expect_handler=expected)
+            app.router.add_route("HEAD", path, route.handler, expect_handler=send_continue)
     app[RULE], app[UNROUTED] = rules, unrouted or {}
 
 

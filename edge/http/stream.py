@@ -1,153 +1,23 @@
-"""Sends a body: whole or in part, conditional, a chunk at a time, as fast as the reader reads."""
+"""Answers with a stored body: whole or in part, conditional, sent as fast as the client reads.
+
+aiohttp's FileResponse is not used: it ignores an ETag in If-Range, so a resumed download could splice two results.
+"""
 
 import asyncio
 import base64
-import hashlib
-import re
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
-from typing import Any, NamedTuple, Self, TypeVar
+from collections.abc import Mapping
 
-import msgspec
 from aiohttp import hdrs, web
+from aiohttp.abc import AbstractStreamWriter
 
+from edge.http.byte_ranges import Slice, Unsatisfiable, slice_of
+from edge.http.conditions import match, none_match
 from edge.http.json import CACHE_CONTROL
 from edge.http.problems import Problem
-from edge.http.representation import match, none_match
-from shared.analytics.manifest import Manifest, tail
-from shared.errors import ResultGone, StoreUnavailable
-from shared.objects.directory import Reader, ResultStore
+from edge.http.result_body import ResultBody
+from shared.analytics.manifest import Manifest
+from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
-
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
-
-
-class Slice(NamedTuple):
-    """Bytes `start` up to, not including, `stop`."""
-
-    start: int
-    stop: int
-
-
-class Unsatisfiable(Exception):
-    """The range is outside the file: 416."""
-
-
-def slice_of(field: str | None, if_range: str | None, etag: str, length: int) -> Slice | None:
-    """Return the part that is asked for, or None where the whole must be sent.
-
-    The whole is right for another unit, several ranges, nonsense, and an `If-Range` that does not name exactly this
-    ETag: a client must never join halves of two different files. A date in `If-Range`
-    names nothing here.
-    """
-    match = _RANGE.fullmatch(field.strip()) if field else None
-    if match is None or (if_range is not None and if_range.strip() != etag):
-        return None
-    first, last = match[1], match[2]
-    if not first and not last:
-        return None
-    if not first:
-        if int(last) == 0 or length == 0:
-            raise Unsatisfiable
-        return Slice(max(0, length - int(last)), length)
-    start = int(first)
-    if last and int(last) < start:
-        return None
-    if start >= length:
-        raise Unsatisfiable
-    return Slice(start, min(int(last) + 1, length) if last else length)
-
-
-# A separate pool: a store that hangs blocks all its threads, and must not block other work.
-_THREADS = ThreadPoolExecutor(16, "results")
-Result = TypeVar("Result")
-
-
-async def in_store_thread(ask: Callable[..., Result], *arguments: object) -> Result:
-    """Call the store in one of its threads. Raises what the call raises."""
-    try:
-        return await asyncio.get_running_loop().run_in_executor(_THREADS, ask, *arguments)
-    except StoreUnavailable:
-        metrics.store_errors.labels("results").inc()
-        raise
-
-
-async def opened(store: ResultStore, key: str, length: int) -> Reader:
-    """Open an object of this length: a shorter one would end in the middle of the answer. Raises ResultGone."""
-    try:
-        return await in_store_thread(_open_of_length, store, key, length)
-    except ResultGone:
-        metrics.results_missing.inc()
-        raise
-
-
-def _open_of_length(store: ResultStore, key: str, length: int) -> Reader:
-    reader = store.open(key)
-    try:
-        is_whole = reader.size == length
-    except StoreUnavailable:
-        reader.close()
-        raise
-    if not is_whole:
-        reader.close()
-        raise ResultGone(key)
-    return reader
-
-
-class ResultBody:
-    """Bytes of known length with a strong ETag, read a chunk at a time."""
-
-    def __init__(self, reader: Reader, kept: int, end: bytes, etag: str) -> None:
-        self._reader = reader
-        self._kept = kept
-        self._end = end
-        self._counted = ExitStack()
-        self.length = kept + len(end)
-        self.etag = etag
-
-    @classmethod
-    async def open(cls, store: ResultStore, manifest: Manifest) -> Self:
-        """Open a published result as it is. Raises ResultGone, also where it has another length."""
-        reader = await opened(store, manifest.key, manifest.bytes)
-        return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
-
-    @classmethod
-    async def with_meta(
-        cls, store: ResultStore, manifest: Manifest, *, cached: bool, units: int, more: Mapping[str, Any] | None = None
-    ) -> Self:
-        """Open a published result with what it cost this caller in its meta. Raises ResultGone.
-
-        `more` are members of the meta that only this caller's answer has. The data's bytes stay what they are; where
-        the meta would say just what was published, all of them do.
-        """
-        published = msgspec.json.decode(manifest.meta)
-        meta = {**published, "cached": cached, "cost_units": units, **(more or {})}
-        if not manifest.tail_bytes or meta == published:
-            return await cls.open(store, manifest)
-        reader = await opened(store, manifest.key, manifest.bytes)
-        end = tail(meta)
-        etag = f'"sha256-{manifest.sha256}-{hashlib.sha256(end).hexdigest()[:16]}"'
-        return cls(reader, manifest.bytes - manifest.tail_bytes, end, etag)
-
-    async def read(self, offset: int, length: int) -> bytes:
-        """Return up to `length` bytes from a place; empty only when the file is shorter than its manifest says."""
-        if offset >= self._kept:
-            start = offset - self._kept
-            return self._end[start : start + length]
-        return await in_store_thread(self._reader.read, offset, min(length, self._kept - offset))
-
-    def count(self, counting: AbstractContextManager[None]) -> None:
-        """Enter a context that is left when the body is closed."""
-        self._counted.enter_context(counting)
-
-    def close(self) -> None:
-        self._reader.close()
-        self._counted.close()
-
-
-# aiohttp's FileResponse is not used: it ignores an ETag in If-Range, so a resumed download could splice two results.
-
 
 _CHUNK_BYTES = 256 * 1024
 # A reader who takes a chunk more slowly, at less than 4 kB a second, holds a connection for nothing. nginx ends a pause
@@ -158,16 +28,18 @@ UNCHANGED = Slice(-1, -1)
 """The result of `part_of` where the caller's copy is current."""
 
 
-class Stream(web.StreamResponse):
+class BodyStream(web.StreamResponse):
     """Sends a part of a body when the middlewares have finished the headers."""
 
-    def __init__(self, body: ResultBody, part: Slice, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(
+        self, body: ResultBody, part: Slice, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(status=status, headers=headers)
         self._stored = body
         self._part = part
         self.content_length = part.stop - part.start
 
-    async def prepare(self, request: web.BaseRequest) -> Any:
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
         """Send head and bytes. A body that ends early breaks the connection off: no client may take it for whole."""
         try:
             writer = await super().prepare(request)
@@ -232,18 +104,18 @@ def answer(
         raise
     if part is UNCHANGED:
         body.close()
-        return unchanged(body.etag, _VARY)
-    return sending(body, part, _fields(manifest, body, following))
+        return not_modified(body.etag, _VARY)
+    return body_response(body, part, _fields(manifest, body, following))
 
 
 async def in_memory(manifest: Manifest, body: ResultBody, following: str | None = None) -> web.Response:
     """Return the answer 200 with all its bytes, for a body that is small. Raises StoreUnavailable."""
-    content = await Stream(body, Slice(0, body.length)).whole()
+    content = await BodyStream(body, Slice(0, body.length)).whole()
     fields = {**_common_fields(body.etag), **_fields(manifest, body, following)}
     return web.Response(body=content, headers=fields)
 
 
-def conditional(request: web.Request, whole: web.Response) -> web.Response:
+def apply_conditions(request: web.Request, whole: web.Response) -> web.Response:
     """Return what the request's conditions ask of a whole answer: itself, a part of it (206), or 304.
 
     Raises the problems 412 and 416.
@@ -257,7 +129,7 @@ def portion(whole: web.Response, part: Slice | None) -> web.Response:
     content = whole.body
     assert isinstance(content, bytes)
     if part is UNCHANGED:
-        return unchanged(whole.headers["ETag"], _VARY)
+        return not_modified(whole.headers["ETag"], _VARY)
     if part is None:
         metrics.result_bytes_sent.inc(len(content))
         return whole
@@ -297,18 +169,18 @@ def part_of(request: web.Request, etag: str, length: int, *, head_has_parts: boo
         raise Problem("range-not-satisfiable", f"The result has {length} bytes.", fields=outside) from None
 
 
-def unchanged(etag: str, fields: Mapping[str, str] | None = None) -> web.Response:
+def not_modified(etag: str, fields: Mapping[str, str] | None = None) -> web.Response:
     """Answer 304, with these fields of the 200."""
     return web.Response(status=304, headers={**_common_fields(etag), **(fields or {})})
 
 
-def sending(body: ResultBody, part: Slice | None, fields: dict[str, str]) -> Stream:
+def body_response(body: ResultBody, part: Slice | None, fields: dict[str, str]) -> BodyStream:
     """Answer 200 or 206 with the body's own fields and these."""
     fields = {**_common_fields(body.etag), **fields}
     if part is None:
-        return Stream(body, Slice(0, body.length), headers=fields)
+        return BodyStream(body, Slice(0, body.length), headers=fields)
     fields["Content-Range"] = _content_range(part, body.length)
-    return Stream(body, part, status=206, headers=fields)
+    return BodyStream(body, part, status=206, headers=fields)
 
 
 def _common_fields(etag: str) -> dict[str, str]:

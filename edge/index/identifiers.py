@@ -23,6 +23,9 @@ SQL = load_queries(__file__, "identifiers.sql")
 CANDIDATES_MAX = 100
 _SEPARATOR = "\x1f"  # no identifier has a character that cannot be shown
 
+LAYOUT = 1
+"""Grows with each change of what is packed for the same identifier."""
+
 
 class RequestedIdentifier(NamedTuple):
     """One identifier in the form in which it is compared.
@@ -121,10 +124,6 @@ class ResolutionReader:
         columns = zip(*(key.split(_SEPARATOR) for key in requested), strict=True)
         rows = await self._database.fetch(SQL.resolved, *(list(column) for column in columns))
         return {requested[row["n"] - 1]: Resolution(tuple(row["iids"])) for row in rows}
-
-
-LAYOUT = 1
-"""Grows with each change of what is packed for the same identifier."""
 
 
 class ResolutionCache(VersionedCache[Resolution]):

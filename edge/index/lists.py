@@ -1,18 +1,19 @@
 """GET /index/brands, /index/categories and /index/channels: lists of the index, each declared for one handler."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
 
 from aiohttp import web
+from asyncpg import Record
 from marshmallow import Schema
 
 from edge import rules
+from edge.http.answer_keeping import cacheable
 from edge.http.lists import Paginator
-from edge.http.parameters import QUERY
-from edge.http.representation import cacheable
+from edge.http.parameters import QueryParameters
 from edge.http.routing import API_PATH, Handler, Route, operation
+from edge.http.validation import QUERY, Query
 from edge.index import schemas
 from edge.storage.database import Database
 from shared.clock import rfc3339
@@ -24,8 +25,7 @@ from shared.text import fold
 SQL = load_queries(__file__, "lists.sql")
 _LIKE_WILDCARDS = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
-Query = Mapping[str, Any]
-Key = tuple[Callable[[Any], Any], ...]
+Key = tuple[Callable[[Record], object], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,16 @@ class Listing:
     operation: str
     summary: str
     description: str
-    query: type[Schema]
+    query: type[QueryParameters]
     reply: type[Schema]
     parameters: tuple[str, ...]
     """The parameters that a cursor is bound to."""
-    arguments: Callable[[Query], tuple[Any, ...]]
+    arguments: Callable[[Query], tuple[object, ...]]
     """The arguments of both statements; those of the page are followed by the cursor's position and the limit."""
     page: Callable[[Query], tuple[str, Key]]
     """The statement of a page, and the parts of a row that the cursor holds."""
     total: str
-    entry: Callable[[Any], dict[str, Any]]
+    entry: Callable[[Record], dict[str, object]]
 
 
 def routes(database: Database, lists: Paginator) -> tuple[Route, ...]:
@@ -65,12 +65,12 @@ def _handler(listing: Listing, database: Database, lists: Paginator) -> Handler:
         description=listing.description,
     )
     async def answer(request: web.Request) -> web.StreamResponse:
-        requested: dict[str, Any] = request[QUERY]
+        requested = request[QUERY]
         query = {name: requested[name] for name in listing.parameters}
         arguments = listing.arguments(query)
         statement, key = listing.page(query)
 
-        async def find(*after: Any) -> tuple[Sequence[Any], int]:
+        async def find(*after: object) -> tuple[Sequence[Record], int]:
             rows = await database.fetch(statement, *arguments, *after, query["limit"] + 1)
             [counted] = await database.fetch(listing.total, *arguments)
             if not counted.get("parent_exists", True):
@@ -99,11 +99,11 @@ def _beginning(query: Query, compared: Callable[[str], str]) -> str | None:
     return beginning
 
 
-def _folded_name(row: Any) -> str:
+def _folded_name(row: Record) -> str:
     return fold(row["name"])
 
 
-def _items_first(row: Any) -> int:
+def _items_first(row: Record) -> int:
     return -int(row["item_count"])
 
 

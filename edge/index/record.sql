@@ -37,12 +37,13 @@ LEFT JOIN LATERAL (
         ORDER BY o.kind = 'l' DESC, count(*) FILTER (WHERE o.outlier IS NULL) DESC, o.currency LIMIT 1) AS price_band
 ) seen ON true
 LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('indicator', p.indicator, 'per_unit', p.per_unit, 'basis', p.basis, 'method', p.method)) AS impacts
+    SELECT json_agg(json_build_object('indicator', p.indicator, 'per_unit', p.per_unit, 'basis', p.basis, 'method', p.method,
+        'pedigree', p.pedigree, 'reference_year', p.reference_year)) AS impacts
     FROM impacts p WHERE p.item_id = i.id
 ) own ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg,
-        'samples', f.samples, 'method', f.method)
+        'samples', f.samples, 'method', f.method, 'reference_year', f.reference_year)
                     ORDER BY f.scope DESC, length(f.code) DESC) AS factors
     FROM impact_factors f
     WHERE f.basis = coalesce(i.attributes ->> 'weight_basis', 'as_sold') AND (f.scope = 'product_type' AND f.code = i.product_type

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 from aiohttp import web
 
+from edge.http.answer_keeping import cacheable
 from edge.http.context import CONTEXT, principal_of
-from edge.http.parameters import BODY, QUERY
-from edge.http.problems import Problem, problem_of
-from edge.http.representation import cacheable
+from edge.http.problem_details import problem_of
+from edge.http.problems import Problem
 from edge.http.routing import operation
+from edge.http.validation import BODY, QUERY
 from edge.index import schemas
+from edge.index.batch_lookup import batch_answer, batch_estimate, units_of
 from edge.index.identifiers import (
     CANDIDATES_MAX,
     RequestedIdentifier,
@@ -20,7 +21,8 @@ from edge.index.identifiers import (
     ResolutionCache,
     requested_identifier,
 )
-from edge.index.lookup import Record, RecordCache, answer, batch_answer, batch_estimate, units_of
+from edge.index.lookup import answer
+from edge.index.record import ItemRecord, RecordCache
 from edge.index.schemas import Item
 from edge.quota.billing import Billing
 from edge.rules import RESOLVE_BATCH
@@ -28,7 +30,23 @@ from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged, StoreUnavailable
 from shared.index.iid import canonical_iid
 
-_DECODER = msgspec.json.Decoder()
+_ENCODER = msgspec.json.Encoder()
+
+
+class _Source(msgspec.Struct):
+    source: str
+
+
+class _Candidate(msgspec.Struct):
+    """What an item to choose from shows of its record."""
+
+    iid: str
+    name: str
+    brand: dict[str, object] | None
+    sources: list[_Source]
+
+
+_DECODER = msgspec.json.Decoder(_Candidate)
 
 
 class Resolver:
@@ -39,7 +57,7 @@ class Resolver:
         self._records = records
         self._base_url = base_url
 
-    async def find(self, requested: RequestedIdentifier) -> tuple[str, Record]:
+    async def find(self, requested: RequestedIdentifier) -> tuple[str, ItemRecord]:
         """Return the IID and the record. Raises IdentifierNotFound, StoreUnavailable, the problem `several-items`."""
         resolution = await self.resolutions.find(requested.key)
         iid = resolution.only(requested)
@@ -47,13 +65,13 @@ class Resolver:
             raise several_items(await self.candidates(resolution))
         return await self.active(iid, await self._records.find(iid))
 
-    async def active(self, iid: str, record: Record) -> tuple[str, Record]:
+    async def active(self, iid: str, record: ItemRecord) -> tuple[str, ItemRecord]:
         """Return the IID and the record of a resolved item. Raises ItemNotFound, ItemWithdrawn, StoreUnavailable."""
         if record.state == ">":  # a load that merged the item was committed since the identifier was resolved
             return record.survivor, (await self._records.find(record.survivor)).or_raise()
         return iid, record.or_raise()
 
-    async def candidates(self, resolution: Resolution) -> list[dict[str, Any]]:
+    async def candidates(self, resolution: Resolution) -> list[dict[str, object]]:
         """Return how an answer lists items to choose from. Raises StoreUnavailable."""
         iids = resolution.iids[:CANDIDATES_MAX]
         records = await self._records.find_many(iids)
@@ -64,13 +82,17 @@ class Resolver:
         """Return the address of a record by its IID."""
         return f"{self._base_url}/index/lookup/{iid}"
 
-    def _candidate(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        sources = [source["source"] for source in record["sources"]]
-        links = {"self": self.address(record["iid"])}
-        return {**{name: record[name] for name in ("iid", "name", "brand")}, "sources": sources, "links": links}
+    def _candidate(self, record: _Candidate) -> dict[str, object]:
+        return {
+            "iid": record.iid,
+            "name": record.name,
+            "brand": record.brand,
+            "sources": [source.source for source in record.sources],
+            "links": {"self": self.address(record.iid)},
+        }
 
 
-def several_items(candidates: list[dict[str, Any]]) -> Problem:
+def several_items(candidates: list[dict[str, object]]) -> Problem:
     """Make the answer that lists items to choose from."""
     detail = "The identifier is ambiguous; `candidates` lists the items with this identifier."
     return Problem("several-items", detail, extra={"candidates": candidates, "count": len(candidates)})
@@ -113,7 +135,7 @@ class Resolve:
         cacheable(request, answer(record, None, address))
         return answer(record, request.headers.get("If-None-Match"), address)
 
-    async def _by_iid(self, query: Mapping[str, str | None]) -> tuple[str, Record]:
+    async def _by_iid(self, query: Mapping[str, str | None]) -> tuple[str, ItemRecord]:
         beside = next((name for name, text in query.items() if text is not None and name != "iid"), None)
         if beside is not None:
             raise InvalidParameter(beside, "cannot be combined with `iid`; send only one identifier")
@@ -126,7 +148,6 @@ class Resolve:
             raise web.HTTPMovedPermanently(f"{self._base_url}/index/resolve?iid={merged.survivor}") from None
 
 
-_ENCODER = msgspec.json.Encoder()
 _Requested = RequestedIdentifier | ItemIndexError
 
 
@@ -155,8 +176,8 @@ class ResolveBatch:
         if request[QUERY]["dry_run"]:
             await self._billing.count_call(request[CONTEXT])
             return batch_estimate(RESOLVE_BATCH, units, self._version.current)
-        charge = await self._billing.charge(request[CONTEXT], units)
-        return await charge.settle(self._respond([_requested(identifier) for identifier in given]))
+        async with self._billing.charge(request[CONTEXT], units) as charge:
+            return charge.settle(await self._respond([_read_identifier(identifier) for identifier in given]))
 
     async def _respond(self, requested: Sequence[_Requested]) -> web.Response:
         resolved = await self._resolver.resolutions.find_all(
@@ -167,7 +188,7 @@ class ResolveBatch:
         return batch_answer([await self._entry(identifier, resolved, records) for identifier in requested])
 
     async def _entry(
-        self, requested: _Requested, resolved: Mapping[str, Resolution], records: Mapping[str, Record]
+        self, requested: _Requested, resolved: Mapping[str, Resolution], records: Mapping[str, ItemRecord]
     ) -> bytes:
         try:
             if isinstance(requested, ItemIndexError):
@@ -181,27 +202,33 @@ class ResolveBatch:
                 raise StoreUnavailable("database")
             _, record = await self._resolver.active(iid, records[iid])
         except (ItemIndexError, Problem) as error:
-            return _ENCODER.encode(_failed(requested, problem_of(error) or Problem("internal-error", "")))
+            return _ENCODER.encode(_failure(requested, problem_of(error) or Problem("internal-error", "")))
         head = _ENCODER.encode(
-            {"identifier": _shown(requested), "status": 200, "candidates": [], "problem": None, "detail": None}
+            {
+                "identifier": _identifier_document(requested),
+                "status": 200,
+                "candidates": [],
+                "problem": None,
+                "detail": None,
+            }
         )
         return head[:-1] + b',"record":' + record.body + b"}"
 
 
-def _requested(given: Mapping[str, str | None]) -> _Requested:
+def _read_identifier(given: Mapping[str, str | None]) -> _Requested:
     try:
         return requested_identifier(given)
     except InvalidParameter as error:
         return error
 
 
-def _shown(requested: _Requested) -> dict[str, str] | None:
+def _identifier_document(requested: _Requested) -> dict[str, str] | None:
     return None if isinstance(requested, ItemIndexError) else {"scheme": requested.scheme, "value": requested.value}
 
 
-def _failed(requested: _Requested, problem: Problem) -> dict[str, Any]:
+def _failure(requested: _Requested, problem: Problem) -> dict[str, object]:
     return {
-        "identifier": _shown(requested),
+        "identifier": _identifier_document(requested),
         "status": problem.type.status,
         "record": None,
         "candidates": problem.extra.get("candidates", []),

@@ -1,33 +1,37 @@
 """Parameters and answers of the free index, declared once: validation and the OpenAPI document are made from them."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from marshmallow import Schema, fields, validate
 
 from edge.http.lists import SelfLink, list_of
 from edge.http.parameters import (
+    Choices,
     CursorText,
-    Entries,
     Flag,
+    Members,
+    ObjectList,
     Parameters,
     PathParameters,
     QueryParameters,
     Texts,
     Utf8,
     WholeNumber,
-    described,
+    field_doc,
     one_of,
 )
 from shared.analytics.footprint import INDICATORS, Indicator
 from shared.errors import InvalidIid
 from shared.index.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
 from shared.index.iid import IID_CHARACTERS_MAX, canonical_iid
+from shared.units.names import PER
 
 IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
+_MORE = "Members that entries have besides the record"
 _DRY_RUN = {"description": "Return the cost without charging"}
-_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
+MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
+
+IDENTIFIERS_MAX = 1_000
+_TEXT_MAX = 40
 
 
 class Identifier(Schema):
@@ -50,11 +54,11 @@ class ArticleMember(Schema):
 
     iid = fields.Str(required=True, metadata=IID)
     source = fields.Str(required=True)
-    id = fields.Str(required=True, metadata=described("The source's own ID"))
+    id = fields.Str(required=True, metadata=field_doc("The source's own ID"))
     name = fields.Str(
         required=True,
         allow_none=True,
-        metadata=described("Name that the source uses; null if the source adds only figures"),
+        metadata=field_doc("Name that the source uses; null if the source adds only figures"),
     )
     identifiers = fields.List(fields.Nested(Identifier()), required=True)
 
@@ -63,7 +67,7 @@ class MatchEvidence(Schema):
     """A field of two items, compared."""
 
     field = fields.Str(required=True)
-    left = fields.Str(required=True, metadata=described("Value of the first of `iids`"))
+    left = fields.Str(required=True, metadata=field_doc("Value of the first of `iids`"))
     right = fields.Str(required=True)
     agrees = fields.Bool(required=True)
 
@@ -73,15 +77,15 @@ class ArticleMatch(Schema):
 
     iids = fields.List(fields.Str(metadata=IID), required=True, validate=validate.Length(equal=2))
     kind = fields.Str(required=True, validate=validate.OneOf(["identifier", "likeness", "review", "merge"]))
-    score = fields.Float(required=True, allow_none=True, metadata=described("Probability; null if a person decided"))
+    score = fields.Float(required=True, allow_none=True, metadata=field_doc("Probability; null if a person decided"))
     evidence = fields.List(fields.Nested(MatchEvidence()), required=True)
     since = fields.DateTime(required=True, allow_none=True)
 
 
-class Iid(fields.String):
+class IidField(fields.String):
     """An IID in its canonical form; anything else is the problem `invalid-iid`, not one of parameters."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
+    def _deserialize(self, value: object, attr: str | None, data: Members, **options: object) -> str:
         iid = canonical_iid(str(value))
         if iid is None:
             raise InvalidIid
@@ -91,7 +95,7 @@ class Iid(fields.String):
 class IidPath(PathParameters):
     """Path of one item."""
 
-    iid = Iid(required=True, metadata={**IID, "pattern": IID_PATTERN, "maxLength": IID_CHARACTERS_MAX})
+    iid = IidField(required=True, metadata={**IID, "pattern": IID_PATTERN, "maxLength": IID_CHARACTERS_MAX})
 
 
 class IidList(QueryParameters):
@@ -101,18 +105,25 @@ class IidList(QueryParameters):
         IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1, 1000),
-        metadata=described(
+        metadata=field_doc(
             "Item identifiers; repeat the parameter. A URL holds 8 kB, some 300 of them: send more by `POST`",
             explode=True,
         ),
     )
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
+    members = Choices(["unit_price"], _MORE, data_key="fields")
 
 
 class BatchQuery(QueryParameters):
     """Query of a batch whose IIDs or identifiers are in the body."""
 
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
+
+
+class LookupBatchQuery(BatchQuery):
+    """Query of a batch whose IIDs are in the body."""
+
+    members = Choices(["unit_price"], _MORE, data_key="fields")
 
 
 class IidBody(Parameters):
@@ -122,7 +133,7 @@ class IidBody(Parameters):
         IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1),
-        metadata=described(
+        metadata=field_doc(
             "Item identifiers; as many as the plan allows and the body's 256 kB hold", example=["IID-7Q0ZC-8KX2M-4VN1T"]
         ),
     )
@@ -131,7 +142,7 @@ class IidBody(Parameters):
 class BrandsQuery(QueryParameters):
     """Query of the list of brands."""
 
-    q = Utf8(1, 200, load_default=None, metadata=described("Beginning of the brand's name", example="ka"))
+    q = Utf8(1, 200, load_default=None, metadata=field_doc("Beginning of the brand's name", example="ka"))
     sort = one_of(
         ["name", "items"], "Sort order; `name`: by name; `items`: brands with the most items first", load_default="name"
     )
@@ -142,9 +153,9 @@ class BrandsQuery(QueryParameters):
 class CategoriesQuery(QueryParameters):
     """Query of the list of categories."""
 
-    parent = Utf8(1, 400, load_default=None, metadata=described("Only direct children of this category (code)"))
-    level = WholeNumber(1, 8, load_default=None, metadata=described("Only this level; 1 is the top"))
-    q = Utf8(1, 200, load_default=None, metadata=described("Beginning of the category's own name"))
+    parent = Utf8(1, 400, load_default=None, metadata=field_doc("Only direct children of this category (code)"))
+    level = WholeNumber(1, 8, load_default=None, metadata=field_doc("Only this level; 1 is the top"))
+    q = Utf8(1, 200, load_default=None, metadata=field_doc("Beginning of the category's own name"))
     limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
 
@@ -152,7 +163,7 @@ class CategoriesQuery(QueryParameters):
 class ChannelsQuery(QueryParameters):
     """Query of the list of channels."""
 
-    q = Utf8(1, 200, load_default=None, metadata=described("Beginning of the channel's code"))
+    q = Utf8(1, 200, load_default=None, metadata=field_doc("Beginning of the channel's code"))
     limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
 
@@ -176,8 +187,8 @@ class ChannelSeen(Schema):
     """A channel in which the item was observed."""
 
     channel = fields.Str(required=True)
-    listings = fields.Int(required=True, metadata=described("Observed asking prices"))
-    sales = fields.Int(required=True, metadata=described("Observed sales"))
+    listings = fields.Int(required=True, metadata=field_doc("Observed asking prices"))
+    sales = fields.Int(required=True, metadata=field_doc("Observed sales"))
     last_seen_on = fields.Date(required=True)
 
 
@@ -186,31 +197,48 @@ class PriceBand(Schema):
 
     currency = fields.Str(required=True)
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
-    low = fields.Str(required=True, metadata=_MONEY)
-    median = fields.Str(required=True, metadata=_MONEY)
-    high = fields.Str(required=True, metadata=_MONEY)
+    low = fields.Str(required=True, metadata=MONEY)
+    median = fields.Str(required=True, metadata=MONEY)
+    high = fields.Str(required=True, metadata=MONEY)
     observations = fields.Int(required=True)
-    set_aside = fields.Int(required=True, metadata=described("Outliers; all other figures exclude them"))
-    from_ = fields.Date(required=True, data_key="from", metadata=described("First of the 30 days"))
-    to = fields.Date(required=True, metadata=described("Last of the 30 days"))
+    set_aside = fields.Int(required=True, metadata=field_doc("Outliers; all other figures exclude them"))
+    from_ = fields.Date(required=True, data_key="from", metadata=field_doc("First of the 30 days"))
+    to = fields.Date(required=True, metadata=field_doc("Last of the 30 days"))
 
 
 def figure_of(indicator: Indicator) -> fields.Float:
     """Declare the figure of an indicator; null where no source has one."""
     description = f"{indicator.title}, {indicator.unit}"
-    return fields.Float(required=True, allow_none=True, metadata=described(description))
+    return fields.Float(required=True, allow_none=True, metadata=field_doc(description))
+
+
+def pedigree_field() -> fields.Str:
+    """Declare the scores that a source states of the data behind a figure."""
+    description = (
+        "Scores 1 (best) to 5 that the source states of its data, by the pedigree matrix: reliability, completeness, "
+        "temporal, geographical and technological correlation; null if it states none"
+    )
+    return fields.Str(required=True, allow_none=True, metadata=field_doc(description, example="(2,3,1,2,4)"))
+
+
+def reference_year_field() -> fields.Int:
+    """Declare the year to which a source assigns a figure."""
+    description = "Year to which the source assigns the figure: its reference period, or the year of its report"
+    return fields.Int(required=True, allow_none=True, metadata=field_doc(description, example=2024))
 
 
 class _FootprintBasis(Schema):
     basis = fields.Str(required=True, validate=validate.OneOf(["measured", "modelled", "category_average"]))
     method = fields.Str(required=True)
     samples = fields.Int(
-        required=True, metadata=described("Number of records averaged; 1 if the figure is the item's own")
+        required=True, metadata=field_doc("Number of records averaged; 1 if the figure is the item's own")
     )
+    pedigree = pedigree_field()
+    reference_year = reference_year_field()
 
 
 class Sustainability(_FootprintBasis.from_dict({one.code: figure_of(one) for one in INDICATORS})):  # type: ignore[misc]
-    """Footprint of one unit of an item, by indicator; `basis`, `method` and `samples` describe the first known one."""
+    """Footprint of one unit of an item, by indicator; what describes a figure is about the first known one."""
 
 
 class ItemLinks(Schema):
@@ -242,13 +270,13 @@ class Item(Schema):
         keys=fields.Str(),
         values=fields.Str(),
         required=True,
-        metadata=described("Source of each descriptive field; keys are like `name` or `attributes.color`"),
+        metadata=field_doc("Source of each descriptive field; keys are like `name` or `attributes.color`"),
     )
     members = fields.List(fields.Nested(ArticleMember()), required=True)
     matches = fields.List(
         fields.Nested(ArticleMatch()),
         required=True,
-        metadata=described("Links between its members; empty if the record has only one"),
+        metadata=field_doc("Links between its members; empty if the record has only one"),
     )
     version = fields.Int(required=True)
     first_seen_on = fields.Date(required=True)
@@ -256,22 +284,33 @@ class Item(Schema):
     links = fields.Nested(ItemLinks(), required=True)
 
 
+class UnitPriceOfItem(Schema):
+    """`price_band.median` for a kilogram, litre, piece or metre of what the item holds."""
+
+    currency = fields.Str(required=True)
+    per = fields.Str(required=True, validate=validate.OneOf([unit for unit, _ in PER.values()]))
+    amount = fields.Str(required=True, metadata=MONEY)
+
+
 class LookupEntry(Schema):
     """Result of one IID of a batch."""
 
     iid = fields.Str(required=True)
-    status = fields.Int(required=True, metadata=described("Status that a separate lookup would return"))
+    status = fields.Int(required=True, metadata=field_doc("Status that a separate lookup would return"))
     record = fields.Nested(Item(), required=True, allow_none=True)
     survivor = fields.Str(required=True, allow_none=True)
-    problem = fields.Str(required=True, allow_none=True, metadata=described("Slug of the problem"))
+    problem = fields.Str(required=True, allow_none=True, metadata=field_doc("Slug of the problem"))
+    unit_price = fields.Nested(
+        UnitPriceOfItem(), allow_none=True, metadata=field_doc("With `fields`; null where the content is unknown")
+    )
 
 
 class LookupList(Schema):
     """Response to a batch lookup."""
 
-    data = fields.List(fields.Nested(LookupEntry()), required=True, metadata=described("Empty with `dry_run`"))
+    data = fields.List(fields.Nested(LookupEntry()), required=True, metadata=field_doc("Empty with `dry_run`"))
     count = fields.Int(required=True)
-    kind = fields.Str(metadata=described("Only with `dry_run`, as are the members below", example="lookup-batch"))
+    kind = fields.Str(metadata=field_doc("Only with `dry_run`, as are the members below", example="lookup-batch"))
     cost_units = fields.Int()
     cached = fields.Bool()
     format = fields.Str()
@@ -295,25 +334,21 @@ class CategoryEntry(Schema):
     """One category of the tree."""
 
     code = fields.Str(required=True)
-    name = fields.Str(required=True, metadata=described("Last part of `path`"))
+    name = fields.Str(required=True, metadata=field_doc("Last part of `path`"))
     path = fields.List(fields.Str(), required=True)
-    parent = fields.Str(required=True, allow_none=True, metadata=described("Code of the parent category"))
-    level = fields.Int(required=True, metadata=described("1 at the top"))
-    item_count = fields.Int(required=True, metadata=described("Items of the category itself"))
-    item_count_total = fields.Int(required=True, metadata=described("Items of the category and its subcategories"))
-    children = fields.Int(required=True, metadata=described("Number of its direct children"))
+    parent = fields.Str(required=True, allow_none=True, metadata=field_doc("Code of the parent category"))
+    level = fields.Int(required=True, metadata=field_doc("1 at the top"))
+    item_count = fields.Int(required=True, metadata=field_doc("Items of the category itself"))
+    item_count_total = fields.Int(required=True, metadata=field_doc("Items of the category and its subcategories"))
+    children = fields.Int(required=True, metadata=field_doc("Number of its direct children"))
 
 
 class ChannelEntry(Schema):
     """One channel."""
 
     code = fields.Str(required=True)
-    observations = fields.Int(required=True, metadata=described("Prices observed in this channel; listings and sales"))
-    last_seen_on = fields.Date(required=True, metadata=described("Day of the newest observation"))
-
-
-IDENTIFIERS_MAX = 1_000
-_TEXT_MAX = 40
+    observations = fields.Int(required=True, metadata=field_doc("Prices observed in this channel; listings and sales"))
+    last_seen_on = fields.Date(required=True, metadata=field_doc("Day of the newest observation"))
 
 
 def _number(sentence: str, example: str) -> fields.String:
@@ -328,16 +363,16 @@ class IdentifierFields(Parameters):
     ean = _number("The same as `gtin`", "4006381333931")
     upc = _number("UPC-A (12 digits) or UPC-E (8 digits), with number system and check digit", "036000291452")
     isbn = _number("ISBN of 10 or 13 digits", "978-0-306-40615-7")
-    mpn = Utf8(1, CHARACTERS_MAX, load_default=None, metadata=described("Manufacturer part number; requires `brand`"))
-    brand = Utf8(1, 200, load_default=None, metadata=described("Brand of `mpn`, by name or slug"))
+    mpn = Utf8(1, CHARACTERS_MAX, load_default=None, metadata=field_doc("Manufacturer part number; requires `brand`"))
+    brand = Utf8(1, 200, load_default=None, metadata=field_doc("Brand of `mpn`, by name or slug"))
     sku = Utf8(
-        1, CHARACTERS_MAX, load_default=None, metadata=described("Number assigned by a source; requires `source`")
+        1, CHARACTERS_MAX, load_default=None, metadata=field_doc("Number assigned by a source; requires `source`")
     )
-    url = Utf8(1, URL_CHARACTERS_MAX, load_default=None, metadata=described("Address of the item's page at a source"))
+    url = Utf8(1, URL_CHARACTERS_MAX, load_default=None, metadata=field_doc("Address of the item's page at a source"))
     source = fields.Str(
         load_default=None,
         validate=validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a source"),
-        metadata=described(
+        metadata=field_doc(
             "Only this source; required for codes that shops assign themselves", pattern="^[a-z][a-z0-9_]{0,62}$"
         ),
     )
@@ -354,11 +389,11 @@ class ResolveQuery(IdentifierFields, QueryParameters):
 class ResolveBody(Parameters):
     """Body of a batch."""
 
-    identifiers = Entries(
+    identifiers = ObjectList(
         fields.Nested(IdentifierFields()),
         required=True,
         validate=validate.Length(1, IDENTIFIERS_MAX),
-        metadata=described(
+        metadata=field_doc(
             "Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`) and the body's 256 kB hold",
             example=[{"gtin": "4006381333931"}, {"mpn": "WH-1000XM4", "brand": "Sony"}],
         ),
@@ -369,7 +404,7 @@ class IdentifierRef(Schema):
     """An identifier in its normalized form."""
 
     scheme = fields.Str(required=True, validate=validate.OneOf(["gtin", "mpn", "sku", "url"]))
-    value = fields.Str(required=True, metadata=described("Number or text; a GTIN has 14 digits"))
+    value = fields.Str(required=True, metadata=field_doc("Number or text; a GTIN has 14 digits"))
 
 
 class Candidate(Schema):
@@ -386,17 +421,17 @@ class ResolveEntry(Schema):
     """Result of one identifier of a batch."""
 
     identifier = fields.Nested(IdentifierRef(), required=True, allow_none=True)
-    status = fields.Int(required=True, metadata=described("Status that a separate call would return"))
+    status = fields.Int(required=True, metadata=field_doc("Status that a separate call would return"))
     record = fields.Nested(Item(), required=True, allow_none=True)
-    candidates = fields.List(fields.Nested(Candidate()), required=True, metadata=described("With status 300"))
-    problem = fields.Str(required=True, allow_none=True, metadata=described("Slug of the problem"))
-    detail = fields.Str(required=True, allow_none=True, metadata=described("Explanation of the problem"))
+    candidates = fields.List(fields.Nested(Candidate()), required=True, metadata=field_doc("With status 300"))
+    problem = fields.Str(required=True, allow_none=True, metadata=field_doc("Slug of the problem"))
+    detail = fields.Str(required=True, allow_none=True, metadata=field_doc("Explanation of the problem"))
 
 
 class ResolveList(LookupList):
     """Response to a batch; with `dry_run` only its price."""
 
-    data = fields.List(fields.Nested(ResolveEntry()), required=True, metadata=described("Empty with `dry_run`"))
+    data = fields.List(fields.Nested(ResolveEntry()), required=True, metadata=field_doc("Empty with `dry_run`"))
 
 
 BrandList = list_of(BrandEntry, "BrandList", "One page of brands.")

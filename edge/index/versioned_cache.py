@@ -23,7 +23,7 @@ _LOADS_MAX = 2
 _KEYS_MAX = 500
 
 
-class Entry(Protocol):
+class CachedEntry(Protocol):
     """The entry of a key; an absent value has one too."""
 
     def pack(self) -> bytes:
@@ -41,7 +41,7 @@ class Entry(Protocol):
         ...
 
 
-E = TypeVar("E", bound=Entry)
+E = TypeVar("E", bound=CachedEntry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class VersionedCache(Generic[E]):
             return entry
         future: asyncio.Future[E] = asyncio.get_running_loop().create_future()
 
-        def done(outcome: E | Exception) -> None:
+        def deliver_outcome(outcome: E | Exception) -> None:
             if future.done():  # the caller has gone
                 return
             if isinstance(outcome, Exception):
@@ -110,7 +110,7 @@ class VersionedCache(Generic[E]):
             else:
                 future.set_result(outcome)
 
-        self.read_then(key, done)
+        self.read_then(key, deliver_outcome)
         return await future
 
     def read_then(self, key: str, done: Callable[[E | Exception], None]) -> None:
@@ -136,10 +136,10 @@ class VersionedCache(Generic[E]):
         snapshot = self._version.snapshot
         entries = {key: entry for key in keys if (entry := self._memory.get(key)) is not None}
         self.kind.reads.labels("memory").inc(len(entries))
-        entries |= await self._cached(snapshot, [key for key in dict.fromkeys(keys) if key not in entries])
+        entries |= await self._find_cached(snapshot, [key for key in dict.fromkeys(keys) if key not in entries])
         missing = [key for key in dict.fromkeys(keys) if key not in entries]
         try:
-            return {**entries, **await self._loaded(snapshot, missing)} if missing else entries
+            return {**entries, **await self._load_entries(snapshot, missing)} if missing else entries
         except StoreUnavailable:
             if not entries:
                 raise
@@ -172,7 +172,7 @@ class VersionedCache(Generic[E]):
         keys = list(dict.fromkeys(key for _, key in missing))
         outcomes: Mapping[str, E | Exception]
         try:
-            outcomes = await self._loaded(self._version.snapshot, keys)
+            outcomes = await self._load_entries(self._version.snapshot, keys)
         except Exception as error:  # noqa: BLE001 - those who wait are to raise it, each for itself
             outcomes = dict.fromkeys(keys, error)
         self._loads -= 1
@@ -184,40 +184,40 @@ class VersionedCache(Generic[E]):
         for done in self._waiting.pop(waited_for, ()):
             deliver(done, copy_of(entry) if isinstance(entry, Exception) else entry)
 
-    async def _cached(self, snapshot: str, keys: Sequence[str]) -> dict[str, E]:
+    async def _find_cached(self, snapshot: str, keys: Sequence[str]) -> dict[str, E]:
         entries: dict[str, E] = {}
 
-        def ask(key: str, answered: Callable[[], None]) -> None:
-            def came(entry: E | None) -> None:
+        def ask(key: str, on_answer: Callable[[], None]) -> None:
+            def on_entry(entry: E | None) -> None:
                 if entry is not None:
                     entries[key] = entry
-                answered()
+                on_answer()
 
-            self._from_cache(self._store_key(snapshot, key), came)
+            self._from_cache(self._store_key(snapshot, key), on_entry)
 
-        await _all_answered(keys, ask)
+        await _ask_all(keys, ask)
         self._keep(snapshot, entries)
         return entries
 
-    async def _loaded(self, snapshot: str, keys: Sequence[str]) -> dict[str, E]:
+    async def _load_entries(self, snapshot: str, keys: Sequence[str]) -> dict[str, E]:
         entries = await self._read(keys)
         for entry in entries.values():
             self.kind.reads.labels("database" if not entry.is_absent else "absent").inc()
 
-        def put(key: str, answered: Callable[[], None]) -> None:
-            def replied(reply: object) -> None:
+        def put(key: str, on_answer: Callable[[], None]) -> None:
+            def on_reply(reply: object) -> None:
                 self._note_error(reply)
-                answered()
+                on_answer()
 
             name = self._store_key(snapshot, key)
-            self._cache.send(pack("SET", name, entries[key].pack(), "EX", self._ttl_seconds), replied)
+            self._cache.send(pack("SET", name, entries[key].pack(), "EX", self._ttl_seconds), on_reply)
 
-        await _all_answered(entries, put)
+        await _ask_all(entries, put)
         self._keep(snapshot, entries)
         return entries
 
     def _from_cache(self, name: str, done: Callable[[E | None], None]) -> None:
-        def replied(reply: object) -> None:
+        def on_reply(reply: object) -> None:
             # A cache may be down: PostgreSQL knows everything, only slower.
             self._note_error(reply)
             if not isinstance(reply, bytes):
@@ -232,7 +232,7 @@ class VersionedCache(Generic[E]):
             self.kind.reads.labels("cache").inc()
             done(entry)
 
-        self._cache.send(pack("GET", name), replied)
+        self._cache.send(pack("GET", name), on_reply)
 
     def _note_error(self, reply: object) -> None:
         if isinstance(reply, Exception):
@@ -256,23 +256,23 @@ class VersionedCache(Generic[E]):
         self._bytes = 0
 
 
-async def _all_answered(keys: Collection[str], ask: Callable[[str, Callable[[], None]], None]) -> None:
+async def _ask_all(keys: Collection[str], ask: Callable[[str, Callable[[], None]], None]) -> None:
     """Ask for each key in one turn of the event loop, so in one write, and wait until all have been answered."""
     left = len(keys)
     if not left:
         return
     done = asyncio.get_running_loop().create_future()
 
-    def answered() -> None:
+    def on_answer() -> None:
         nonlocal left
         left -= 1
         if not left and not done.done():
             done.set_result(None)
 
     for key in keys:
-        ask(key, answered)
+        ask(key, on_answer)
     await done
 
 
-def _size(key: str, entry: Entry) -> int:
+def _size(key: str, entry: CachedEntry) -> int:
     return len(key) + entry.size + _ENTRY_OVERHEAD_BYTES

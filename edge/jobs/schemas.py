@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from edge.http.lists import list_of
-from edge.http.parameters import CursorText, PathParameters, QueryParameters, WholeNumber, described, one_of
+from edge.http.parameters import CursorText, PathParameters, QueryParameters, WholeNumber, field_doc, one_of
 from edge.http.problems import ProblemDocument
 from shared.jobs.contract import JOB_KINDS
 
@@ -15,7 +15,7 @@ class JobPath(PathParameters):
     """Path of one job."""
 
     id = fields.Str(
-        required=True, metadata=described("Its id", format="uuid", example="019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21")
+        required=True, metadata=field_doc("Its id", format="uuid", example="019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21")
     )
 
 
@@ -44,7 +44,7 @@ class JobResult(Schema):
     media_type = fields.Str(required=True)
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
-    sha256 = fields.Str(required=True, metadata=described("SHA-256 of the file at `url`, also in its ETag"))
+    sha256 = fields.Str(required=True, metadata=field_doc("SHA-256 of the file at `url`, also in its ETag"))
 
 
 class JobLinks(Schema):
@@ -64,11 +64,11 @@ class Job(Schema):
     progress = fields.Nested(JobProgress(), required=True)
     attempt = fields.Int(required=True)
     data_version = fields.Int(required=True, allow_none=True)
-    cost_units = fields.Int(required=True, metadata=described("Units charged; 0 after a refund"))
+    cost_units = fields.Int(required=True, metadata=field_doc("Units charged; 0 after a refund"))
     created_at = fields.DateTime(required=True, metadata=_TIME)
     started_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
     finished_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
-    expires_at = fields.DateTime(required=True, allow_none=True, metadata=described("When the result expires"))
+    expires_at = fields.DateTime(required=True, allow_none=True, metadata=field_doc("When the result expires"))
     result = fields.Nested(JobResult(), required=True, allow_none=True)
     error = fields.Nested(ProblemDocument(), required=True, allow_none=True)
     links = fields.Nested(JobLinks(), required=True)

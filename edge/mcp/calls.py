@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -13,17 +12,35 @@ from yarl import URL
 
 from edge.auth.middleware import Authentication
 from edge.http.context import CONTEXT
-from edge.http.parameters import PARSER, PATH, QUERY, REQUIRED, load, shown_name
-from edge.http.problems import Fault, Problem, invalid_parameters, missing_parameters, problem_of
+from edge.http.faults import Fault
+from edge.http.problem_details import problem_of
+from edge.http.problems import Problem, invalid_parameters, missing_parameters
 from edge.http.routing import Route
-from edge.http.stream import Stream
+from edge.http.stream import BodyStream
+from edge.http.validation import PARSER, PATH, QUERY, REQUIRED, load, shown_name
 from edge.mcp import views
-from edge.mcp.tools import RestCall, Tool
-from edge.mcp.views import Pages, View
-from edge.quota.billing import Billing, charged
+from edge.mcp.tools import ArgumentSchema, RestCall, Tool
+from edge.mcp.views import AnswerBody, AnswerPages, View
+from edge.quota.billing import Billing, charge_and_respond
 from shared.errors import CursorExpired, InvalidParameter, ItemIndexError
+from shared.json_types import JsonValue
 
 _RESULT_BYTES_MAX = 8 * 1024 * 1024
+
+POLL_MS = 2_000
+# An expired job has ended: its result is an error that says so.
+_STATUS = {
+    "queued": "working",
+    "running": "working",
+    "succeeded": "completed",
+    "failed": "completed",
+    "expired": "completed",
+    "cancelled": "cancelled",
+}
+WAIT_SECONDS = 10
+"""How long a call waits for a report, for a client that does not follow tasks."""
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(dict[str, object])
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +48,7 @@ class RestAnswer:
     """The answer of a route: its status and its JSON; `body` is None where that is too large, or no JSON."""
 
     status: int
-    body: Any
+    body: AnswerBody
 
 
 class RestCalls:
@@ -60,7 +77,7 @@ class RestCalls:
             headers={"Accept": "application/json", "Prefer": f"wait={wait_seconds}"},
         )
         await _read_parameters(inner, route, call)
-        return await _decoded(await charged(self._billing, route.rule, inner, route.handler))
+        return await _read_answer(await charge_and_respond(self._billing, route.rule, inner, route.handler))
 
 
 async def _read_parameters(request: web.Request, route: Route, call: RestCall) -> None:
@@ -75,16 +92,16 @@ async def _read_parameters(request: web.Request, route: Route, call: RestCall) -
             request[QUERY] = await PARSER.parse(entry["schema"], request, location="querystring", unknown=None)
 
 
-def _as_query(values: Mapping[str, Any]) -> MultiDict[str]:
+def _as_query(values: Mapping[str, JsonValue]) -> MultiDict[str]:
     query: MultiDict[str] = MultiDict()
     for name, value in values.items():
-        for one in value if isinstance(value, list) else [value]:
-            query.add(name, str(one).lower() if isinstance(one, bool) else str(one))
+        for single in value if isinstance(value, list) else [value]:
+            query.add(name, str(single).lower() if isinstance(single, bool) else str(single))
     return query
 
 
-async def _decoded(response: web.StreamResponse) -> RestAnswer:
-    if isinstance(response, Stream):
+async def _read_answer(response: web.StreamResponse) -> RestAnswer:
+    if isinstance(response, BodyStream):
         length = response.content_length or 0
         if length > _RESULT_BYTES_MAX or response.content_type != "application/json":
             response.discard()
@@ -99,7 +116,7 @@ async def _decoded(response: web.StreamResponse) -> RestAnswer:
     return RestAnswer(response.status, msgspec.json.decode(response.body))
 
 
-def checked(tool: Tool, given: Any) -> dict[str, Any]:
+def check_arguments(tool: Tool, given: JsonValue) -> dict[str, JsonValue]:
     """Return arguments whose names and types are those of the tool's schema; the REST call checks the values.
 
     Raises the problems `invalid-parameter` and `missing-parameter`, in the words of the REST call.
@@ -109,43 +126,43 @@ def checked(tool: Tool, given: Any) -> dict[str, Any]:
     declared = tool.arguments
     known = ", ".join(sorted(declared)) or "none"
     faults = [Fault(shown_name(name), f"is unknown; allowed: {known}") for name in given if name not in declared]
-    checked = {name: _fault(declared[name], value) for name, value in given.items() if name in declared}
-    faults += [Fault(name, fault, given[name]) for name, fault in checked.items() if fault is not None]
+    mistyped = {name: _fault(declared[name], value) for name, value in given.items() if name in declared}
+    faults += [Fault(name, fault, given[name]) for name, fault in mistyped.items() if fault is not None]
     if faults:
         raise invalid_parameters(faults)
-    missing = _missing(tool, given)
+    missing = _missing_problem(tool, given)
     if missing is not None:
         raise missing
     return {name: _whole(declared[name], value) for name, value in given.items()}
 
 
-def named_as_arguments(problem: Problem, arguments: Mapping[str, str]) -> Problem:
+def rename_parameters(problem: Problem, arguments: Mapping[str, str]) -> Problem:
     """Return a problem of a REST call that names the tool's `arguments`, which are given by their parameters' names."""
     if not problem.faults:
         return problem
-    faults = [_named_as_argument(fault, arguments) for fault in problem.faults]
+    faults = [_rename_parameter(fault, arguments) for fault in problem.faults]
     extra = {name: value for name, value in problem.extra.items() if name != "errors"}
     return Problem(problem.type.slug, extra=extra, fields=problem.fields, faults=faults)
 
 
-def _named_as_argument(fault: Fault, arguments: Mapping[str, str]) -> Fault:
+def _rename_parameter(fault: Fault, arguments: Mapping[str, str]) -> Fault:
     detail = fault.detail
     for parameter, argument in arguments.items():
         detail = detail.replace(f"`{parameter}`", f"`{argument}`")
     return fault._replace(parameter=arguments.get(fault.parameter, fault.parameter), detail=detail)
 
 
-def _whole(schema: Mapping[str, Any], value: Any) -> Any:
+def _whole(schema: ArgumentSchema, value: JsonValue) -> JsonValue:
     # `5.0` is an integer of JSON Schema; the REST call takes it without the point.
-    return int(value) if schema.get("type") == "integer" else value
+    return int(value) if isinstance(value, float) and schema.get("type") == "integer" else value
 
 
-def _missing(tool: Tool, given: Mapping[str, Any]) -> Problem | None:
+def _missing_problem(tool: Tool, given: Mapping[str, JsonValue]) -> Problem | None:
     names = [name for name in tool.required if name not in given]
     return missing_parameters([Fault(name, REQUIRED) for name in names]) if names else None
 
 
-def _fault(schema: Mapping[str, Any], value: Any) -> str | None:
+def _fault(schema: ArgumentSchema, value: JsonValue) -> str | None:
     """Return what is wrong with a value, None where nothing is."""
     if "enum" in schema:
         return None if value in schema["enum"] else f"must be one of {', '.join(schema['enum'])}"
@@ -156,38 +173,32 @@ def _fault(schema: Mapping[str, Any], value: Any) -> str | None:
             return None if isinstance(value, bool) else "must be true or false"
         case "integer":
             least, most = schema["minimum"], schema["maximum"]
-            whole = (isinstance(value, int) and not isinstance(value, bool)) or (
-                isinstance(value, float) and value.is_integer()
-            )
-            return None if whole and least <= value <= most else f"must be a whole number from {least} to {most}"
+            number = _number(value)
+            if number is None or not (isinstance(number, int) or number.is_integer()) or not least <= number <= most:
+                return f"must be a whole number from {least} to {most}"
+            return None
         case "number":
             least, most = schema["minimum"], schema["maximum"]
-            fits = isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
-            return None if fits else f"must be a number from {least} to {most}"
+            number = _number(value)
+            return (
+                None if number is not None and least <= number <= most else f"must be a number from {least} to {most}"
+            )
         case _:
             return _list_fault(schema, value)
 
 
-def _list_fault(schema: Mapping[str, Any], value: Any) -> str | None:
+def _number(value: JsonValue) -> int | float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _list_fault(schema: ArgumentSchema, value: JsonValue) -> str | None:
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         return "must be a list of strings"
     least, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
     return None if least <= len(value) <= most else f"must have {least} to {most} entries"
 
 
-POLL_MS = 2_000
-# An expired job has ended: its result is an error that says so.
-_STATUS = {
-    "queued": "working",
-    "running": "working",
-    "succeeded": "completed",
-    "failed": "completed",
-    "expired": "completed",
-    "cancelled": "cancelled",
-}
-
-
-def task_of(job: Mapping[str, Any]) -> dict[str, Any]:
+def task_of(job: AnswerBody) -> dict[str, object]:
     """Return a job's document as a task. It stays as long as the job, so `ttlMs` names no end."""
     changed = job["finished_at"] or job["started_at"] or job["created_at"]
     progress = job["progress"]
@@ -202,46 +213,43 @@ def task_of(job: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-WAIT_SECONDS = 10
-"""How long a call waits for a report, for a client that does not follow tasks."""
 _ACCEPTED, _SEVERAL, _UNAUTHORIZED = 202, 300, 401
-_ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(dict[str, Any])
-Result = dict[str, Any]
+Result = dict[str, object]
 # Makes the whole response body of a result.
-Encoded = Callable[[Result], bytes]
+Encoder = Callable[[Result], bytes]
 
 
 class ToolCalls:
     """Calls tools for the sender of a request."""
 
-    def __init__(self, rest: RestCalls, pages: Pages, problem_base_url: str) -> None:
+    def __init__(self, rest: RestCalls, pages: AnswerPages, problem_base_url: str) -> None:
         self._rest = rest
         self._pages = pages
         self._errors_base = problem_base_url
 
     async def call(
-        self, request: web.Request, tool: Tool, given: Any, encoded: Encoded, *, takes_tasks: bool = False
+        self, request: web.Request, tool: Tool, given: JsonValue, encode: Encoder, *, takes_tasks: bool = False
     ) -> Result:
         """Return a tool's result, or the problem of its REST call; with tasks, the job that the call would wait for.
 
         Raises the problems of a missing or invalid credential, which HTTP answers.
         """
         try:
-            arguments = checked(tool, given)
-            position = self._pages.position(tool.name, arguments, arguments.pop("cursor", None))
+            arguments = check_arguments(tool, given)
+            cursor = arguments.pop("cursor", None)
+            position = self._pages.position(tool.name, arguments, str(cursor) if cursor is not None else None)
             following = {"cursor": position.rest_cursor} if position.rest_cursor else {}
             call = tool.call({**arguments, **following})
             answer = await self._answer(request, call, 0 if takes_tasks else WAIT_SECONDS)
         except (ItemIndexError, Problem, web.HTTPException) as error:
-            return self._refused(request, error)
+            return self._refusal_result(request, error)
         if answer.status == _ACCEPTED and takes_tasks:
             return {"resultType": "task", **task_of(answer.body)}
         view = self._view(tool, call, answer)
         try:
-            page = self._pages.page(tool.name, arguments, view, position, lambda page: encoded(result_of(page)))
+            page = self._pages.page(tool.name, arguments, view, position, lambda page: encode(result_of(page)))
         except CursorExpired as error:
-            return self._refused(request, error)
+            return self._refusal_result(request, error)
         return result_of(page)
 
     async def _answer(self, request: web.Request, call: RestCall, wait_seconds: int) -> RestAnswer:
@@ -253,18 +261,18 @@ class ToolCalls:
             if problem is None:
                 raise
             if problem.type.status != _SEVERAL:
-                raise named_as_arguments(problem, call.arguments) from error
+                raise rename_parameters(problem, call.arguments) from error
             return RestAnswer(_SEVERAL, self._document(request, problem))
 
-    def _refused(self, request: web.Request, error: Exception) -> Result:
+    def _refusal_result(self, request: web.Request, error: Exception) -> Result:
         """Return the problem as the result of a tool. Raises it where HTTP must answer, and an unexpected error."""
         problem = problem_of(error)
         if problem is None or problem.type.status == _UNAUTHORIZED:
             raise error
-        document = {name: views.fitted(value) for name, value in self._document(request, problem).items()}
+        document = {name: views.fit(value) for name, value in self._document(request, problem).items()}
         return error_of(document)
 
-    def _document(self, request: web.Request, problem: Problem) -> Mapping[str, Any]:
+    def _document(self, request: web.Request, problem: Problem) -> Mapping[str, object]:
         """Return the problem's document, with the address where an item went that was merged."""
         context = request[CONTEXT]
         context.problem_slug = problem.type.slug
@@ -288,15 +296,15 @@ def path_of(call: RestCall) -> str:
     return call.route.format(**{name: quote(value, safe="") for name, value in call.path.items()})
 
 
-def result_of(page: Mapping[str, Any]) -> Result:
+def result_of(page: Mapping[str, object]) -> Result:
     """Return a tool's result: a page of its answer, and the same as text for clients that read nothing else."""
     return {**_text(page), "structuredContent": page, "isError": False}
 
 
-def error_of(document: Mapping[str, Any]) -> Result:
+def error_of(document: Mapping[str, object]) -> Result:
     """Return a tool's result that is an error. It is text alone: output schemas are of answers."""
     return {**_text(document), "isError": True}
 
 
-def _text(document: Mapping[str, Any]) -> Result:
+def _text(document: Mapping[str, object]) -> Result:
     return {"content": [{"type": "text", "text": _ENCODER.encode(document).decode()}]}

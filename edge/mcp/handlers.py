@@ -1,36 +1,47 @@
 """POST /mcp: one message of the Model Context Protocol in, one answer out, for the origins that may send one."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
 
 from aiohttp import hdrs, web
 
 from edge.auth.middleware import Authentication
 from edge.composition import Services
-from edge.http.parameters import shown_name
-from edge.http.problems import Problem, problem_of
+from edge.http.problem_details import problem_of
+from edge.http.problems import Problem
 from edge.http.routing import JSON, Route, Rule
+from edge.http.validation import shown_name
 from edge.mcp import protocol
-from edge.mcp.calls import Encoded, RestCalls, Result, ToolCalls, error_of, task_of
-from edge.mcp.protocol import (
+from edge.mcp.calls import Encoder, RestCalls, Result, ToolCalls, error_of, task_of
+from edge.mcp.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     MalformedMessage,
     Message,
-    Peer,
+    MessageId,
     RpcError,
-    encoded_error,
-    encoded_result,
+    encode_error,
+    encode_result,
     message_of,
 )
+from edge.mcp.protocol import McpPeer
 from edge.mcp.tools import JOB, LISTED, TOOLS_BY_NAME, RestCall
-from edge.mcp.views import Pages
+from edge.mcp.views import AnswerBody, AnswerPages
 from shared.errors import ItemIndexError, JobNotFound
+from shared.json_types import JsonValue
 
 _REPORT = TOOLS_BY_NAME["market_report"]
 _CONFLICT = 409
+
+_EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+_FIELDS = (
+    "Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, X-Request-Id, X-Service-Public-Token"
+)
+_NO_STORE = {"Cache-Control": "no-store"}
+PATH = "/mcp"
+# Open, as what lists the tools is: each call of a tool is authenticated and charged by the rule of its REST call.
+_RULE = Rule(name="mcp", offers=JSON)
 
 
 class Tasks:
@@ -40,7 +51,7 @@ class Tasks:
         self._rest = rest
         self._calls = calls
 
-    async def get(self, request: web.Request, params: Mapping[str, Any], encoded: Encoded) -> Result:
+    async def get(self, request: web.Request, params: Mapping[str, JsonValue], encode: Encoder) -> Result:
         """Return the task, with its result where it has ended. Raises RpcError."""
         job = await self._job(request, params, "GET")
         task = task_of(job)
@@ -50,16 +61,16 @@ class Tasks:
             result = error_of(job["error"])
         else:
             result = await self._calls.call(
-                request, _REPORT, {"job": job["id"]}, lambda result: encoded({**task, "result": result})
+                request, _REPORT, {"job": job["id"]}, lambda result: encode({**task, "result": result})
             )
         return {**task, "result": result}
 
-    async def update(self, request: web.Request, params: Mapping[str, Any], encoded: Encoded) -> Result:
+    async def update(self, request: web.Request, params: Mapping[str, JsonValue], encode: Encoder) -> Result:
         """Acknowledge answers to questions of a task; none of ours asks any. Raises RpcError."""
         await self._job(request, params, "GET")
         return {}
 
-    async def cancel(self, request: web.Request, params: Mapping[str, Any], encoded: Encoded) -> Result:
+    async def cancel(self, request: web.Request, params: Mapping[str, JsonValue], encode: Encoder) -> Result:
         """Cancel the task, and acknowledge it; one that has ended stays as it is. Raises RpcError."""
         try:
             await self._job(request, params, "DELETE")
@@ -69,11 +80,11 @@ class Tasks:
         return {}
 
     @property
-    def methods(self) -> Mapping[str, Callable[[web.Request, Mapping[str, Any], Encoded], Awaitable[Result]]]:
+    def methods(self) -> Mapping[str, Callable[[web.Request, Mapping[str, JsonValue], Encoder], Awaitable[Result]]]:
         """The methods by their names."""
         return {"tasks/get": self.get, "tasks/update": self.update, "tasks/cancel": self.cancel}
 
-    async def _job(self, request: web.Request, params: Mapping[str, Any], method: str) -> Mapping[str, Any]:
+    async def _job(self, request: web.Request, params: Mapping[str, JsonValue], method: str) -> AnswerBody:
         id = params.get("taskId")
         if not isinstance(id, str):
             raise RpcError(INVALID_PARAMS, "`taskId` must be text.")
@@ -81,8 +92,7 @@ class Tasks:
             answer = await self._rest.answer(request, RestCall(JOB, {"id": id}, method=method), 0)
         except JobNotFound:
             raise RpcError(INVALID_PARAMS, "There is no task with this ID.") from None
-        job: Mapping[str, Any] = answer.body
-        return job
+        return answer.body
 
 
 def rpc_error_of(error: Exception) -> RpcError | None:
@@ -95,11 +105,7 @@ def rpc_error_of(error: Exception) -> RpcError | None:
     )
 
 
-_EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 _METHODS, _MAX_AGE_SECONDS = "POST, OPTIONS", "86400"
-_FIELDS = (
-    "Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, X-Request-Id, X-Service-Public-Token"
-)
 
 
 class Origins:
@@ -122,9 +128,6 @@ class Origins:
         """Return the CORS headers of a pre-flight of an accepted origin."""
         requested = {"Access-Control-Allow-Methods": _METHODS, "Access-Control-Allow-Headers": _FIELDS}
         return {**self.fields(origin), **requested, "Access-Control-Max-Age": _MAX_AGE_SECONDS}
-
-
-_NO_STORE = {"Cache-Control": "no-store"}
 
 
 class McpEndpoint:
@@ -179,9 +182,9 @@ class McpEndpoint:
             result = await self._result(unread, message, peer)
         except RpcError as error:
             return _refusal(protocol.status_of(error, stateless=stateless), message.id, error)
-        return _json(200, encoded_result(message.id, protocol.signed(result, stateless=stateless)))
+        return _json(200, encode_result(message.id, protocol.with_server_info(result, stateless=stateless)))
 
-    async def _result(self, request: web.Request, message: Message, peer: Peer) -> Result:
+    async def _result(self, request: web.Request, message: Message, peer: McpPeer) -> Result:
         """Return the result of a request. Raises RpcError, and the problems that HTTP answers."""
         match message.method, peer.stateless:
             case "tools/call", _:
@@ -190,25 +193,25 @@ class McpEndpoint:
                 _check_first_page(message.params)
                 return {**LISTED, **(protocol.cacheable() if peer.stateless else {})}
             case "server/discover", True:
-                return protocol.discovered()
+                return protocol.discovery_result()
             case "initialize", False:
-                return protocol.initialized()
+                return protocol.initialize_result()
             case "ping", False:
                 return {}
             case method, True if method in self._tasks.methods:
                 return await self._act_on_task(request, message, peer)
         raise RpcError(METHOD_NOT_FOUND, f"Method not found: {shown_name(message.method)}")
 
-    async def _call_tool(self, request: web.Request, message: Message, peer: Peer) -> Result:
+    async def _call_tool(self, request: web.Request, message: Message, peer: McpPeer) -> Result:
         name = message.params.get("name")
         tool = TOOLS_BY_NAME.get(name) if isinstance(name, str) else None
         if tool is None:
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {shown_name(str(name))}. tools/list names all.")
         given = message.params.get("arguments", {})
-        encoded = _encoder(message, peer)
-        return await self._calls.call(request, tool, given, encoded, takes_tasks=peer.takes_tasks)
+        encode = _encoder(message, peer)
+        return await self._calls.call(request, tool, given, encode, takes_tasks=peer.takes_tasks)
 
-    async def _act_on_task(self, request: web.Request, message: Message, peer: Peer) -> Result:
+    async def _act_on_task(self, request: web.Request, message: Message, peer: McpPeer) -> Result:
         if not peer.takes_tasks:
             raise protocol.missing_tasks()
         act = self._tasks.methods[message.method]
@@ -218,36 +221,31 @@ class McpEndpoint:
             raise rpc_error_of(error) or error from None
 
 
-def _encoder(message: Message, peer: Peer) -> Any:
-    def encoded(result: Result) -> bytes:
-        return encoded_result(message.id, protocol.signed(result, stateless=peer.stateless))
+def _encoder(message: Message, peer: McpPeer) -> Encoder:
+    def encode(result: Result) -> bytes:
+        return encode_result(message.id, protocol.with_server_info(result, stateless=peer.stateless))
 
-    return encoded
+    return encode
 
 
-def _check_first_page(params: Mapping[str, Any]) -> None:
+def _check_first_page(params: Mapping[str, JsonValue]) -> None:
     if params.get("cursor") is not None:
         raise RpcError(INVALID_PARAMS, "The list of tools has one page.")
 
 
-def _refusal(status: int, id: Any, error: RpcError) -> web.Response:
-    return _json(status, encoded_error(id, error))
+def _refusal(status: int, id: MessageId, error: RpcError) -> web.Response:
+    return _json(status, encode_error(id, error))
 
 
 def _json(status: int, body: bytes) -> web.Response:
     return web.Response(status=status, body=body, content_type="application/json", headers=_NO_STORE)
 
 
-PATH = "/mcp"
-# Open, as what lists the tools is: each call of a tool is authenticated and charged by the rule of its REST call.
-_RULE = Rule(name="mcp", offers=JSON)
-
-
 def routes(listed: Sequence[Route], services: Services, authentication: Authentication) -> tuple[Route, ...]:
     """Return the routes of the protocol; `listed` are those of the API."""
     settings = services.settings
     rest = RestCalls(listed, authentication, services.billing)
-    calls = ToolCalls(rest, Pages(services.cursors), settings.problem_base_url)
+    calls = ToolCalls(rest, AnswerPages(services.cursors), settings.problem_base_url)
     endpoint = McpEndpoint(calls, Tasks(rest, calls), Origins(services.origin, settings.mcp_origins))
     return (
         Route("POST", PATH, endpoint.receive, _RULE, documented=False),

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from aiohttp import web
 from asyncpg import Record
@@ -12,20 +11,21 @@ from edge.auth.actor import Actor
 from edge.http.context import CONTEXT
 from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import Paginator, envelope
-from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem
 from edge.http.routing import API_PATH, BEARER, Route, Rule, operation
+from edge.http.validation import BODY, QUERY
 from edge.organizations import schemas
 from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService, usage_csv, usage_range
 from edge.storage.database import Scope
 from edge.storage.idempotency import PARAMETER, PROBLEMS, IdempotentActs, idempotency_key_of
 from shared.clock import rfc3339
+from shared.events.mails import invitation_link
 from shared.organizations.accounts import Membership, Person
 from shared.organizations.credentials import parse
 
 
-def _shown(row: Record) -> dict[str, Any]:
+def _as_document(row: Record) -> dict[str, object]:
     """Return a row as answers show it: moments as RFC 3339 has them."""
     return {name: rfc3339(value) if isinstance(value, datetime) else value for name, value in row.items()}
 
@@ -86,7 +86,7 @@ class OrganizationApi:
             "requested_plan": await self._acts.requested_plan(actor),
             "state": m.state,
             "role": m.role,
-            "keys": [*map(_shown, await self._acts.keys(actor))],
+            "keys": [*map(_as_document, await self._acts.keys(actor))],
         }
         return unstored_json(organization)
 
@@ -122,7 +122,7 @@ class OrganizationApi:
         actor = actor_of(request)
 
         async def act(acts: OrganizationService) -> object:
-            return await _issued(acts, actor, await acts.issue_key(actor))
+            return await _issued_key(acts, actor, await acts.issue_key(actor))
 
         return await self._once(request, 201, act, actor)
 
@@ -143,7 +143,7 @@ class OrganizationApi:
         actor, grace = actor_of(request), request[BODY]["grace"]
 
         async def act(acts: OrganizationService) -> object:
-            return await _issued(acts, actor, await acts.rotate_key(actor, grace))
+            return await _issued_key(acts, actor, await acts.rotate_key(actor, grace))
 
         return await self._once(request, 201, act, actor)
 
@@ -188,7 +188,7 @@ class OrganizationApi:
         bound = {"organization": actor.organization}
         find = partial(self._acts.audit_page, actor, limit)
         response = await self._lists.answer(
-            "audit", {**bound, "limit": limit}, cursor, find, _shown, lambda row: row["id"], bound=bound
+            "audit", {**bound, "limit": limit}, cursor, find, _as_document, lambda row: row["id"], bound=bound
         )
         response.headers.update(NO_STORE)
         return response
@@ -233,7 +233,7 @@ class OrganizationApi:
 
         async def act(acts: OrganizationService) -> object:
             secret, row = await acts.invite(actor, body["email"], body["role"])
-            return {**_shown(row), "link": invitation_link(self._origin, secret)}
+            return {**_as_document(row), "link": invitation_link(self._origin, secret)}
 
         return await self._once(request, 201, act, actor)
 
@@ -253,10 +253,10 @@ class OrganizationApi:
         owner, organization = Scope(person=person_of(request).id), actor.organization if actor else None
         return await self._idempotent.respond(request, owner, self._acts, act, status, organization)
 
-    def _list(self, actor: Actor, rows: Sequence[Record], **query: Any) -> web.Response:
+    def _list(self, actor: Actor, rows: Sequence[Record], **query: object) -> web.Response:
         """Answer in the one envelope of lists with these rows, which are all that there are."""
         response = envelope(
-            [*map(_shown, rows)],
+            [*map(_as_document, rows)],
             total=len(rows),
             exact=True,
             next_cursor=None,
@@ -267,15 +267,10 @@ class OrganizationApi:
         return response
 
 
-async def _issued(acts: OrganizationService, actor: Actor, key: str) -> dict[str, Any]:
+async def _issued_key(acts: OrganizationService, actor: Actor, key: str) -> dict[str, object]:
     form = parse(key)
     assert form is not None
-    return {"key": key, "key_id": form.credential_id, "keys": [*map(_shown, await acts.keys(actor))]}
-
-
-def invitation_link(origin: str, secret: str) -> str:
-    """Return the link that an invited person opens. The secret is in the fragment: no server's log ever sees it."""
-    return f"{origin}/dashboard/invitation#{secret}"
+    return {"key": key, "key_id": form.credential_id, "keys": [*map(_as_document, await acts.keys(actor))]}
 
 
 def routes(org: OrganizationApi) -> tuple[Route, ...]:

@@ -1,29 +1,36 @@
 """The requests and answers of /org."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from edge.analytics.envelope import Day
 from edge.http.lists import list_of
-from edge.http.parameters import CursorText, Parameters, PathParameters, QueryParameters, Utf8, WholeNumber, described
-from shared.organizations.accounts import GRACE_SECONDS, INVITABLE, ROLES
+from edge.http.parameters import (
+    CursorText,
+    Day,
+    Parameters,
+    PathParameters,
+    QueryParameters,
+    Utf8,
+    WholeNumber,
+    field_doc,
+)
+from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES
 
 
 class OrganizationQuery(QueryParameters):
     """Which organization, for people who are in several."""
 
     organization = fields.UUID(
-        load_default=None, metadata=described("ID of one of your organizations; default: the first that you joined")
+        load_default=None, metadata=field_doc("ID of one of your organizations; default: the first that you joined")
     )
 
 
 class UsageQuery(OrganizationQuery):
     """The days asked for."""
 
-    first = Day(data_key="from", load_default=None, metadata=described("First day; default: 30 days before `to`"))
-    last = Day(data_key="to", load_default=None, metadata=described("Last day, inclusive; default: today"))
+    first = Day(data_key="from", load_default=None, metadata=field_doc("First day; default: 30 days before `to`"))
+    last = Day(data_key="to", load_default=None, metadata=field_doc("Last day, inclusive; default: today"))
     format = fields.Str(load_default="json", validate=validate.OneOf(["json", "csv"]))
 
 
@@ -37,13 +44,13 @@ class AuditQuery(OrganizationQuery):
 class PersonPath(PathParameters):
     """Path of one member."""
 
-    person = fields.Str(required=True, metadata=described("ID of the person", format="uuid"))
+    person = fields.Str(required=True, metadata=field_doc("ID of the person", format="uuid"))
 
 
 class InvitationPath(PathParameters):
     """Path of one invitation."""
 
-    invitation = fields.Str(required=True, metadata=described("ID of the invitation", format="uuid"))
+    invitation = fields.Str(required=True, metadata=field_doc("ID of the invitation", format="uuid"))
 
 
 class Rotation(Parameters):
@@ -52,7 +59,7 @@ class Rotation(Parameters):
     grace = fields.Str(
         load_default="none",
         validate=validate.OneOf(list(GRACE_SECONDS)),
-        metadata=described("How long the old key remains valid", example="1h"),
+        metadata=field_doc("How long the old key remains valid", example="1h"),
     )
 
 
@@ -78,7 +85,9 @@ class NewInvitation(Parameters):
 class OrganizationName(Utf8):
     """A name that is printable: it is shown in tables, pages and terminals."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
+    def _deserialize(
+        self, value: object, attr: str | None, data: Mapping[str, object] | None, **options: object
+    ) -> str:
         text = super()._deserialize(value, attr, data, **options)
         if not text.isprintable():
             raise ValidationError("must have no control, format or line-breaking characters")
@@ -126,7 +135,7 @@ class Organization(Schema):
     name = fields.Str(required=True)
     plan = fields.Str(required=True)
     requested_plan = fields.Str(
-        required=True, allow_none=True, metadata=described("Plan that is awaiting an operator's approval")
+        required=True, allow_none=True, metadata=field_doc("Plan that is awaiting an operator's approval")
     )
     state = fields.Str(required=True, validate=validate.OneOf(["active", "suspended"]))
     role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
@@ -147,7 +156,7 @@ class IssuedKey(Schema):
     key = fields.Str(required=True, metadata={"example": "iixk_live_…"})
     key_id = fields.Str(required=True)
     keys = fields.List(
-        fields.Nested(KeyState()), required=True, metadata=described("All keys that are valid now, the new one first")
+        fields.Nested(KeyState()), required=True, metadata=field_doc("All keys that are valid now, the new one first")
     )
 
 

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Self
+from typing import Self
 
 import asyncpg
 from aiohttp import web
@@ -17,9 +17,11 @@ from edge.http.problems import Problem
 from edge.storage.database import Database, Scope, Transaction
 from shared.clock import utc_now
 from shared.errors import InvalidParameter
+from shared.events.mails import seal_invitation
 from shared.index.iid import require_uuid
 from shared.organizations import credentials
-from shared.organizations.accounts import GRACE_SECONDS, SQL, Person, right_for
+from shared.organizations.accounts import SQL, Person
+from shared.organizations.roles import GRACE_SECONDS, right_for
 from shared.settings.settings import Settings
 
 USAGE_COLUMNS = ("day", "endpoint", "outcome", "credential", "calls", "units")
@@ -50,7 +52,7 @@ Row = asyncpg.Record
 
 
 @dataclass(frozen=True, slots=True)
-class CreatedOrganization:
+class AddedOrganization:
     """An organization's id, the plan it has, and the plan that waits for approval, if any."""
 
     id: str
@@ -84,7 +86,7 @@ class OrganizationService:
         """Return the service whose acts are part of a transaction, where it is given one."""
         return type(self)(database, self._settings)
 
-    async def create(self, person: Person, name: str, plan: str) -> CreatedOrganization:
+    async def create(self, person: Person, name: str, plan: str) -> AddedOrganization:
         """Make an organization with its first owner, on the free plan, and ask for the other plan."""
         async with self._database.transaction(Scope(person=person.id)) as transaction:
             values = (name, plan, person.id, person.name, self._owned_max, self.plans_at_once)
@@ -93,16 +95,16 @@ class OrganizationService:
                 text = f"You have {self._owned_max} organizations, which is the limit; ask us for more."
                 raise Problem("state-conflict", text)
             _check_plan(row["refusal"])  # raises inside the transaction: no organization is made on another plan
-        return CreatedOrganization(row["organization_id"], row["granted_plan"], plan if row["request_id"] else None)
+        return AddedOrganization(row["organization_id"], row["granted_plan"], plan if row["request_id"] else None)
 
-    async def request_plan(self, actor: Actor, plan: str) -> CreatedOrganization:
+    async def request_plan(self, actor: Actor, plan: str) -> AddedOrganization:
         """Ask for another plan; it is given at once where no approval is needed."""
         actor.require("manage-plan")
         values = (actor.organization, plan, actor.person, actor.name, self.plans_at_once)
         row = await self._act(SQL.request_plan, *values, scope=actor.scope)
         assert row is not None
         _check_plan(row["refusal"])
-        return CreatedOrganization(actor.organization, row["granted_plan"], plan if row["request_id"] else None)
+        return AddedOrganization(actor.organization, row["granted_plan"], plan if row["request_id"] else None)
 
     async def requested_plan(self, actor: Actor) -> str | None:
         """Return the plan that waits for an operator's approval, or None."""
@@ -175,10 +177,11 @@ class OrganizationService:
             raise Problem("state-conflict", "The last owner cannot leave; make another member an owner first.")
 
     async def invite(self, actor: Actor, email: str, role: str) -> tuple[str, Row]:
-        """Invite an address; return the invitation's secret, once, and its id and end."""
+        """Invite an address, by mail where the service sends any; return the secret, once, and its id and end."""
         actor.require(right_for(role))
         secret = secrets.token_urlsafe(32)
-        row = await self._act_as(actor, SQL.invite, email, role, invitation_hash(secret))
+        sealed = seal_invitation(self._settings.signing_secret, secret) if self._settings.mail_from else None
+        row = await self._act_as(actor, SQL.invite, email, role, invitation_hash(secret), sealed)
         if row is None:
             raise Problem("state-conflict", "Another member invited this address at the same time.")
         return secret, row
@@ -186,6 +189,15 @@ class OrganizationService:
     async def invitations(self, actor: Actor) -> list[Row]:
         """Return the invitations that can still be accepted."""
         return await self._database.fetch(SQL.invitations, actor.organization, scope=actor.scope)
+
+    async def invitation_mails(self, actor: Actor) -> dict[str, Row]:
+        """Return what became of the mails of open invitations: `ended_at` and `refusal` by the invitation's id."""
+        rows = await self._database.fetch(SQL.invitation_mails, actor.organization, scope=actor.scope)
+        return {row["invitation_id"]: row for row in rows}
+
+    async def show_invitation(self, secret: str) -> Row | None:
+        """Return what the invitation of a link is for; None where it cannot be accepted (any more)."""
+        return await self._database.fetch_row(SQL.show_invitation, invitation_hash(secret), scope=Scope())
 
     async def withdraw_invitation(self, actor: Actor, invitation_id: str) -> None:
         """Make an invitation's link stop working."""
@@ -259,11 +271,11 @@ class OrganizationService:
             raise Problem("not-found", "There is no member with this ID.")
         return members[0]
 
-    async def _act_as(self, actor: Actor, query: str, *values: Any) -> Row | None:
+    async def _act_as(self, actor: Actor, query: str, *values: object) -> Row | None:
         """Run an act of a member: its values stand between the organization, and the member's id and name."""
         return await self._act(query, actor.organization, *values, actor.person, actor.name, scope=actor.scope)
 
-    async def _act(self, query: str, *values: Any, scope: Scope) -> Row | None:
+    async def _act(self, query: str, *values: object, scope: Scope) -> Row | None:
         """Run an act; None where a unique index stops it: of two at the same moment the other one was first.
 
         PostgreSQL checks the role itself: it may have changed since it was read here.

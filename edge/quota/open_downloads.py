@@ -1,7 +1,7 @@
 """How many downloads of an organization may be under way at the same time: each lasts as long as its reader likes."""
 
-from edge.http.problems import Problem
-from edge.http.stream import ResultBody
+from edge.http.problems import Problem, retry_later
+from edge.http.result_body import ResultBody
 from edge.quota.concurrency import ConcurrencyLimit
 
 # In one process. Programs that read a release in parallel ask for a few dozen ranges at a time.
@@ -29,4 +29,4 @@ class OpenDownloads:
 
 def _refusal(slug: str, why: str) -> Problem:
     detail = f"{why} Try again in {_RETRY_SECONDS} s, when one of them has ended."
-    return Problem(slug, detail, extra={"retry_after": _RETRY_SECONDS}, fields={"Retry-After": str(_RETRY_SECONDS)})
+    return retry_later(slug, detail, _RETRY_SECONDS)

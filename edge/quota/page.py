@@ -1,16 +1,15 @@
 """GET /quota: the caller's account and every limit that applies. The call costs nothing."""
 
-from typing import Any
-
 from aiohttp import web
 from marshmallow import Schema, fields
 
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
-from edge.http.parameters import described
+from edge.http.parameters import field_doc
 from edge.http.problems import unavailable
 from edge.http.routing import operation
-from edge.quota.limiter import Decision, RateLimiter
+from edge.quota.decision import QuotaDecision
+from edge.quota.limiter import RateLimiter
 from edge.quota.stored_exports import StoredExports
 from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
@@ -62,14 +61,14 @@ class ExportLimits(Schema):
 class QuotaAnswer(Schema):
     """The account that calls are counted for, with its limits."""
 
-    counted_as = fields.Str(required=True, metadata=described("Your network address, or your organization's ID"))
+    counted_as = fields.Str(required=True, metadata=field_doc("Your network address, or your organization's ID"))
     plan = fields.Str(required=True)
     limits = fields.List(fields.Nested(QuotaWindow()), required=True)
     jobs = fields.Nested(
         JobLimits(),
         required=True,
         allow_none=True,
-        metadata=described(
+        metadata=field_doc(
             "Jobs of the key's organization; null for other credentials, or if the count is unavailable"
         ),
     )
@@ -77,7 +76,7 @@ class QuotaAnswer(Schema):
         ExportLimits(),
         required=True,
         allow_none=True,
-        metadata=described("Exports of the key's organization; null as `jobs`, and for plans without exports"),
+        metadata=field_doc("Exports of the key's organization; null as `jobs`, and for plans without exports"),
     )
 
 
@@ -101,12 +100,12 @@ class QuotaPage:
             "counted_as": account.partition(":")[2],
             "plan": principal.plan.name,
             "limits": windows_of(decision),
-            "jobs": await self._jobs(principal),
-            "exports": await self._stored(principal),
+            "jobs": await self._job_limits(principal),
+            "exports": await self._export_limits(principal),
         }
         return unstored_json(document)
 
-    async def _jobs(self, principal: Principal) -> dict[str, Any] | None:
+    async def _job_limits(self, principal: Principal) -> dict[str, object] | None:
         if principal.kind != "api-key":
             return None
         try:
@@ -121,7 +120,7 @@ class QuotaPage:
             "queued": {"limit": plan.jobs_queued, "used": used["queued"]},
         }
 
-    async def _stored(self, principal: Principal) -> dict[str, Any] | None:
+    async def _export_limits(self, principal: Principal) -> dict[str, object] | None:
         if principal.kind != "api-key" or principal.plan.rank < INSTITUTIONAL:
             return None
         try:
@@ -131,7 +130,7 @@ class QuotaPage:
         return {"stored_bytes": {"limit": self._exports.limit(principal.plan), "used": stored.used}}
 
 
-def windows_of(decision: Decision) -> list[dict[str, Any]]:
+def windows_of(decision: QuotaDecision) -> list[dict[str, object]]:
     """Return both windows of an account, as the contract shows them; nothing where nothing is known."""
     if not decision.verified:
         return []

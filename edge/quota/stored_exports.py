@@ -2,12 +2,10 @@
 
 from typing import NamedTuple
 
-from edge.http.problems import Problem
+from edge.quota.refusals import limit_problem
 from edge.storage.database import Database, Scope
-from shared.db.queries import load_queries
+from shared.jobs.contract import SQL
 from shared.organizations.accounts import Plan, Principal
-
-SQL = load_queries(__file__, "quota.sql")
 
 
 class StoredBytes(NamedTuple):
@@ -45,12 +43,12 @@ class StoredExports:
             f"Your organization has {stored.used:,} bytes of exports stored; its plan allows {limit:,}. Delete exports "
             f"that you have downloaded (DELETE /v1/index/exports/ID), or wait {seconds} s, until the first one expires."
         )
-        extra = {
-            "retry_after": seconds,
-            "policy": f"{principal.plan.name}-stored-export-bytes",
-            "limit": limit,
-            "resets_at": None,
-            "counted_as": account,
-            "lifted_by": "Delete exports that you have downloaded, or ask us for a larger allowance.",
-        }
-        raise Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(seconds)})
+        raise limit_problem(
+            detail,
+            seconds,
+            policy=f"{principal.plan.name}-stored-export-bytes",
+            limit=limit,
+            resets_at=None,
+            counted_as=account,
+            lifted_by="Delete exports that you have downloaded, or ask us for a larger allowance.",
+        )

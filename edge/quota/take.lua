@@ -1,7 +1,8 @@
 -- take: charge all windows of one account, or none.
 --
 -- KEYS[1]  prefix of the account's counters; the UTC day is added here, because only the store knows it
--- KEYS[2]  marker of this charge: the same charge asked twice is taken once; it holds the units and their second
+-- KEYS[2]  marker of this charge: the same charge asked twice is taken once; it holds the units and their second,
+--          and nothing once the call was refunded: it is then charged anew
 -- ARGV     units (0 takes none and returns what is left), units a day, units a second, seconds that a marker lives
 -- RETURNS  { outcome, units used today, units used this second, day of the charge (since 1970-01-01), seconds until
 --          midnight }
@@ -24,7 +25,7 @@ if units == 0 then
     return { 1, used, burst, day, left }
 end
 local marker = redis.call('GET', KEYS[2])
-if marker then
+if marker and marker ~= '' then
     -- Written again: on a cluster the reply waits for the replicas, and only for what its own connection wrote.
     redis.call('EXPIRE', KEYS[2], ARGV[4])
     -- The day it was taken on, which a refund lowers: midnight may have passed since.

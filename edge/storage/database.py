@@ -6,10 +6,12 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal, Self
+from typing import Literal, Self
 from uuid import UUID
 
 import asyncpg
+from asyncpg.connection import ServerCapabilities
+from asyncpg.pool import PoolConnectionProxy
 
 from shared.db.connect import READ_ONLY, SESSION, is_outage, was_rolled_back
 from shared.errors import StoreUnavailable
@@ -17,6 +19,13 @@ from shared.telemetry import metrics
 
 ACCOUNT: ContextVar[str | None] = ContextVar("account", default=None)
 """The account that the current request is counted against; None for what no account asks for."""
+
+NO_ANSWER = (OSError, asyncio.TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""Errors of the driver in an outage.
+
+InternalClientError: its own state after the server had ended the connection between two statements.
+"""
+_RETRY_AFTER_SECONDS = 5
 
 
 class FairShare:
@@ -48,14 +57,6 @@ class FairShare:
                 del self._users[account], self._gates[account]
 
 
-NO_ANSWER = (OSError, asyncio.TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-"""Errors of the driver in an outage.
-
-InternalClientError: its own state after the server had ended the connection between two statements.
-"""
-_RETRY_AFTER_SECONDS = 5
-
-
 @dataclass(frozen=True, slots=True)
 class Scope:
     """For whom a transaction works: row-level security shows it what belongs to them and nothing else.
@@ -66,7 +67,9 @@ class Scope:
 
     person: str | None = None
     organization: str | None = None
-    task: Literal["sign-in", "usage", "plan-notices", "jobs", "rehash"] | None = None
+    task: (
+        Literal["sign-in", "usage", "plan-notices", "jobs", "rehash", "outbox", "report-schedules", "operator"] | None
+    ) = None
 
     @property
     def statements(self) -> str:
@@ -81,11 +84,11 @@ class Scope:
 class Transaction:
     """Statements of one transaction, asked as `Database` is asked; a transaction inside it is a part of it."""
 
-    def __init__(self, connection: Any, scope: Scope | None) -> None:
+    def __init__(self, connection: "PoolConnectionProxy[asyncpg.Record]", scope: Scope | None) -> None:
         self._connection = connection
         self._scope = scope
 
-    async def fetch(self, query: str, *arguments: Any, scope: Scope | None = None) -> list[asyncpg.Record]:
+    async def fetch(self, query: str, *arguments: object, scope: Scope | None = None) -> list[asyncpg.Record]:
         """Return all rows, as seen for the scope; without one, for that of the statement before."""
         if scope is not None and scope != self._scope:
             await self._connection.execute(scope.statements)
@@ -93,7 +96,7 @@ class Transaction:
         rows: list[asyncpg.Record] = await self._connection.fetch(query, *arguments)
         return rows
 
-    async def fetch_row(self, query: str, *arguments: Any, scope: Scope | None = None) -> asyncpg.Record | None:
+    async def fetch_row(self, query: str, *arguments: object, scope: Scope | None = None) -> asyncpg.Record | None:
         rows = await self.fetch(query, *arguments, scope=scope)
         return rows[0] if rows else None
 
@@ -106,13 +109,15 @@ class Transaction:
         yield self
 
 
-class Connection(asyncpg.Connection):
+class EdgeConnection(asyncpg.Connection):
     """A connection of the edge's role, which may not call set_config() (see Scope), and whose sessions keep nothing."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
+    _server_caps: ServerCapabilities
+
+    def __init__(self, *arguments: object, **named: object) -> None:
+        super().__init__(*arguments, **named)  # type: ignore[arg-type]  # the driver makes them
         # asyncpg would switch the just-in-time compiler off around its own query; here it is off throughout.
-        self._server_caps: Any = self._server_caps._replace(jit=False)
+        self._server_caps = self._server_caps._replace(jit=False)
 
     def get_reset_query(self) -> str:
         """Return nothing to send when the pool takes a connection back: no borrower leaves anything in its session.
@@ -162,7 +167,7 @@ class Database:
             timeout=self._deadline_seconds,
             server_settings={"application_name": "itemindex-edge", **SESSION, **own},
             statement_cache_size=0 if self._pooled else 100,
-            connection_class=Connection,
+            connection_class=EdgeConnection,
         )
 
     async def close(self) -> None:
@@ -173,7 +178,7 @@ class Database:
             except TimeoutError:
                 self._pool.terminate()
 
-    async def fetch(self, query: str, *arguments: Any, scope: Scope | None = None) -> list[asyncpg.Record]:
+    async def fetch(self, query: str, *arguments: object, scope: Scope | None = None) -> list[asyncpg.Record]:
         """Return all rows, as seen for the scope; a statement that was rolled back or never sent is sent once more.
 
         Raises StoreUnavailable when no connection or no answer comes within the deadline, and when PostgreSQL refuses
@@ -201,11 +206,11 @@ class Database:
                     await connection.execute(scope.statements)
                 yield Transaction(connection, scope)
 
-    async def fetch_row(self, query: str, *arguments: Any, scope: Scope | None = None) -> asyncpg.Record | None:
+    async def fetch_row(self, query: str, *arguments: object, scope: Scope | None = None) -> asyncpg.Record | None:
         rows = await self.fetch(query, *arguments, scope=scope)
         return rows[0] if rows else None
 
-    async def _fetch(self, query: str, arguments: tuple[Any, ...], scope: Scope | None) -> list[asyncpg.Record]:
+    async def _fetch(self, query: str, arguments: tuple[object, ...], scope: Scope | None) -> list[asyncpg.Record]:
         started = perf_counter()
         async with self._connection() as connection:
             if scope is None:
@@ -216,7 +221,7 @@ class Database:
         return rows
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[Any]:
+    async def _connection(self) -> "AsyncIterator[PoolConnectionProxy[asyncpg.Record]]":
         """Lend a connection: half of them at most to one account. Raises TimeoutError after the deadline."""
         assert self._pool is not None
         async with self._share.slot(ACCOUNT.get(), self._deadline_seconds):
@@ -240,7 +245,9 @@ class Database:
             raise _unavailable("is read-only now" if error.sqlstate == READ_ONLY else "is not responding") from error
 
 
-async def _fetch_scoped(connection: Any, scope: Scope, query: str, arguments: tuple[Any, ...]) -> list[asyncpg.Record]:
+async def _fetch_scoped(
+    connection: "PoolConnectionProxy[asyncpg.Record]", scope: Scope, query: str, arguments: tuple[object, ...]
+) -> list[asyncpg.Record]:
     """Run one statement in a transaction of its own; beginning it and setting the scope is one message."""
     await connection.execute(f"BEGIN; {scope.statements}")
     try:

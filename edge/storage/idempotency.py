@@ -4,14 +4,16 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
+import asyncpg
 import msgspec
 from aiohttp import web
 
+from edge.http.faults import Fault
 from edge.http.json import NO_STORE
-from edge.http.parameters import BODY
-from edge.http.problems import Fault, Problem, invalid_parameters
+from edge.http.problems import Problem, invalid_parameters
+from edge.http.validation import BODY
 from edge.storage.database import Database, Scope, Transaction
 from shared.db.queries import load_queries
 from shared.organizations.sealing import seal, sealing_key, unseal
@@ -22,7 +24,7 @@ PROBLEMS = ("idempotency-in-progress", "idempotency-key-reused")
 """The problems that a route may answer because of the header."""
 
 _FORM = re.compile(r"[!-~]{0,255}", re.ASCII)
-PARAMETER: dict[str, Any] = {
+PARAMETER: dict[str, object] = {
     "in": "header",
     "name": FIELD,
     "schema": {"type": "string", "pattern": f"^{_FORM.pattern}$"},
@@ -52,14 +54,14 @@ def digest_of(request: web.Request, organization: str | None) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ActOutcome:
     """The answer of an act: status, and the body as it is sent."""
 
     status: int
     body: bytes = b""
 
 
-def _response(outcome: Outcome) -> web.Response:
+def _response(outcome: ActOutcome) -> web.Response:
     """Return the response, which no cache keeps."""
     if not outcome.body:
         return web.Response(status=outcome.status)
@@ -80,7 +82,7 @@ class Transactional(Protocol):
 
 
 Service = TypeVar("Service", bound=Transactional)
-ActInTransaction = Callable[[Transaction], Awaitable[Outcome]]
+ActInTransaction = Callable[[Transaction], Awaitable[ActOutcome]]
 
 
 class IdempotentActs:
@@ -107,9 +109,9 @@ class IdempotentActs:
         Under an Idempotency-Key it runs once for all its repetitions.
         """
 
-        async def outcome(database: Database | Transaction) -> Outcome:
+        async def outcome(database: Database | Transaction) -> ActOutcome:
             document = await act(service.within(database))
-            return Outcome(status, b"" if document is None else msgspec.json.encode(document))
+            return ActOutcome(status, b"" if document is None else msgspec.json.encode(document))
 
         key = idempotency_key_of(request)
         if key is None:
@@ -118,7 +120,7 @@ class IdempotentActs:
 
     async def once(
         self, owner: Scope, key: str, digest: bytes, act: ActInTransaction, *, wait: bool = False
-    ) -> Outcome:
+    ) -> ActOutcome:
         """Run the act, or return the answer that it had under this key.
 
         While it runs for another request, raises `idempotency-in-progress`, or with `wait` waits for its end. Raises
@@ -136,7 +138,7 @@ class IdempotentActs:
             row = await transaction.fetch_row(known, owner_id, key_digest, digest)
             if row is not None:
                 require_same(row, "request")
-                return Outcome(row["status"], _unsealed(row["sealed_body"], sealing_keys))
+                return ActOutcome(row["status"], _unseal_body(row["sealed_body"], sealing_keys))
             outcome = await act(transaction)
             sealed = seal(sealing_keys[0], outcome.body)
             await transaction.fetch(remember, owner_id, key_digest, digest, outcome.status, sealed, scope=owner)
@@ -161,7 +163,7 @@ async def lock_key(transaction: Transaction, owner: str, key: str, *, wait: bool
         )
 
 
-def require_same(known: Any, act: str) -> None:
+def require_same(known: asyncpg.Record, act: str) -> None:
     """Raise `idempotency-key-reused` where the key was used before with another digest."""
     if not known["same"]:
         raise Problem(
@@ -170,7 +172,7 @@ def require_same(known: Any, act: str) -> None:
         )
 
 
-def _unsealed(sealed: bytes, keys: Iterable[bytes]) -> bytes:
+def _unseal_body(sealed: bytes, keys: Iterable[bytes]) -> bytes:
     body = next((body for body in (unseal(key, sealed) for key in keys) if body is not None), None)
     if body is None:  # sealed under a pepper that is not in use any more
         raise Problem("state-conflict", "The request was carried out, but its response is no longer available.")

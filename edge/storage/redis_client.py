@@ -2,7 +2,7 @@
 
 Commands of one event loop iteration are sent in one write, and replies go to callbacks in order. A general client
 spends a connection checkout, a future, a lock and a write on each command, which would be most of the cost of a
-lookup. Measurements: deploy/decisions/0003-coalescing-store-client.md.
+lookup. Measurements: docs/decisions/0003-coalescing-store-client.md.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import ssl
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import hiredis
@@ -21,7 +21,9 @@ from shared.errors import ConfigurationError, StoreUnavailable
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
 
-Reply = Any
+Outcome = TypeVar("Outcome")
+Reply = Any  # type: ignore[explicit-any]
+"""The store's reply to a command; its type depends on the command."""
 Done = Callable[[Reply], None]
 _log = Log("edge")
 _RECONNECT_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0)
@@ -61,7 +63,7 @@ def pack(*arguments: bytes | str | int) -> bytes:
     return packed
 
 
-def deliver(done: Callable[[Any], None], reply: Any) -> None:
+def deliver(done: Callable[[Outcome | Exception], None], reply: Outcome | Exception) -> None:
     """Call a callback with its reply. One that raises is logged and called again with its error.
 
     Callers wait behind a callback: an error that passed on from here would leave them, and those of all replies behind
@@ -75,7 +77,7 @@ def deliver(done: Callable[[Any], None], reply: Any) -> None:
             deliver(done, error)
 
 
-class Connection(asyncio.Protocol):
+class RedisConnection(asyncio.Protocol):
     """One connection with its unanswered commands in order."""
 
     def __init__(self, store: str, deadline_seconds: float, on_lost: Callable[[], None]) -> None:
@@ -186,19 +188,18 @@ class RedisClient(ABC):
 class SingleNodeClient(RedisClient):
     """Sends commands to one server and reconnects to it. While it is unavailable, every command fails at once."""
 
+    # No property: each lookup reads it.
+    healthy = False
+
     def __init__(self, address: str | Address, *, name: str, deadline_seconds: float, log: Log) -> None:
         self._address = parse_url(address) if isinstance(address, str) else address
         self.name = name
         self._deadline_seconds = deadline_seconds
         self._log = log
-        self._connection: Connection | None = None
+        self._connection: RedisConnection | None = None
         self._background = Background(self._keep_connected, log)
         self._down = asyncio.Event()
         self._reported_down = False
-
-    @property
-    def healthy(self) -> bool:
-        return self._connection is not None
 
     async def start(self) -> None:
         """Connect. Never fails: while the server is unavailable, attempts continue in the background."""
@@ -210,7 +211,7 @@ class SingleNodeClient(RedisClient):
 
     async def close(self) -> None:
         await self._background.stop()
-        connection, self._connection = self._connection, None
+        connection, self._connection, self.healthy = self._connection, None, False
         if connection is not None:
             connection.abort()
             await asyncio.sleep(0)
@@ -256,15 +257,15 @@ class SingleNodeClient(RedisClient):
             raise
         if not connection.open:  # lost between the last handshake reply and this line
             raise StoreUnavailable(self.name)
-        self._connection = connection
+        self._connection, self.healthy = connection, True
         if self._reported_down:
             self._log.info("store-back", store=self.name)
         self._reported_down = False
 
-    async def _open(self) -> Connection:
+    async def _open(self) -> RedisConnection:
         loop, address = asyncio.get_running_loop(), self._address
 
-        def factory() -> Connection:
+        def factory() -> RedisConnection:
             made = self._make_connection(lambda: self._on_connection_lost(made))
             return made
 
@@ -275,10 +276,10 @@ class SingleNodeClient(RedisClient):
             _, connection = await loop.create_connection(factory, address.host, address.port, ssl=context)
         return connection
 
-    def _make_connection(self, on_lost: Callable[[], None]) -> Connection:
-        return Connection(self.name, self._deadline_seconds, on_lost)
+    def _make_connection(self, on_lost: Callable[[], None]) -> RedisConnection:
+        return RedisConnection(self.name, self._deadline_seconds, on_lost)
 
-    async def _handshake(self, connection: Connection, arguments: tuple[bytes | str | int, ...]) -> None:
+    async def _handshake(self, connection: RedisConnection, arguments: tuple[bytes | str | int, ...]) -> None:
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         connection.send(pack(*arguments), lambda reply: None if future.done() else future.set_result(reply))
         reply = await future
@@ -286,9 +287,9 @@ class SingleNodeClient(RedisClient):
             connection.abort()
             raise StoreUnavailable(self.name)
 
-    def _on_connection_lost(self, connection: Connection) -> None:
+    def _on_connection_lost(self, connection: RedisConnection) -> None:
         if self._connection is connection:
-            self._connection = None
+            self._connection, self.healthy = None, False
             self._report_down()
             self._down.set()
 

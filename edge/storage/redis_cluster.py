@@ -1,159 +1,37 @@
-"""A client of a Redis cluster: each command goes to the primary that owns its key's slot, batches wait for replicas."""
+"""A client of a Redis cluster: each command is sent to the primary that owns its key's slot.
+
+The slot table is read once a second, and at once when a reply shows that it is out of date: a redirection, a lost
+connection, a shard that cannot answer. A command without an available node is held until the table names one, so a
+failover or a migrating slot costs callers a pause and no error. A command whose reply was lost is sent again;
+everything that the edge sends is idempotent for that reason.
+"""
 
 import asyncio
 import contextlib
 import random
-from binascii import crc_hqx
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
 
 import hiredis
 
 from edge.storage.background import Background
-from edge.storage.redis_client import Address, Connection, Done, RedisClient, Reply, SingleNodeClient, deliver, pack
+from edge.storage.cluster_slots import SLOTS, NodeAddress, Shard, key_of, read_redirection, read_slots, slot_of
+from edge.storage.redis_client import (
+    Address,
+    Done,
+    RedisClient,
+    RedisConnection,
+    Reply,
+    SingleNodeClient,
+    deliver,
+    pack,
+)
+from edge.storage.replicated_connection import ReplicatedConnection
 from shared.errors import StoreUnavailable
 from shared.redis.urls import parse_cluster
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
-
-# Which node of a cluster owns a key: hash slots and the slot table. Pure.
-# Source: the cluster specification of Redis and Valkey. CRC-16/XMODEM is `binascii.crc_hqx`.
-
-
-SLOTS = 16_384
-NodeAddress = tuple[str, int]
-_WITHOUT_KEY = frozenset({b"PING", b"SCRIPT"})
-
-
-class Shard(NamedTuple):
-    """A range of slots, its primary, and the replicas that may be promoted."""
-
-    first: int
-    last: int
-    primary: NodeAddress
-    replicas: tuple[NodeAddress, ...]
-
-
-def slot_of(key: bytes) -> int:
-    """Return a key's slot. Only the hash tag between the first `{` and the next `}` counts, if it is not empty."""
-    begin = key.find(b"{")
-    if begin >= 0:
-        end = key.find(b"}", begin + 1)
-        if end > begin + 1:
-            key = key[begin + 1 : end]
-    return crc_hqx(key, 0) % SLOTS
-
-
-def key_of(packed: bytes) -> bytes | None:
-    """Return the first key of a packed command, or None for a command that is sent to every primary.
-
-    Keys and the arguments before them contain no line end, except the text of a script.
-    """
-    # *3 $3 SET $1 k …, and *7 $7 EVALSHA $40 <digest> $1 2 $1 k …: one split is a tenth of a parse.
-    parts = packed.split(b"\r\n", 9)
-    name = parts[2]
-    if name == b"EVALSHA":
-        return parts[8]
-    if name == b"EVAL":
-        return _key_after_script(packed, len(parts[0]) + len(parts[1]) + len(name) + 6)
-    return None if name in _WITHOUT_KEY else parts[4]
-
-
-def read_slots(reply: Any, requested: str) -> list[Shard]:
-    """Read the reply to CLUSTER SLOTS. A node without a host is on the host that was `requested`."""
-    return [
-        Shard(first, last, _where(primary, requested), tuple(_where(replica, requested) for replica in replicas))
-        for first, last, primary, *replicas in reply
-    ]
-
-
-def read_redirection(text: str, requested: str) -> NodeAddress:
-    """Return the node that `MOVED 3999 host:port` or `ASK …` names."""
-    host, _, port = text.split(" ")[2].rpartition(":")
-    return host.strip("[]") or requested, int(port)
-
-
-def _key_after_script(packed: bytes, at: int) -> bytes | None:
-    """Return the first key behind the script's text and the number of keys; None for a script without one."""
-    begin = packed.index(b"\r\n", at) + 2
-    end = begin + int(packed[at + 1 : begin - 2])
-    _, _, keys, *rest = packed[end:].split(b"\r\n", 5)
-    return None if keys == b"0" else rest[1]
-
-
-def _where(node: list[Any], requested: str) -> NodeAddress:
-    host = (node[0] or b"").decode()
-    return (host if host not in ("", "?") else requested), int(node[1])
-
-
-# A connection that delivers replies only after the replicas have the write; for servers that fail over. Each batch
-# of commands ends with one WAIT, and its replies are delivered when the WAIT is answered: a group commit on the
-# replicas. Without it a primary could acknowledge a charge and fail, and the promoted replica would not know the
-# charge. See deploy/decisions/0016-cluster.md.
-
-
-# Share of a command's deadline; the rest is for the reply to travel back.
-_WAIT_SHARE = 0.8
-# Commands that do not depend on replicas; the slot table is how the client learns that a replica is gone.
-_NOT_REPLICATED = frozenset({pack("PING"), pack("CLUSTER", "SLOTS")})
-
-
-class Batch:
-    """The replies to the commands of one write, held until the replicas have acknowledged it."""
-
-    def __init__(self, store: str, replicas: int) -> None:
-        self.replicas = replicas
-        self.has_commands = False
-        self._store = store
-        self._held_replies: list[tuple[Done, Reply]] = []
-
-    def hold_reply(self, done: Done) -> Done:
-        """Return a callback that holds a command's reply."""
-        self.has_commands = True
-        return lambda reply: self._held_replies.append((done, reply))
-
-    def resolve(self, acknowledged: Reply) -> None:
-        """Deliver the replies, or StoreUnavailable if too few replicas have the write."""
-        holds = isinstance(acknowledged, int) and acknowledged >= self.replicas
-        for done, reply in self._held_replies:
-            deliver(done, reply if holds or isinstance(reply, Exception) else StoreUnavailable(self._store))
-
-
-class ReplicatedConnection(Connection):
-    """A connection on which a reply means that every replica has the write. `replicas` returns their current number."""
-
-    def __init__(
-        self, store: str, deadline_seconds: float, on_lost: Callable[[], None], replicas: Callable[[], int]
-    ) -> None:
-        super().__init__(store, deadline_seconds, on_lost)
-        self._replicas = replicas
-        self._batch = Batch(store, 0)
-
-    def send(self, packed: bytes, done: Done) -> None:
-        """Add a command to the batch of this loop iteration."""
-        if not self._outgoing:
-            self._batch = Batch(self._store, self._replicas())
-        # Without replicas there is no failover to an older state, so there is nothing to wait for.
-        free = not self._batch.replicas or packed in _NOT_REPLICATED
-        super().send(packed, done if free else self._batch.hold_reply(done))
-
-    def _flush(self) -> None:
-        batch = self._batch
-        if batch.has_commands and self._transport is not None:
-            super().send(pack("WAIT", batch.replicas, int(self._deadline_seconds * 1000 * _WAIT_SHARE)), batch.resolve)
-        elif batch.has_commands:
-            batch.resolve(StoreUnavailable(self._store))
-        super()._flush()
-
-
-# A client of a Redis cluster: each command is sent to the primary that owns its key's slot. The slot table is read
-# once a second, and at once when a reply shows that it is out of date: a redirection, a lost connection, a shard
-# that cannot answer. A command without an available node is held until the table names one, so a failover or a
-# migrating slot costs callers a pause and no error. A command whose reply was lost is sent again; everything that
-# the edge sends is idempotent for that reason.
-
 
 _TABLE_SECONDS = 1.0
 # The shortest pause between two reads of the table and between two attempts of held commands.
@@ -183,7 +61,7 @@ class Node(SingleNodeClient):
         for packed in self._cluster.scripts:
             self.send(packed, _ignore)
 
-    def _make_connection(self, on_lost: Callable[[], None]) -> Connection:
+    def _make_connection(self, on_lost: Callable[[], None]) -> RedisConnection:
         if self._cluster.acked:
             # The handshake does not wait for replicas: a stalled replica must not block its primary.
             return ReplicatedConnection(
@@ -191,7 +69,7 @@ class Node(SingleNodeClient):
             )
         return super()._make_connection(on_lost)
 
-    def _on_connection_lost(self, connection: Connection) -> None:
+    def _on_connection_lost(self, connection: RedisConnection) -> None:
         if self._connection is connection:
             self.disconnected_at = asyncio.get_running_loop().time()
             self._cluster.request_refresh()
@@ -278,15 +156,15 @@ class ClusterClient(RedisClient):
         if node is None or not node.healthy:
             self._hold(pending, node)
         else:
-            node.send(pending.packed, partial(self._answered, pending, node))
+            node.send(pending.packed, partial(self._take_reply, pending, node))
 
-    def _answered(self, pending: PendingCommand, node: Node, reply: Reply) -> None:
+    def _take_reply(self, pending: PendingCommand, node: Node, reply: Reply) -> None:
         if not isinstance(reply, Exception):
             deliver(pending.done, reply)
             return
         text = str(reply) if isinstance(reply, hiredis.ReplyError) else ""
         if text.startswith("MOVED "):
-            self._moved(pending, self._nodes.get(read_redirection(text, node.host)))
+            self._follow_move(pending, self._nodes.get(read_redirection(text, node.host)))
         elif text.startswith("ASK "):
             self._ask(pending, node, self._nodes.get(read_redirection(text, node.host)))
         elif not text or text.startswith(_TRANSIENT_ERRORS) or _FOREIGN_KEY in text:
@@ -295,7 +173,7 @@ class ClusterClient(RedisClient):
         else:
             deliver(pending.done, reply)
 
-    def _moved(self, pending: PendingCommand, node: Node | None) -> None:
+    def _follow_move(self, pending: PendingCommand, node: Node | None) -> None:
         self._shards = []  # so that the next table is applied even if it looks unchanged
         self.request_refresh()
         pending.hops += 1
@@ -311,7 +189,7 @@ class ClusterClient(RedisClient):
             self._hold(pending, node)
         else:
             other.send(_ASKING, _ignore)
-            other.send(pending.packed, partial(self._answered, pending, other))
+            other.send(pending.packed, partial(self._take_reply, pending, other))
 
     def _hold(self, pending: PendingCommand, node: Node | None) -> None:
         now = asyncio.get_running_loop().time()
@@ -336,13 +214,13 @@ class ClusterClient(RedisClient):
         if packed.startswith(_LOAD):
             self.scripts[packed] = None
 
-        def answered(reply: Reply) -> None:
+        def collect(reply: Reply) -> None:
             replies.append(reply)
             if len(replies) == len(nodes):
                 deliver(done, next((answer for answer in replies if isinstance(answer, Exception)), reply))
 
         for node in nodes:
-            node.send(packed, answered)
+            node.send(packed, collect)
         if not nodes:
             deliver(done, StoreUnavailable(self.name))
 
@@ -403,5 +281,5 @@ class ClusterClient(RedisClient):
             del self._nodes[where]
 
 
-def _ignore(reply: Any) -> None:
+def _ignore(reply: object) -> None:
     return

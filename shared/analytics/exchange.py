@@ -44,7 +44,7 @@ class Rate:
         exact = Fraction(amount) * Fraction(self.to_per_euro) / Fraction(self.from_per_euro)
         return Decimal(round(exact * 10**DIGITS)).scaleb(-DIGITS, _EXACT)
 
-    def described(self) -> dict[str, str]:
+    def field_doc(self) -> dict[str, str]:
         """Return the rate as the meta of an answer states it."""
         return {
             "from": self.currency,
@@ -80,7 +80,7 @@ class Converter:
 
     def meta(self) -> dict[str, object]:
         """Return what an answer must say of its conversion."""
-        used = [rate.described() for _, rate in sorted(self._used.items())]
+        used = [rate.field_doc() for _, rate in sorted(self._used.items())]
         return {
             "to": self.to,
             "rates": self.rates,

@@ -10,6 +10,15 @@ from shared.uncertainty.stated import Pooled, Stated, StatedSpread, enough, of_f
 # The indicators of environmental impact that the index knows, each with its unit. Pure.
 # The table `indicators` holds the same rows for SQL; a migration adds a row there whenever one is added here.
 
+BASES = ("sales", "assortment")
+"""The basis of cumulative figures: units sold, or, where no sale is known, each item once."""
+REFERENCE_YEARS = range(1900, 2200)
+"""The years to which a source can assign a figure."""
+WEIGHT_BASES = ("as_sold", "as_consumed", "dry")
+"""What a kilogram of a factor, and of an item's weight, is of. An item without one weighs as it is sold."""
+_HEAVIEST_KG = Decimal(10**12)
+"""Above it a weight is an error: times a factor it would leave the range of a double."""
+
 
 class Indicator(NamedTuple):
     """One indicator. Its figures are per unit of an item, or per kilogram where they are factors."""
@@ -30,13 +39,7 @@ INDICATORS = (
 )
 CODES = tuple(indicator.code for indicator in INDICATORS)
 
-BASES = ("sales", "assortment")
-"""The basis of cumulative figures: units sold, or, where no sale is known, each item once."""
 OWN, AVERAGE = "item", "category_average"
-WEIGHT_BASES = ("as_sold", "as_consumed", "dry")
-"""What a kilogram of a factor, and of an item's weight, is of. An item without one weighs as it is sold."""
-_HEAVIEST_KG = Decimal(10**12)
-"""Above it a weight is an error: times a factor it would leave the range of a double."""
 
 
 class Figure(NamedTuple):
@@ -44,7 +47,7 @@ class Figure(NamedTuple):
 
     `samples` is how many articles or records the figure is the mean of: 1 where it is the item's own. `stated` is the
     figure as a distribution. `weight_basis` is what the kilograms are of, `as_of` the day of a
-    source's statement about the item itself.
+    source's statement about the item itself. `pedigree` and `reference_year` are what a source states of its data.
     """
 
     per_unit: Decimal
@@ -59,6 +62,8 @@ class Figure(NamedTuple):
     stated: Stated | None = None
     weight_basis: str | None = None
     as_of: date | None = None
+    pedigree: str | None = None
+    reference_year: int | None = None
 
 
 def nearest(
@@ -75,11 +80,18 @@ def nearest(
             figures[indicator] = _of_factor(factor, kilograms)
     for impact in impacts:
         per_unit = Decimal(impact["per_unit"])
-        spread = StatedSpread(*(_double(impact.get(name)) for name in StatedSpread._fields))
-        stated = of_item(float(per_unit), impact["basis"], spread)
-        as_of = date.fromisoformat(impact["as_of"]) if "as_of" in impact else None
+        low, high, deviation = (_double(impact.get(name)) for name in ("low", "high", "deviation"))
+        spread = StatedSpread(low, high, deviation, impact.get("pedigree"))
         figures[impact["indicator"]] = Figure(
-            per_unit, impact["basis"], impact["method"], OWN, source=impact.get("source"), stated=stated, as_of=as_of
+            per_unit,
+            impact["basis"],
+            impact["method"],
+            OWN,
+            source=impact.get("source"),
+            stated=of_item(float(per_unit), impact["basis"], spread),
+            as_of=date.fromisoformat(impact["as_of"]) if "as_of" in impact else None,
+            pedigree=impact.get("pedigree"),
+            reference_year=impact.get("reference_year"),
         )
     return figures
 
@@ -110,6 +122,7 @@ def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
         factor["samples"],
         of_factor(float(per_kg), factor["samples"], spread, pooled).times(float(kilograms)),
         factor.get("weight_basis"),
+        reference_year=factor.get("reference_year"),
     )
 
 

@@ -2,6 +2,13 @@
 
 from enum import Enum
 
+NONE = "-"
+"""Stands for no outlier where a letter is needed; the table has NULL."""
+MODES = ("exclude", "include")
+"""The choices of a caller; the first is the default."""
+# Units of a currency for one US dollar, roughly: they only name the likely cause of an outlier found without them.
+PER_US_DOLLAR = {"USD": 1.0, "EUR": 0.9, "GBP": 0.77, "CNY": 7.1, "JPY": 150.0, "HKD": 7.8}
+
 
 class OutlierCause(Enum):
     """The error that explains an implausible price best; each value is the letter that `observations.outlier` has."""
@@ -22,11 +29,5 @@ class OutlierCause(Enum):
         return self.name.lower()
 
 
-NONE = "-"
-"""Stands for no outlier where a letter is needed; the table has NULL."""
 CAUSES = {cause.value: cause.text for cause in OutlierCause}
 """The name of each cause, by the letter that `observations.outlier` has."""
-MODES = ("exclude", "include")
-"""The choices of a caller; the first is the default."""
-# Units of a currency for one US dollar, roughly: they only name the likely cause of an outlier found without them.
-PER_US_DOLLAR = {"USD": 1.0, "EUR": 0.9, "GBP": 0.77, "CNY": 7.1, "JPY": 150.0, "HKD": 7.8}

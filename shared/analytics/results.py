@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from shared.money import minor_digits
-from shared.printable import FORMULA_STARTS
+from shared.printable import without_formula
 
 DOUBLE = "to the nearest IEEE 754 double: a number of up to 15 significant digits comes out as it was loaded"
 SIX_DECIMALS = "half-even to 6 decimals"
@@ -21,6 +21,11 @@ NINE_DIGITS = "half-even to 9 significant digits"
 
 SCALE = 6
 """Digits after the point of every amount: enough for a quarter of the smallest unit of any currency."""
+
+META_KEY = b"itemindex"
+"""Where a Parquet file's schema keeps the answer's meta, as JSON."""
+_ROWS_AT_ONCE = 4096
+_ENCODER = msgspec.json.Encoder(decimal_format="string")
 
 
 class Rows(NamedTuple):
@@ -59,12 +64,6 @@ class Rows(NamedTuple):
                 for column, amounts in zip(self.columns, has_amounts, strict=True)
             ]
             yield [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-META_KEY = b"itemindex"
-"""Where a Parquet file's schema keeps the answer's meta, as JSON."""
-_ROWS_AT_ONCE = 4096
-_ENCODER = msgspec.json.Encoder(decimal_format="string")
 
 
 MetaOf = Callable[[str], dict[str, Any]]
@@ -169,11 +168,11 @@ def _cell(value: Any) -> Any:
         return _ENCODER.encode(value).decode()
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and value.startswith(tuple(FORMULA_STARTS)):  # an apostrophe makes it the text that it is
-        return value if _is_number(value) else f"'{value}"
+    if isinstance(value, str):
+        return value if _is_number(value) else without_formula(value)
     return value
 
 
 def _is_number(text: str) -> bool:
     # A negative amount is no formula: spreadsheets should still add it up.
-    return text[1:].replace(".", "", 1).isascii() and text[:1] == "-" and text[1:].replace(".", "", 1).isdigit()
+    return text[:1] == "-" and (digits := text[1:].replace(".", "", 1)).isascii() and digits.isdigit()

@@ -1,10 +1,23 @@
 """Pairs of items that wait for a person, as the command line and the dashboard read them."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from shared.db.queries import load_queries
 
 SQL = load_queries(__file__, "pairs.sql")
+
+STATES = ("waiting", "linked", "accepted", "rejected")
+"""Of a pair: it waits for a person, it was linked without one, or a person decided."""
+
+
+class ChosenFilters(TypedDict, total=False):
+    """The filters of a bulk decision that are set, as it is stored."""
+
+    source: str
+    min_score: float
+    max_score: float
+    evidence: str
+    brand: str
 
 
 class Filters(NamedTuple):
@@ -29,5 +42,3 @@ class Filters(NamedTuple):
 
 
 ALL = Filters()
-STATES = ("waiting", "linked", "accepted", "rejected")
-"""Of a pair: it waits for a person, it was linked without one, or a person decided."""

@@ -1,11 +1,18 @@
 """The published form of an export: its files, and their content. Pure."""
 
-from typing import Any
-
 import msgspec
 
 from shared.bulk.request import FORMATS, ROWS, Request
-from shared.bulk.schema import RELEASED, Dataset, schema_of
+from shared.bulk.schema import RELEASED, ColumnDocument, Dataset, schema_of
+
+_SUFFIXES = {"parquet": "parquet", "csv": "csv", "ndjson": "ndjson", "arrow": "arrows"}
+_PACKED = {"gzip": ("gz", "application/gzip"), "zstd": ("zst", "application/zstd")}
+_MEDIA_TYPES = {
+    "parquet": "application/vnd.apache.parquet",
+    "csv": "text/csv",
+    "ndjson": "application/x-ndjson",
+    "arrow": "application/vnd.apache.arrow.stream",
+}
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +36,7 @@ class ExportManifest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     dataset: str
-    schema: list[dict[str, Any]]
+    schema: list[ColumnDocument]
     format: str
     compression: str
     media_type: str
@@ -47,30 +54,20 @@ class ExportManifest(msgspec.Struct, frozen=True, kw_only=True):
         return next((file for file in self.files if file.name == name), None)
 
 
-_SUFFIXES = {"parquet": "parquet", "csv": "csv", "ndjson": "ndjson", "arrow": "arrows"}
-_PACKED = {"gzip": ("gz", "application/gzip"), "zstd": ("zst", "application/zstd")}
-_MEDIA_TYPES = {
-    "parquet": "application/vnd.apache.parquet",
-    "csv": "text/csv",
-    "ndjson": "application/x-ndjson",
-    "arrow": "application/vnd.apache.arrow.stream",
-}
-
-
-def packed(format: str, compression: str) -> bool:
+def is_compressed(format: str, compression: str) -> bool:
     """Return whether the file as a whole is compressed; Parquet and Arrow compress inside."""
     return format in ("csv", "ndjson") and compression != "none"
 
 
 def file_name(dataset: str, content: str, number: int, format: str, compression: str) -> str:
     """Return the name of a part's file: `items-00001.csv.gz`."""
-    ending = f".{_PACKED[compression][0]}" if packed(format, compression) else ""
+    ending = f".{_PACKED[compression][0]}" if is_compressed(format, compression) else ""
     return f"{dataset}{'' if content == 'rows' else '-gone'}-{number:05d}.{_SUFFIXES[format]}{ending}"
 
 
 def media_type(format: str, compression: str) -> str:
     """Return what the files are served as."""
-    return _PACKED[compression][1] if packed(format, compression) else _MEDIA_TYPES[format]
+    return _PACKED[compression][1] if is_compressed(format, compression) else _MEDIA_TYPES[format]
 
 
 def usual_compression(format: str) -> str:
@@ -78,7 +75,7 @@ def usual_compression(format: str) -> str:
     return FORMATS[format][0]
 
 
-def described(dataset: Dataset, columns: list[str]) -> list[dict[str, Any]]:
+def described_columns(dataset: Dataset, columns: list[str]) -> list[ColumnDocument]:
     """Return the schema of the chosen columns as manifests show it."""
     by_name = {column["name"]: column for column in schema_of(dataset)}
     return [by_name[name] for name in columns]
@@ -94,7 +91,7 @@ def manifest_of(
     listed = [file for file in files if file.rows] or files[:1]
     return ExportManifest(
         dataset=request.dataset,
-        schema=described(RELEASED[request.dataset], request.columns),
+        schema=described_columns(RELEASED[request.dataset], request.columns),
         format=request.format,
         compression=request.compression,
         media_type=media_type(request.format, request.compression),
@@ -109,6 +106,6 @@ def manifest_of(
     )
 
 
-def export_manifest_from(document: Any) -> ExportManifest:
+def export_manifest_from(document: object) -> ExportManifest:
     """Read a manifest from a job's row. Raises msgspec.ValidationError if it is none."""
     return msgspec.convert(document, ExportManifest)

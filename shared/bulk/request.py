@@ -1,12 +1,18 @@
 """The request of an export: its choices, its parameters, and the arguments of its queries. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import msgspec
 
 from shared.bulk.schema import CHANGES, RELEASED, Column, Dataset
 from shared.db.queries import load_queries
 from shared.money import minor_exceptions
+from shared.units.names import CONTENTS_RULE
+
+if TYPE_CHECKING:
+    from shared.db.connect import Row
 
 FORMATS: dict[str, tuple[str, ...]] = {
     "parquet": ("zstd", "gzip", "none"),
@@ -17,32 +23,11 @@ FORMATS: dict[str, tuple[str, ...]] = {
 """Each format with its compressions, the usual one first. Those of Parquet and Arrow are inside the file."""
 JSON_COLUMNS = frozenset({"identifiers", "attributes", "sources"})
 """Text that is JSON: NDJSON has it as the value that it is."""
-FORMULA_PREFIX = "'"
-"""In CSV, put before a text cell that a spreadsheet would run as a formula."""
 ROWS, GONE = "rows", "gone"
 ID_END = 2**63 - 1
 """Keys of items are hashes of 63 bits; ranges end before this."""
 
-
-class Shape(NamedTuple):
-    """How a dataset can be narrowed: by which filters, by `since`, and the column whose span names its files."""
-
-    filters: frozenset[str]
-    since: bool
-    key: str
-
-
 _ITEM = frozenset({"brand", "category"})
-QUERIED: dict[str, Shape] = {
-    "items": Shape(_ITEM, True, "iid"),
-    "observations": Shape(_ITEM | {"channel", "from", "to"}, True, "day"),
-    "impacts": Shape(_ITEM, True, "iid"),
-    "brands": Shape(frozenset(), False, "slug"),
-    "categories": Shape(frozenset(), False, "code"),
-    "merged": Shape(frozenset(), False, "from"),
-}
-"""The datasets that an export reads from the index or a release; the others are what changed between releases."""
-SHAPES = QUERIED | {name: Shape(frozenset(), True, dataset.order[0]) for name, dataset in CHANGES.items()}
 GONE_ITEMS = Dataset(
     "gone",
     "Items whose rows a copy made before must drop.",
@@ -56,6 +41,28 @@ GONE_ITEMS = Dataset(
     ),
     ("iid",),
 )
+SMALL = ("brands", "categories", "merged")
+"""Datasets that cannot be narrowed, and are read whole."""
+
+
+class DatasetShape(NamedTuple):
+    """How a dataset can be narrowed: by which filters, by `since`, and the column whose span names its files."""
+
+    filters: frozenset[str]
+    since: bool
+    key: str
+
+
+QUERIED: dict[str, DatasetShape] = {
+    "items": DatasetShape(_ITEM, True, "iid"),
+    "observations": DatasetShape(_ITEM | {"channel", "from", "to"}, True, "day"),
+    "impacts": DatasetShape(_ITEM, True, "iid"),
+    "brands": DatasetShape(frozenset(), False, "slug"),
+    "categories": DatasetShape(frozenset(), False, "code"),
+    "merged": DatasetShape(frozenset(), False, "from"),
+}
+"""The datasets that an export reads from the index or a release; the others are what changed between releases."""
+SHAPES = QUERIED | {name: DatasetShape(frozenset(), True, dataset.order[0]) for name, dataset in CHANGES.items()}
 
 
 def dataset_of(name: str, content: str) -> Dataset:
@@ -64,11 +71,29 @@ def dataset_of(name: str, content: str) -> Dataset:
 
 
 ROWS_SQL = load_queries(__file__, "rows.sql")
-SMALL = ("brands", "categories", "merged")
-"""Datasets that cannot be narrowed, and are read whole."""
 FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 NO_MONTH = FIRST_DAY
 """Stands alone in a scope's months where nothing has changed: it has no rows, and an empty list would mean all."""
+
+
+class _Filter(msgspec.Struct, frozen=True, rename={"first": "from", "last": "to"}):
+    brand: list[str] = []
+    category: list[str] = []
+    channel: list[str] = []
+    first: date = FIRST_DAY
+    last: date = LAST_DAY
+
+
+class _Parameters(msgspec.Struct, frozen=True):
+    """The parameters of an export's job."""
+
+    dataset: str
+    columns: list[str]
+    filter: _Filter
+    since: int | None
+    format: str
+    compression: str
+    until: int | None = None
 
 
 class Request(NamedTuple):
@@ -87,25 +112,26 @@ class Request(NamedTuple):
     until: int | None = None
 
     @classmethod
-    def read(cls, parameters: dict[str, Any]) -> "Request":
-        """Read a job's parameters."""
-        narrowed = parameters["filter"]
+    def read(cls, parameters: Mapping[str, object]) -> "Request":
+        """Read a job's parameters. Raises msgspec.ValidationError if they are none of an export."""
+        given = msgspec.convert(parameters, _Parameters)
+        narrowed = given.filter
         return cls(
-            parameters["dataset"],
-            parameters["columns"],
-            narrowed.get("brand", []),
-            narrowed.get("category", []),
-            narrowed.get("channel", []),
-            date.fromisoformat(narrowed["from"]) if "from" in narrowed else FIRST_DAY,
-            date.fromisoformat(narrowed["to"]) if "to" in narrowed else LAST_DAY,
-            parameters["since"],
-            parameters["format"],
-            parameters["compression"],
-            parameters.get("until"),
+            given.dataset,
+            given.columns,
+            narrowed.brand,
+            narrowed.category,
+            narrowed.channel,
+            narrowed.first,
+            narrowed.last,
+            given.since,
+            given.format,
+            given.compression,
+            given.until,
         )
 
 
-class Scope(NamedTuple):
+class ReadScope(NamedTuple):
     """A request in one snapshot: ids instead of names, and the months in which anything can have changed.
 
     None instead of ids: a name was asked for, and this snapshot has none of them any more.
@@ -119,12 +145,12 @@ class Scope(NamedTuple):
     last: date
     months: list[date]
 
-    def of_items(self, id_from: int, id_to: int) -> list[Any]:
+    def of_items(self, id_from: int, id_to: int) -> list[object]:
         """Return the arguments of what is narrowed by items."""
         return [id_from, id_to, self.since, self.brand_ids, self.category_ids]
 
 
-def arguments(dataset: str, scope: Scope, id_from: int, id_to: int) -> list[Any]:
+def arguments(dataset: str, scope: ReadScope, id_from: int, id_to: int) -> list[object]:
     """Return the arguments of a dataset's query in rows.sql."""
     if dataset in SMALL:
         return []
@@ -133,10 +159,16 @@ def arguments(dataset: str, scope: Scope, id_from: int, id_to: int) -> list[Any]
         return of_items
     currencies = minor_exceptions()
     narrowed = [scope.first, scope.last, scope.channel_ids, scope.months]
-    return [*of_items, *narrowed, list(currencies), list(currencies.values())]
+    return [*of_items, *narrowed, list(currencies), list(currencies.values()), CONTENTS_RULE]
 
 
-def read_scope(rows: Callable[..., list[tuple[Any, ...]]], request: Request) -> Scope:
+class FetchRows(Protocol):
+    """Runs a query and returns all its rows."""
+
+    def __call__(self, query: str, *arguments: object) -> "list[Row]": ...
+
+
+def read_scope(rows: FetchRows, request: Request) -> ReadScope:
     """Return what the request means in one snapshot; `rows` runs a query there and returns all its rows."""
     [named] = rows(ROWS_SQL.named, request.brand, request.category, request.channel)
     months = None
@@ -146,7 +178,7 @@ def read_scope(rows: Callable[..., list[tuple[Any, ...]]], request: Request) -> 
     return scope_of(request, named, months)
 
 
-def scope_of(request: Request, named: Any, months: list[str] | None) -> Scope:
+def scope_of(request: Request, named: Iterable[Iterable[str]], months: list[str] | None) -> ReadScope:
     """Return what a request means where `named` are the ids of its names and `months` those that changed (None: any).
 
     Ids and months are text, as the queries return them.
@@ -154,7 +186,7 @@ def scope_of(request: Request, named: Any, months: list[str] | None) -> Scope:
     """
     brands, categories, channels = ([int(id) for id in ids] for ids in named)
     by_item = bool(request.brand or request.category)
-    return Scope(
+    return ReadScope(
         request.since or 0,
         brands or ([0] if request.brand else []),
         categories or ([0] if request.category else []),
@@ -166,7 +198,7 @@ def scope_of(request: Request, named: Any, months: list[str] | None) -> Scope:
     )
 
 
-def counting(dataset: str, scope: Scope, most: int) -> tuple[str, list[Any]]:
+def count_query(dataset: str, scope: ReadScope, most: int) -> tuple[str, list[object]]:
     """Return the query that says how many rows a request means, and its arguments; counting stops at `most`."""
     if dataset == "observations":
         return ROWS_SQL.observations_estimate, [

@@ -18,7 +18,7 @@ ORDER BY i.id;
 
 -- name: impacts
 -- Own figures of the same items, in the order of keys.
-SELECT i.iid, p.indicator, p.per_unit::float8 AS per_unit, p.basis, p.method, s.name AS source, p.as_of
+SELECT i.iid, p.indicator, p.per_unit::float8 AS per_unit, p.basis, p.method, s.name AS source, p.as_of, p.pedigree, p.reference_year
 FROM impacts p JOIN items i ON i.id = p.item_id JOIN sources s ON s.id = p.source_id
 WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
@@ -28,17 +28,22 @@ ORDER BY p.item_id, p.indicator COLLATE "C";
 -- name: observations
 -- As every tool would make it, with its joins: previews read it, and tests and benchmarks hold what the workers make of
 -- raw rows against it. $6, $7: days; $8: channels; $9: months, all if none is named; an amount has as many digits as
--- its currency, of which $10 and $11 name those that do not have two decimals.
+-- its currency, of which $10 and $11 name those that do not have two decimals. $12: the rule by which contents are read;
+-- one that is not kept yet is null here.
 SELECT i.iid, o.day, h.code AS channel, CASE o.kind WHEN 's' THEN 'sale' ELSE 'listing' END AS kind, s.name AS source,
        o.currency::text AS currency, round(o.price_minor / n.unit, n.digits) AS price, o.price_minor,
        round(o.list_minor / n.unit, n.digits) AS list_price, o.list_minor, o.units,
        CASE o.outlier WHEN 'd' THEN 'unit_slip' WHEN 'c' THEN 'currency' WHEN 's' THEN 'digit_swap' WHEN 'u' THEN 'wrong_pack'
-           WHEN 'o' THEN 'one_off' END AS outlier
+           WHEN 'o' THEN 'one_off' END AS outlier,
+       round((r.whole + CASE WHEN r.beyond > 0 OR (r.beyond = 0 AND mod(r.whole, 2) = 1) THEN 1 ELSE 0 END) / 1000000, 6) AS unit_price,
+       c.per AS unit_price_per
 FROM observations o LEFT JOIN inactive_items x ON x.item_id = o.item_id
 JOIN items i ON i.id = CASE WHEN x.item_id IS NULL THEN o.item_id ELSE x.owner_id END JOIN channels h ON h.id = o.channel_id
-JOIN sources s ON s.id = o.source_id,
+JOIN sources s ON s.id = o.source_id LEFT JOIN stated_contents c ON c.item_id = i.id AND c.place = 0 AND c.rule = $12,
 LATERAL (SELECT coalesce(($11::int[])[array_position($10::text[], o.currency::text)], 2) AS digits) d,
-LATERAL (SELECT d.digits, 10::numeric ^ d.digits AS unit) n
+LATERAL (SELECT d.digits, 10::numeric ^ d.digits AS unit) n,
+LATERAL (SELECT o.price_minor::numeric * c.denominator * 10::numeric ^ (6 - d.digits) AS dividend) u,
+LATERAL (SELECT div(u.dividend, c.numerator) AS whole, 2 * mod(u.dividend, c.numerator) - c.numerator AS beyond) r
 WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
   AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))

@@ -1,6 +1,6 @@
 """The datasets: their columns, Arrow types and order, each declared once. Pure."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 MONEY = "decimal(20,4)"
 """Twenty digits hold the largest amount of the index with the four minor digits that a currency may have."""
+UNIT_PRICE = "decimal(38,6)"
+"""The price of one unit of a content, rounded once, half to even; six decimals as in price histories."""
 LIST = "array<string>"
+
+REASONS = ("source", "merge", "split", "withdrawal", "outlier-flag")
+PREFIX = "releases/"
+MEDIA_TYPE = "application/vnd.apache.parquet"
 
 
 class Column(NamedTuple):
@@ -34,6 +40,28 @@ class Dataset(NamedTuple):
     split_by: str = ""
 
 
+class ColumnDocument(TypedDict):
+    """A column as manifests list it."""
+
+    name: str
+    type: str
+    nullable: bool
+    description: str
+
+
+StatisticValue = str | int | float
+"""A value of a column as JSON has it; days are text."""
+
+
+class FileStatistics(TypedDict):
+    """What readers leave files out by, as Delta Sharing writes it: of columns that are not too wide."""
+
+    numRecords: int
+    minValues: dict[str, StatisticValue]
+    maxValues: dict[str, StatisticValue]
+    nullCount: dict[str, int]
+
+
 class ReleaseFile(NamedTuple):
     """One file of a release. Keys are those of its first and last row, in the order of the files."""
 
@@ -43,7 +71,7 @@ class ReleaseFile(NamedTuple):
     bytes: int
     min_key: str
     max_key: str
-    statistics: dict[str, Any]
+    statistics: FileStatistics
 
 
 _ITEMS = Dataset(
@@ -89,6 +117,13 @@ _OBSERVATIONS = Dataset(
             "Why statistics set it aside: the likely cause of a price off its neighbours.",
             True,
         ),
+        Column(
+            "unit_price",
+            UNIT_PRICE,
+            "The price of one `unit_price_per` of the content that the item's name or attributes state, or null.",
+            True,
+        ),
+        Column("unit_price_per", "dictionary", "What the unit price is for: kg, l, piece or m.", True),
     ),
     ("iid", "day", "channel"),
     "month",
@@ -104,6 +139,8 @@ _IMPACTS = Dataset(
         Column("method", "dictionary", "How it was determined."),
         Column("source", "dictionary", "The source of the figure."),
         Column("as_of", "date", "The day of the figure."),
+        Column("pedigree", "dictionary", "The source's scores of the pedigree matrix, such as (2,3,1,2,4).", True),
+        Column("reference_year", "integer", "The year to which the source assigns the figure.", True),
     ),
     ("iid", "indicator"),
 )
@@ -198,7 +235,6 @@ DATASETS: dict[str, Dataset] = {
 # What changed from release to release: a dataset for each of the above, with its columns and these.
 
 
-REASONS = ("source", "merge", "split", "withdrawal", "outlier-flag")
 _CHANGE = (
     Column("_change_type", "dictionary", "insert, delete, or an update's row before (update_preimage) and after it "
            "(update_postimage)."),
@@ -223,8 +259,6 @@ CHANGES: dict[str, Dataset] = {
     for name, dataset in DATASETS.items()
 }
 RELEASED = DATASETS | CHANGES
-PREFIX = "releases/"
-MEDIA_TYPE = "application/vnd.apache.parquet"
 
 
 def key_of(sha256: str) -> str:
@@ -247,7 +281,7 @@ def version_of(file_name: str) -> int:
     return int(file_name.partition("-")[0])
 
 
-def schema_of(dataset: Dataset) -> list[dict[str, object]]:
+def schema_of(dataset: Dataset) -> list[ColumnDocument]:
     """Return the columns as a manifest lists them."""
     return [
         {
@@ -272,7 +306,8 @@ def arrow_schema(dataset: Dataset) -> "pa.Schema":
         "integer": pa.int32(),
         "long": pa.int64(),
         "double": pa.float64(),
-        "decimal(20,4)": pa.decimal128(20, 4),
+        MONEY: pa.decimal128(20, 4),
+        UNIT_PRICE: pa.decimal128(38, 6),
         "array<string>": pa.list_(pa.string()),
     }
     return pa.schema([pa.field(c.name, types[c.type], nullable=c.nullable) for c in dataset.columns])

@@ -4,7 +4,7 @@ import hashlib
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
@@ -20,7 +20,7 @@ from shared.errors import ConfigurationError
 from shared.printable import base64url
 
 if TYPE_CHECKING:
-    from shared.bulk.schema import ReleaseFile
+    from shared.bulk.schema import ColumnDocument, ReleaseFile
 
 ALGORITHM = "Ed25519"
 FILE_MEMBERS = ("name", "rows", "bytes", "sha256", "min_key", "max_key")
@@ -62,7 +62,7 @@ def new_key() -> bytes:
 
 
 def statement(
-    dataset: str, schema: list[dict[str, Any]], data_version: int, created_at: datetime, files: "list[ReleaseFile]"
+    dataset: str, schema: "list[ColumnDocument]", data_version: int, created_at: datetime, files: "list[ReleaseFile]"
 ) -> bytes:
     """Return what is signed: all of the manifest that never changes, as canonical JSON (RFC 8785)."""
     signed = {

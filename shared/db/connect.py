@@ -1,10 +1,10 @@
 """Connections of the sync side (workers, command line): the role of each, and which errors are an outage."""
 
 import os
-from typing import Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import TupleRow
 
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError
@@ -19,6 +19,21 @@ _STATES = ("25006", "25P03", "25P04", "3D000", "55P03")
 _UNDEFINED = ("42P01", "42703", "42883")
 _ROLLED_BACK = "40"
 READ_ONLY = "25006"
+
+# Casts between days and moments go by the session's time zone, the driver reads dates in one style: a server's own may
+# be any.
+SESSION = {"timezone": "UTC", "datestyle": "ISO"}
+# libpq sends them after the options, so that they would count.
+OVERRIDING = ("PGTZ", "PGDATESTYLE")
+# A host that was cut off does not end its connections. Without these a worker would wait a quarter of an hour for an
+# answer to what it has sent, and for ever for one that it was owed. A value in the address overrides them.
+_ALIVE = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
 
 
 def is_outage(sqlstate: str | None) -> bool:
@@ -39,7 +54,7 @@ def refuse_owner(edge_database_url: str) -> None:
 
     Returns where PostgreSQL does not answer: a part must start without it, and `itemindex doctor` asks again.
     """
-    row = _asked(edge_database_url, SQL.owns)
+    row = _ask(edge_database_url, SQL.owns)
     if row is not None and row[1]:
         raise ConfigurationError(
             f"EDGE_DATABASE_URL connects as {row[0]}, who owns the schema; use a login in the role itemindex_edge"
@@ -48,12 +63,12 @@ def refuse_owner(edge_database_url: str) -> None:
 
 def refuse_empty(url: str) -> None:
     """Raise ConfigurationError where the database has no schema. Returns where PostgreSQL does not answer."""
-    row = _asked(url, SQL.has_schema)
+    row = _ask(url, SQL.has_schema)
     if row is not None and not row[0]:
         raise ConfigurationError("the database has no schema; run `itemindex migrate` first, as its owner")
 
 
-def _asked(url: str, query: str) -> tuple[Any, ...] | None:
+def _ask(url: str, query: str) -> TupleRow | None:
     """Return the query's row; None where PostgreSQL does not answer."""
     try:
         with connect(url, application="start") as connection:
@@ -69,21 +84,9 @@ def lacks_schema(error: BaseException) -> bool:
     return getattr(error, "sqlstate", None) in _UNDEFINED
 
 
-Connection = psycopg.Connection[tuple[Any, ...]]
-# Casts between days and moments go by the session's time zone, the driver reads dates in one style: a server's own may
-# be any.
-SESSION = {"timezone": "UTC", "datestyle": "ISO"}
-# libpq sends them after the options, so that they would count.
-OVERRIDING = ("PGTZ", "PGDATESTYLE")
-# A host that was cut off does not end its connections. Without these a worker would wait a quarter of an hour for an
-# answer to what it has sent, and for ever for one that it was owed. A value in the address overrides them.
-_ALIVE = {
-    "connect_timeout": 5,
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 10_000,
-}
+Row = TupleRow
+"""A row of a statement; each caller knows the types of its columns."""
+Connection = psycopg.Connection[Row]
 
 
 def connect(url: str, *, application: str, autocommit: bool = False) -> Connection:
@@ -94,16 +97,13 @@ def connect(url: str, *, application: str, autocommit: bool = False) -> Connecti
     """
     if not url:
         raise ConfigurationError("DATABASE_URL must be set; `itemindex up` sets it for the embedded stack")
-    named: dict[str, Any] = {**_ALIVE, **conninfo_to_dict(url)}
+    named: dict[str, str | int | None] = {**_ALIVE, **conninfo_to_dict(url)}
     for variable in OVERRIDING:
         os.environ.pop(variable, None)
     session = " ".join(f"-c {name}={value}" for name, value in SESSION.items())
     named |= {"options": f"{named.get('options', '')} {session}", "client_encoding": "utf8"}
-    connection: Connection = psycopg.connect(
-        autocommit=autocommit,
-        cursor_factory=psycopg.RawCursor,
-        **{**named, "application_name": f"itemindex-{application}"},
-    )
+    conninfo = make_conninfo("", **{**named, "application_name": f"itemindex-{application}"})
+    connection: Connection = psycopg.connect(conninfo, autocommit=autocommit, cursor_factory=psycopg.RawCursor)
     return connection
 
 

@@ -1,4 +1,8 @@
-"""PostgreSQL's binary COPY (its documentation, "Binary Format"), and arrays as its text. Pure."""
+"""PostgreSQL's binary COPY (its documentation, "Binary Format"): tables of rows, and rows one at a time. Pure.
+
+A stream is a header, rows, and a trailer. A row is the number of its columns, then for each column the length of its
+value (-1 for NULL) and the value in network byte order. If all rows have the same widths they are one numpy table.
+"""
 
 import struct
 from collections.abc import Collection, Iterable, Sequence
@@ -10,6 +14,15 @@ import numpy as np
 
 from shared.errors import ItemIndexError
 
+HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+TRAILER = b"\xff\xff"
+EPOCH = date(2000, 1, 1)
+"""The day from which PostgreSQL counts."""
+EPOCH_DAYS = (EPOCH - date(1970, 1, 1)).days
+_STRUCT_CODES = {"i2": "h", "i4": "i", "i8": "q"}
+_LENGTH = struct.Struct(">i")
+_COUNT = "fields"
+
 
 def text_array(texts: Iterable[str]) -> str:
     """Return texts as the literal of an array.
@@ -20,20 +33,7 @@ def text_array(texts: Iterable[str]) -> str:
     return "{" + ",".join([f'"{text}"' for text in quoted]) + "}"
 
 
-# PostgreSQL's binary COPY (its documentation, "Binary Format"): tables of rows, and rows one at a time. Pure. A
-# stream is a header, rows, and a trailer. A row is the number of its columns, then for each column the length of its
-# value (-1 for NULL) and the value in network byte order. If all rows have the same widths they are one numpy table.
-
-
-HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
-TRAILER = b"\xff\xff"
-EPOCH = date(2000, 1, 1)
-"""The day from which PostgreSQL counts."""
-EPOCH_DAYS = (EPOCH - date(1970, 1, 1)).days
-Array = np.ndarray[Any, np.dtype[Any]]
-_STRUCT_CODES = {"i2": "h", "i4": "i", "i8": "q"}
-_LENGTH = struct.Struct(">i")
-_COUNT = "fields"
+Array = np.ndarray[Any, np.dtype[Any]]  # type: ignore[explicit-any]  # numbers of any kind, or rows of them
 
 
 class CopyFormatError(ItemIndexError):
@@ -59,7 +59,7 @@ class TableLayout:
         self.dtype = np.dtype(fields)
 
     def blank(self, rows: int) -> Array:
-        """Return a table of so many rows, in which only the columns' values are left to be set."""
+        """Return a table of `rows` rows, in which only the columns' values remain to be set."""
         table = np.zeros(rows, self.dtype)
         for name, value in self._constants.items():
             table[name] = value
@@ -90,7 +90,7 @@ class RowLayout:
         codes = (f"{kind[1:]}s" if kind.startswith("S") else _STRUCT_CODES[kind] for kind in kinds)
         self._head = struct.Struct(">h" + "".join(f"i{code}" for code in codes))
 
-    def pack(self, fixed: Iterable[Any], values: Iterable[bytes | None]) -> bytes:
+    def pack(self, fixed: Iterable[int | bytes], values: Iterable[bytes | None]) -> bytes:
         """Return one row; a value of None is NULL."""
         row = self._head.pack(self._columns, *chain.from_iterable(zip(self._lengths, fixed, strict=True)))
         for value in values:

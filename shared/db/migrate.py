@@ -67,7 +67,7 @@ def available(directory: Path = DIRECTORY) -> list[Migration]:
     return steps
 
 
-def pending(connection: Connection) -> list[Migration]:
+def pending_migrations(connection: Connection) -> list[Migration]:
     """Return what the database still lacks, without changing anything."""
     exists = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
     done = (
@@ -86,7 +86,7 @@ def migrate(
     contract: bool = True,
     patience: LockPatience = _PATIENCE,
 ) -> list[Migration]:
-    """Apply what is missing and return it; without `contract` only what leaves old code working.
+    """Apply the missing migrations and return them; without `contract` only those with which old code works.
 
     Two at once are safe: the second waits, then finds nothing to do. Raises MigrationRefused where no lock can be had.
     """
@@ -94,7 +94,7 @@ def migrate(
     try:
         connection.execute(_TABLE)
         connection.commit()
-        steps = pending(connection)
+        steps = pending_migrations(connection)
         if not contract and len(steps) < len(available()):  # an empty database has no old code
             steps = [step for step in steps if step.phase == "expand"]
         for step in steps:

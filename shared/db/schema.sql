@@ -72,7 +72,7 @@ CREATE FUNCTION public.audit_notices(p_organization uuid, p_actor text, p_act te
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $_$
 BEGIN
-    IF NOT is_operator() AND (p_organization IS DISTINCT FROM context_organization() OR p_act !~ '^(watch|webhook)\.[a-z-]+$') THEN
+    IF NOT is_operator() AND (p_organization IS DISTINCT FROM context_organization() OR p_act !~ '^(watch|webhook|weights)\.[a-z-]+$') THEN
         RAISE insufficient_privilege USING MESSAGE = 'this is not of the acting organization';
     END IF;
     PERFORM write_audit(p_organization, context_person(), p_actor, p_act, p_subject);
@@ -136,6 +136,23 @@ BEGIN
                             (SELECT name FROM people WHERE id = p_member) || ': ' || p_from || ' to ' || p_role);
         RETURN QUERY SELECT p_member::text;
     END IF;
+END $$;
+
+CREATE FUNCTION public.claim_scheduled_report(p_seconds integer) RETURNS TABLE(id text, organization_id text, person_id text, question text, run text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM require_schedules();
+    RETURN QUERY
+    UPDATE saved_reports s SET lease_until = statement_timestamp() + make_interval(secs => p_seconds)
+    WHERE s.id = (
+        SELECT d.id FROM saved_reports d
+        WHERE d.next_run_at <= statement_timestamp() AND d.scheduled_by IS NOT NULL
+          AND (d.lease_until IS NULL OR d.lease_until < statement_timestamp())
+        ORDER BY d.next_run_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING s.id::text, s.organization_id::text, s.scheduled_by::text, s.question,
+        extract(epoch FROM s.next_run_at)::bigint::text;
 END $$;
 
 CREATE FUNCTION public.context_organization() RETURNS uuid
@@ -203,6 +220,12 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION public.digest_end(digest text) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT CASE WHEN digest IS NULL THEN 'infinity' ELSE date_trunc(digest, statement_timestamp(), 'UTC') END
+$$;
+
 CREATE FUNCTION public.end_parts() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -214,6 +237,23 @@ BEGIN
         UPDATE jobs SET state = 'expired' WHERE kind = 'export-part' AND parent_id = NEW.id AND state = 'succeeded';
     END IF;
     RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.end_scheduled_run(p_report uuid, p_order uuid, p_reason text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM require_schedules();
+    UPDATE saved_reports SET next_run_at = next_scheduled(schedule), lease_until = NULL, scheduled_order = p_order,
+        last_order = coalesce(p_order, last_order),
+        last_run_at = CASE WHEN p_order IS NULL THEN last_run_at ELSE statement_timestamp() END
+    WHERE id = p_report AND schedule IS NOT NULL;
+    IF FOUND AND p_reason IS NOT NULL THEN
+        INSERT INTO mail_queue (organization_id, kind, person_id, data)
+        SELECT s.organization_id, 'report', s.scheduled_by, jsonb_build_object('name', s.name, 'reason', p_reason)
+        FROM saved_reports s WHERE s.id = p_report AND s.scheduled_by IS NOT NULL;
+    END IF;
 END $$;
 
 CREATE FUNCTION public.find_credentials(p_ids text[]) RETURNS TABLE(credential_id text, kind text, secret_hash bytea, plan text, organization_id text, organization_name text, seconds_left double precision)
@@ -230,6 +270,15 @@ CREATE FUNCTION public.find_credentials(p_ids text[]) RETURNS TABLE(credential_i
     FROM public_tokens t WHERE t.token_id = ANY (p_ids) AND t.revoked_at IS NULL
 $$;
 
+CREATE FUNCTION public.forget_contents() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM stated_contents WHERE item_id = OLD.id;
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.invite_member(p_organization uuid, p_email text, p_role text, p_hash bytea, p_person uuid, p_actor text) RETURNS TABLE(id text, expires_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -240,8 +289,9 @@ BEGIN
     UPDATE invitations SET revoked_at = statement_timestamp()
     WHERE organization_id = p_organization AND lower(email) = lower(p_email) AND accepted_at IS NULL AND revoked_at IS NULL;
     RETURN QUERY
-    INSERT INTO invitations AS i (organization_id, email, role, secret_hash, expires_at)
-    VALUES (p_organization, p_email, p_role, p_hash, statement_timestamp() + interval '7 days')
+    INSERT INTO invitations AS i (organization_id, email, role, secret_hash, expires_at, invited_by)
+    VALUES (p_organization, p_email, p_role, p_hash, statement_timestamp() + interval '7 days',
+            coalesce((SELECT p.name FROM people p WHERE p.id = p_person), p_actor))
     RETURNING i.id::text, i.expires_at;
     PERFORM write_audit(p_organization, p_person, p_actor, 'member.invited', p_email || ' as ' || p_role);
 END $$;
@@ -269,6 +319,54 @@ BEGIN
         RETURN QUERY SELECT p_key;
     END IF;
 END $$;
+
+CREATE TABLE public.jobs (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    queue text NOT NULL,
+    organization_id uuid,
+    parameters jsonb DEFAULT '{}'::jsonb NOT NULL,
+    fingerprint text NOT NULL,
+    data_version bigint,
+    state text DEFAULT 'queued'::text NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    attempts_max integer DEFAULT 3 NOT NULL,
+    lease_until timestamp with time zone,
+    relayed_at timestamp with time zone,
+    progress_fraction real DEFAULT 0 NOT NULL,
+    progress_stage text DEFAULT 'queued'::text NOT NULL,
+    rows_done bigint DEFAULT 0 NOT NULL,
+    rows_total bigint,
+    result jsonb,
+    error jsonb,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    format text,
+    not_before timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    changes bigint DEFAULT 0 NOT NULL,
+    traceparent text,
+    missing_since timestamp with time zone,
+    parent_id uuid,
+    stored_bytes bigint,
+    CONSTRAINT jobs_progress_fraction_check CHECK (((progress_fraction >= (0)::double precision) AND (progress_fraction <= (1)::double precision))),
+    CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text, 'expired'::text]))),
+    CONSTRAINT jobs_traceparent_check CHECK ((length(traceparent) <= 256))
+);
+
+COMMENT ON COLUMN public.jobs.missing_since IS 'since when the object store lacks the published bytes; null: it has them';
+
+COMMENT ON COLUMN public.jobs.parent_id IS 'the export of which the job writes a part; null: the job is no part';
+
+COMMENT ON COLUMN public.jobs.stored_bytes IS 'null: published before this column existed; the manifest in result has it';
+
+CREATE FUNCTION public.job_is_stuck(job public.jobs) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT (job.state = 'queued' AND job.not_before < statement_timestamp() - interval '5 minutes')
+        OR (job.state = 'running' AND job.lease_until < statement_timestamp() - interval '1 minute')
+$$;
 
 CREATE FUNCTION public.join_person(p_issuer text, p_subject text, p_email text, p_name text, p_verified boolean) RETURNS TABLE(id text, name text, email text, email_verified boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -385,6 +483,68 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE TABLE public.mail_queue (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    person_id uuid,
+    invitation_id uuid,
+    sealed_secret bytea,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    due_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    lease_no bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    ended_at timestamp with time zone,
+    refusal text,
+    CONSTRAINT mail_queue_check CHECK (((person_id IS NULL) = (kind = 'invitation'::text))),
+    CONSTRAINT mail_queue_check1 CHECK (((invitation_id IS NOT NULL) = (kind = 'invitation'::text))),
+    CONSTRAINT mail_queue_kind_check CHECK ((kind = ANY (ARRAY['export'::text, 'invitation'::text, 'key'::text, 'plan'::text, 'quota'::text, 'report'::text, 'webhook'::text])))
+);
+
+COMMENT ON COLUMN public.mail_queue.sealed_secret IS 'the secret of an invitation, encrypted; null once the mail has ended';
+
+COMMENT ON COLUMN public.mail_queue.ended_at IS 'when it was sent or refused for good';
+
+COMMENT ON COLUMN public.mail_queue.refusal IS 'why it was not sent; null: it was';
+
+CREATE FUNCTION public.mail_has_recipient(mail public.mail_queue) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT CASE WHEN mail.person_id IS NULL THEN EXISTS (
+        SELECT FROM invitations i WHERE i.id = mail.invitation_id AND i.accepted_at IS NULL AND i.revoked_at IS NULL
+          AND i.expires_at > statement_timestamp())
+    ELSE EXISTS (SELECT FROM people p WHERE p.id = mail.person_id AND p.email_verified)
+     AND NOT EXISTS (
+        SELECT FROM mail_choices c WHERE c.organization_id = mail.organization_id AND c.person_id = mail.person_id
+          AND c.kind = mail.kind AND NOT c.wanted)
+    END
+$$;
+
+CREATE FUNCTION public.mail_scheduled_runs() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM require_schedules();
+    WITH ended AS (
+        SELECT s.id, s.organization_id, s.scheduled_by, s.name, o.id AS job,
+               CASE WHEN o.cancelled_at IS NULL THEN j.state ELSE 'cancelled' END AS state
+        FROM saved_reports s JOIN job_orders o ON o.id = s.scheduled_order JOIN jobs j ON j.id = o.job_id
+        WHERE o.cancelled_at IS NOT NULL OR j.state NOT IN ('queued', 'running') FOR UPDATE OF s SKIP LOCKED),
+    noted AS (UPDATE saved_reports s SET scheduled_order = NULL FROM ended WHERE s.id = ended.id RETURNING s.id)
+    INSERT INTO mail_queue (organization_id, kind, person_id, data)
+    SELECT e.organization_id, 'report', e.scheduled_by, jsonb_build_object('name', e.name, 'job', e.job, 'state', e.state)
+    FROM ended e JOIN noted USING (id) WHERE e.scheduled_by IS NOT NULL AND e.state <> 'cancelled';
+END $$;
+
+CREATE FUNCTION public.next_scheduled(schedule text) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT (date_trunc(schedule, statement_timestamp() AT TIME ZONE 'UTC') + ('1 ' || schedule)::interval) AT TIME ZONE 'UTC'
+$$;
+
 CREATE FUNCTION public.notify_of_releases() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -435,6 +595,41 @@ CREATE FUNCTION public.organization_rank(p_organization text) RETURNS TABLE(rank
     SELECT p.rank FROM organizations o JOIN plans p ON p.name = o.plan
     WHERE o.id = CASE WHEN pg_input_is_valid(p_organization, 'uuid') THEN p_organization::uuid END AND o.state = 'active'
 $$;
+
+CREATE FUNCTION public.queue_mails(p_organization uuid, p_kind text, p_data jsonb) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    INSERT INTO mail_queue (organization_id, kind, person_id, data)
+    SELECT p_organization, p_kind, m.person_id, p_data
+    FROM members m LEFT JOIN mail_choices c
+        ON c.organization_id = m.organization_id AND c.person_id = m.person_id AND c.kind = p_kind
+    WHERE m.organization_id = p_organization AND CASE p_kind
+        WHEN 'key' THEN m.role IN ('owner', 'admin')
+        WHEN 'export' THEN coalesce(c.wanted, false)
+        WHEN 'plan' THEN m.role = 'owner' AND coalesce(c.wanted, true)
+        ELSE m.role IN ('owner', 'admin') AND coalesce(c.wanted, true) END
+$$;
+
+CREATE FUNCTION public.queue_mails_of_event() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM queue_mails(NEW.organization_id, split_part(NEW.type, '.', 1), NEW.data || jsonb_build_object('type', NEW.type));
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.queue_mails_of_plan() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM queue_mails(NEW.organization_id, 'plan', jsonb_build_object(
+        'decision', NEW.decision, 'requested', (SELECT title FROM plans WHERE name = NEW.plan),
+        'plan', (SELECT p.title FROM organizations o JOIN plans p ON p.name = o.plan WHERE o.id = NEW.organization_id)));
+    RETURN NULL;
+END $$;
 
 CREATE FUNCTION public.refresh_category_tree() RETURNS void
     LANGUAGE sql
@@ -503,6 +698,16 @@ BEGIN
                  FROM ask_for_plan(p_organization, p_plan, p_person, p_actor, p_at_once) a;
 END $$;
 
+CREATE FUNCTION public.require_schedules() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF context_task() IS DISTINCT FROM 'report-schedules' AND NOT is_operator() THEN
+        RAISE insufficient_privilege USING MESSAGE = 'scheduled reports are run by their task';
+    END IF;
+END $$;
+
 CREATE FUNCTION public.revoke_keys(p_organization uuid, p_person uuid, p_actor text) RETURNS TABLE(key_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -569,6 +774,14 @@ BEGIN
     RETURN QUERY SELECT p_key;
 END $$;
 
+CREATE FUNCTION public.show_invitation(p_hash bytea) RETURNS TABLE(organization text, role text, email text, invited_by text, expires_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    SELECT o.name, i.role, i.email, i.invited_by, i.expires_at FROM invitations i JOIN organizations o ON o.id = i.organization_id
+    WHERE i.secret_hash = p_hash AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > statement_timestamp()
+$$;
+
 CREATE FUNCTION public.split_of_item(iid text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN (get_byte(sha256((iid)::bytea), 0) < 204) THEN 'train'::text WHEN (get_byte(sha256((iid)::bytea), 0) < 230) THEN 'validation'::text ELSE 'test'::text END;
@@ -630,9 +843,9 @@ END $$;
 CREATE TABLE public.webhook_endpoints (
     id uuid DEFAULT uuidv7() NOT NULL,
     organization_id uuid NOT NULL,
-    url text NOT NULL,
+    url text,
     types text[],
-    sealed_secret bytea NOT NULL,
+    sealed_secret bytea,
     sealed_secret_before bytea,
     secret_before_ends timestamp with time zone,
     created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
@@ -643,6 +856,10 @@ CREATE TABLE public.webhook_endpoints (
     lease_until timestamp with time zone,
     disabled_at timestamp with time zone,
     disabled_reason text,
+    person_id uuid,
+    digest text,
+    CONSTRAINT webhook_endpoints_digest CHECK (((digest IS NULL) OR ((digest = ANY (ARRAY['day'::text, 'week'::text])) AND (person_id IS NOT NULL)))),
+    CONSTRAINT webhook_endpoints_receiver CHECK ((((person_id IS NULL) = (url IS NOT NULL)) AND ((person_id IS NULL) = (sealed_secret IS NOT NULL)))),
     CONSTRAINT webhook_endpoints_url_check CHECK ((length(url) <= 2000))
 );
 
@@ -652,14 +869,19 @@ COMMENT ON COLUMN public.webhook_endpoints."position" IS 'number of the last eve
 
 COMMENT ON COLUMN public.webhook_endpoints.lease_no IS 'fences the writes of a worker that lost the endpoint to another one';
 
+COMMENT ON COLUMN public.webhook_endpoints.person_id IS 'the member to whom events are mailed; null: a webhook';
+
+COMMENT ON COLUMN public.webhook_endpoints.digest IS 'of a member''s mails: day or week, whose events are sent together once it is over; null: at once';
+
 CREATE FUNCTION public.webhook_has_event(endpoint public.webhook_endpoints) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    SELECT EXISTS (SELECT FROM webhook_replays r WHERE r.endpoint_id = endpoint.id)
-        OR EXISTS (SELECT FROM event_log l WHERE l.organization_id = endpoint.organization_id AND l.number > endpoint.position
-                   AND (endpoint.types IS NULL OR l.type = ANY (endpoint.types)))
-        OR EXISTS (SELECT FROM event_log l WHERE l.organization_id IS NULL AND l.number > endpoint.position
-                   AND (endpoint.types IS NULL OR l.type = ANY (endpoint.types)))
+    SELECT (endpoint.person_id IS NULL OR EXISTS (SELECT FROM people p WHERE p.id = endpoint.person_id AND p.email_verified))
+       AND (EXISTS (SELECT FROM webhook_replays r WHERE r.endpoint_id = endpoint.id)
+            OR EXISTS (SELECT FROM event_log l WHERE l.organization_id = endpoint.organization_id AND l.number > endpoint.position
+                       AND (endpoint.types IS NULL OR l.type = ANY (endpoint.types)) AND l.at < digest_end(endpoint.digest))
+            OR EXISTS (SELECT FROM event_log l WHERE l.organization_id IS NULL AND l.number > endpoint.position
+                       AND (endpoint.types IS NULL OR l.type = ANY (endpoint.types)) AND l.at < digest_end(endpoint.digest)))
 $$;
 
 CREATE FUNCTION public.window_end(days date[]) RETURNS date
@@ -796,6 +1018,11 @@ ALTER TABLE public.channels ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.contents_derived (
+    rule smallint NOT NULL,
+    data_version bigint NOT NULL
+);
+
 CREATE TABLE public.data_versions (
     version bigint NOT NULL,
     load_id uuid,
@@ -895,7 +1122,8 @@ CREATE TABLE public.factor_claims (
     source_id smallint NOT NULL,
     log_deviation double precision,
     log_samples integer,
-    basis text DEFAULT 'as_sold'::text NOT NULL
+    basis text DEFAULT 'as_sold'::text NOT NULL,
+    reference_year smallint
 );
 
 CREATE TABLE public.feeds (
@@ -977,6 +1205,7 @@ CREATE TABLE public.impact_factors (
     log_deviation double precision,
     log_samples integer,
     basis text DEFAULT 'as_sold'::text NOT NULL,
+    reference_year smallint,
     CONSTRAINT impact_factors_per_kg_check CHECK ((per_kg >= (0)::numeric)),
     CONSTRAINT impact_factors_samples_check CHECK ((samples > 0)),
     CONSTRAINT impact_factors_scope_check CHECK ((scope = ANY (ARRAY['product_type'::text, 'category'::text])))
@@ -987,6 +1216,8 @@ COMMENT ON COLUMN public.impact_factors.log_deviation IS 'standard deviation of 
 COMMENT ON COLUMN public.impact_factors.log_samples IS 'how many samples have a logarithm: those above 0';
 
 COMMENT ON COLUMN public.impact_factors.basis IS 'what its kilogram is of: as_sold, as_consumed, dry; items state it as weight_basis';
+
+COMMENT ON COLUMN public.impact_factors.reference_year IS 'the year to which the source assigns the factor';
 
 CREATE TABLE public.impact_stages (
     item_id bigint NOT NULL,
@@ -1012,6 +1243,8 @@ CREATE TABLE public.impacts (
     low numeric,
     high numeric,
     deviation numeric,
+    pedigree text,
+    reference_year smallint,
     CONSTRAINT impacts_basis_check CHECK ((basis = ANY (ARRAY['measured'::text, 'modelled'::text]))),
     CONSTRAINT impacts_per_unit_check CHECK ((per_unit >= (0)::numeric))
 );
@@ -1019,6 +1252,10 @@ CREATE TABLE public.impacts (
 COMMENT ON COLUMN public.impacts.low IS 'bounds of the middle 95 % as the source states them; high likewise';
 
 COMMENT ON COLUMN public.impacts.deviation IS 'standard deviation as the source states it, in the unit of the figure';
+
+COMMENT ON COLUMN public.impacts.pedigree IS 'scores 1 (best) to 5 of the pedigree matrix: reliability, completeness, temporal, geographical, technology';
+
+COMMENT ON COLUMN public.impacts.reference_year IS 'the year to which the source assigns the figure: its reference period, or the year of its report';
 
 CREATE TABLE public.inactive_items (
     item_id bigint NOT NULL,
@@ -1048,9 +1285,12 @@ CREATE TABLE public.invitations (
     expires_at timestamp with time zone NOT NULL,
     accepted_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    invited_by text,
     CONSTRAINT invitations_email_check CHECK (((length(email) >= 3) AND (length(email) <= 254))),
     CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'member'::text, 'viewer'::text])))
 );
+
+COMMENT ON COLUMN public.invitations.invited_by IS 'the name of the member who invited; null: before it was kept';
 
 CREATE TABLE public.item_changes (
     item_id bigint NOT NULL,
@@ -1150,47 +1390,6 @@ CREATE TABLE public.job_orders (
     CONSTRAINT job_orders_units_check CHECK ((units >= 0))
 );
 
-CREATE TABLE public.jobs (
-    id uuid DEFAULT uuidv7() NOT NULL,
-    kind text NOT NULL,
-    queue text NOT NULL,
-    organization_id uuid,
-    parameters jsonb DEFAULT '{}'::jsonb NOT NULL,
-    fingerprint text NOT NULL,
-    data_version bigint,
-    state text DEFAULT 'queued'::text NOT NULL,
-    attempt integer DEFAULT 0 NOT NULL,
-    attempts_max integer DEFAULT 3 NOT NULL,
-    lease_until timestamp with time zone,
-    relayed_at timestamp with time zone,
-    progress_fraction real DEFAULT 0 NOT NULL,
-    progress_stage text DEFAULT 'queued'::text NOT NULL,
-    rows_done bigint DEFAULT 0 NOT NULL,
-    rows_total bigint,
-    result jsonb,
-    error jsonb,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    started_at timestamp with time zone,
-    finished_at timestamp with time zone,
-    format text,
-    not_before timestamp with time zone DEFAULT now() NOT NULL,
-    expires_at timestamp with time zone,
-    changes bigint DEFAULT 0 NOT NULL,
-    traceparent text,
-    missing_since timestamp with time zone,
-    parent_id uuid,
-    stored_bytes bigint,
-    CONSTRAINT jobs_progress_fraction_check CHECK (((progress_fraction >= (0)::double precision) AND (progress_fraction <= (1)::double precision))),
-    CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text, 'expired'::text]))),
-    CONSTRAINT jobs_traceparent_check CHECK ((length(traceparent) <= 256))
-);
-
-COMMENT ON COLUMN public.jobs.missing_since IS 'since when the object store lacks the published bytes; null: it has them';
-
-COMMENT ON COLUMN public.jobs.parent_id IS 'the export of which the job writes a part; null: the job is no part';
-
-COMMENT ON COLUMN public.jobs.stored_bytes IS 'null: published before this column existed; the manifest in result has it';
-
 CREATE TABLE public.links (
     left_id bigint NOT NULL,
     right_id bigint NOT NULL,
@@ -1231,6 +1430,16 @@ CREATE TABLE public.loads (
 );
 
 COMMENT ON COLUMN public.loads.inputs IS 'SHA-256 of all that the load was read from; null where its outcome depends on the day or the index as well';
+
+CREATE TABLE public.mail_choices (
+    organization_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    kind text NOT NULL,
+    wanted boolean NOT NULL,
+    CONSTRAINT mail_choices_kind_check CHECK ((kind = ANY (ARRAY['export'::text, 'plan'::text, 'quota'::text, 'report'::text, 'webhook'::text])))
+);
+
+COMMENT ON TABLE public.mail_choices IS 'which mails a member wants or refuses; no row: as the kind is by default';
 
 CREATE TABLE public.match_models (
     digest text NOT NULL,
@@ -1372,6 +1581,42 @@ COMMENT ON COLUMN public.observations.load_no IS 'the event that claimed this va
 
 COMMENT ON COLUMN public.observations.outlier IS 'likely cause of a price that nothing confirms: d unit slip, c currency, s digit swap, u wrong pack, o one-off';
 
+CREATE TABLE public.operator_acts (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    person_id uuid NOT NULL,
+    person text NOT NULL,
+    act text NOT NULL,
+    subject text NOT NULL,
+    title text NOT NULL,
+    arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    detail text,
+    outcome jsonb,
+    ended_at timestamp with time zone,
+    CONSTRAINT operator_acts_act_check CHECK ((act ~ '^[a-z]+\.[a-z-]+$'::text)),
+    CONSTRAINT operator_acts_check CHECK (((state = 'waiting'::text) = (ended_at IS NULL))),
+    CONSTRAINT operator_acts_person_check CHECK (((length(person) >= 1) AND (length(person) <= 300))),
+    CONSTRAINT operator_acts_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'done'::text, 'refused'::text]))),
+    CONSTRAINT operator_acts_subject_check CHECK ((length(subject) <= 300)),
+    CONSTRAINT operator_acts_title_check CHECK ((length(title) <= 300))
+);
+
+COMMENT ON TABLE public.operator_acts IS 'what operators did in the dashboard, and what became of it';
+
+COMMENT ON COLUMN public.operator_acts.subject IS 'the id, the number or the name of what it is about';
+
+COMMENT ON COLUMN public.operator_acts.title IS 'what people call the subject';
+
+ALTER TABLE public.operator_acts ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.operator_acts_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.organizations (
     id uuid DEFAULT uuidv7() NOT NULL,
     name text NOT NULL,
@@ -1381,6 +1626,25 @@ CREATE TABLE public.organizations (
     created_by uuid,
     CONSTRAINT organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT organizations_state_check CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text])))
+);
+
+CREATE TABLE public.outbox_mails (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    recipient text NOT NULL,
+    subject text NOT NULL,
+    body text NOT NULL
+);
+
+COMMENT ON TABLE public.outbox_mails IS 'mails of a service without a mail server, which operators read';
+
+ALTER TABLE public.outbox_mails ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.outbox_mails_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.people (
@@ -1421,13 +1685,17 @@ CREATE TABLE public.plans (
     batch_iids_max integer DEFAULT 0 NOT NULL,
     self_service boolean DEFAULT false NOT NULL,
     stored_export_bytes_max bigint,
+    price text,
     CONSTRAINT plans_burst_units_check CHECK ((burst_units > 0)),
     CONSTRAINT plans_counted_by_check CHECK ((counted_by = ANY (ARRAY['ip'::text, 'organization'::text]))),
     CONSTRAINT plans_daily_units_check CHECK ((daily_units > 0)),
-    CONSTRAINT plans_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,31}$'::text))
+    CONSTRAINT plans_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,31}$'::text)),
+    CONSTRAINT plans_price_check CHECK (((length(price) >= 1) AND (length(price) <= 100)))
 );
 
 COMMENT ON COLUMN public.plans.stored_export_bytes_max IS 'null: the setting STORED_EXPORT_BYTES_MAX';
+
+COMMENT ON COLUMN public.plans.price IS 'a text for pages, such as 49 EUR a month; null: on request';
 
 CREATE TABLE public.public_tokens (
     token_id text NOT NULL,
@@ -1562,6 +1830,36 @@ CREATE TABLE public.replaced_links (
 
 COMMENT ON COLUMN public.replaced_links.kind IS 'null: the pair had no link';
 
+CREATE TABLE public.saved_reports (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    question text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    last_order uuid,
+    last_run_at timestamp with time zone,
+    schedule text,
+    scheduled_by uuid,
+    next_run_at timestamp with time zone,
+    lease_until timestamp with time zone,
+    scheduled_order uuid,
+    CONSTRAINT saved_reports_created_by_check CHECK ((length(created_by) <= 300)),
+    CONSTRAINT saved_reports_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT saved_reports_question_check CHECK (((length(question) >= 1) AND (length(question) <= 4000))),
+    CONSTRAINT saved_reports_schedule CHECK ((schedule = ANY (ARRAY['week'::text, 'month'::text])))
+);
+
+COMMENT ON COLUMN public.saved_reports.question IS 'the query of the address that asks it, whose days may be relative to the newest data';
+
+COMMENT ON COLUMN public.saved_reports.last_order IS 'the order of its newest run; its result may have expired';
+
+COMMENT ON COLUMN public.saved_reports.schedule IS 'week or month; null: it is not asked again by itself';
+
+COMMENT ON COLUMN public.saved_reports.scheduled_by IS 'the member who scheduled it; null where they have left: then it is paused';
+
+COMMENT ON COLUMN public.saved_reports.scheduled_order IS 'the order of a scheduled run whose end was not mailed yet';
+
 CREATE TABLE public.schema_changes (
     dataset text NOT NULL,
     data_version bigint NOT NULL,
@@ -1602,6 +1900,23 @@ ALTER TABLE public.sources ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.stated_contents (
+    item_id bigint NOT NULL,
+    place smallint NOT NULL,
+    rule smallint NOT NULL,
+    per text COLLATE pg_catalog."C",
+    numerator bigint,
+    denominator bigint
+);
+
+COMMENT ON COLUMN public.stated_contents.place IS '0: the first content, which exports state';
+
+COMMENT ON COLUMN public.stated_contents.rule IS 'the version of the rule that read it: CONTENTS_RULE in shared/units/names.py';
+
+COMMENT ON COLUMN public.stated_contents.per IS 'kg, l, piece or m; null: the item states no content';
+
+COMMENT ON COLUMN public.stated_contents.numerator IS 'with the denominator the exact amount of that unit';
+
 CREATE TABLE public.uploads (
     id uuid DEFAULT uuidv7() NOT NULL,
     person_id uuid NOT NULL,
@@ -1621,6 +1936,8 @@ CREATE TABLE public.uploads (
     begun_by uuid,
     begun_at timestamp with time zone,
     deaths integer DEFAULT 0 NOT NULL,
+    doubts jsonb,
+    sample jsonb,
     CONSTRAINT uploads_bytes_check CHECK ((bytes >= 0)),
     CONSTRAINT uploads_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 200))),
     CONSTRAINT uploads_mapping_check CHECK ((length(mapping) <= 60000)),
@@ -1636,6 +1953,8 @@ COMMENT ON COLUMN public.uploads.attempt IS 'counts what was begun with the file
 COMMENT ON COLUMN public.uploads.begun_by IS 'the process that is at work on it; NULL when it has noted an end';
 
 COMMENT ON COLUMN public.uploads.deaths IS 'how many processes have died at work on it';
+
+COMMENT ON COLUMN public.uploads.sample IS 'the names of its columns and the cells of its first rows, cut to a bounded length';
 
 CREATE TABLE public.usage (
     account text NOT NULL,
@@ -1721,6 +2040,33 @@ CREATE TABLE public.webhook_replays (
     number bigint NOT NULL
 );
 
+CREATE TABLE public.weight_tables (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    version integer NOT NULL,
+    price_reference date NOT NULL,
+    sha256 text NOT NULL,
+    table_rows text,
+    row_count integer NOT NULL,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT weight_tables_check CHECK (((deleted_at IS NULL) = (table_rows IS NOT NULL))),
+    CONSTRAINT weight_tables_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9_.-]{0,63}$'::text)),
+    CONSTRAINT weight_tables_row_count_check CHECK ((row_count > 0)),
+    CONSTRAINT weight_tables_sha256_check CHECK ((length(sha256) = 64)),
+    CONSTRAINT weight_tables_table_rows_check CHECK ((length(table_rows) <= 1000000)),
+    CONSTRAINT weight_tables_version_check CHECK ((version > 0))
+);
+
+COMMENT ON COLUMN public.weight_tables.price_reference IS 'a day of the period in whose prices the weights are';
+
+COMMENT ON COLUMN public.weight_tables.sha256 IS 'of the price reference and the rows';
+
+COMMENT ON COLUMN public.weight_tables.table_rows IS 'JSON, a list of code, parent and weight for each row; null once deleted';
+
+COMMENT ON COLUMN public.weight_tables.deleted_at IS 'a deleted version keeps its number, so that no other table ever has it';
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
 
@@ -1803,6 +2149,9 @@ ALTER TABLE ONLY public.impacts
     ADD CONSTRAINT impacts_pkey PRIMARY KEY (item_id, indicator);
 
 ALTER TABLE public.impacts
+    ADD CONSTRAINT impacts_quality CHECK (((pedigree ~ '^\([1-5](,[1-5]){4}\)$'::text) AND ((reference_year >= 1900) AND (reference_year <= 2199)))) NOT VALID;
+
+ALTER TABLE public.impacts
     ADD CONSTRAINT impacts_spread CHECK (((low > (0)::numeric) AND (low <= per_unit) AND (per_unit <= high) AND (deviation >= (0)::numeric))) NOT VALID;
 
 ALTER TABLE ONLY public.inactive_items
@@ -1859,6 +2208,12 @@ ALTER TABLE ONLY public.loads
 ALTER TABLE public.loads
     ADD CONSTRAINT loads_state_check CHECK ((state = ANY (ARRAY['running'::text, 'committed'::text, 'unchanged'::text, 'failed'::text, 'undone'::text]))) NOT VALID;
 
+ALTER TABLE ONLY public.mail_choices
+    ADD CONSTRAINT mail_choices_pkey PRIMARY KEY (organization_id, person_id, kind);
+
+ALTER TABLE ONLY public.mail_queue
+    ADD CONSTRAINT mail_queue_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.match_models
     ADD CONSTRAINT match_models_pkey PRIMARY KEY (digest);
 
@@ -1880,8 +2235,14 @@ ALTER TABLE ONLY public.observation_claims
 ALTER TABLE public.observations
     ADD CONSTRAINT observations_outlier_check CHECK ((outlier = ANY (ARRAY['d'::"char", 'c'::"char", 's'::"char", 'u'::"char", 'o'::"char", 'n'::"char"]))) NOT VALID;
 
+ALTER TABLE ONLY public.operator_acts
+    ADD CONSTRAINT operator_acts_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.outbox_mails
+    ADD CONSTRAINT outbox_mails_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.people
     ADD CONSTRAINT people_issuer_subject_key UNIQUE (issuer, subject);
@@ -1925,6 +2286,9 @@ ALTER TABLE ONLY public.removed_items
 ALTER TABLE ONLY public.replaced_links
     ADD CONSTRAINT replaced_links_pkey PRIMARY KEY (no, left_id, right_id);
 
+ALTER TABLE ONLY public.saved_reports
+    ADD CONSTRAINT saved_reports_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.schema_changes
     ADD CONSTRAINT schema_changes_pkey PRIMARY KEY (dataset, data_version, name);
 
@@ -1939,6 +2303,9 @@ ALTER TABLE ONLY public.sources
 
 ALTER TABLE ONLY public.sources
     ADD CONSTRAINT sources_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.stated_contents
+    ADD CONSTRAINT stated_contents_pkey PRIMARY KEY (item_id, place);
 
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_pkey PRIMARY KEY (id);
@@ -1960,6 +2327,12 @@ ALTER TABLE ONLY public.webhook_endpoints
 
 ALTER TABLE ONLY public.webhook_replays
     ADD CONSTRAINT webhook_replays_pkey PRIMARY KEY (endpoint_id, number);
+
+ALTER TABLE ONLY public.weight_tables
+    ADD CONSTRAINT weight_tables_organization_id_name_version_key UNIQUE (organization_id, name, version);
+
+ALTER TABLE ONLY public.weight_tables
+    ADD CONSTRAINT weight_tables_pkey PRIMARY KEY (id);
 
 CREATE UNIQUE INDEX api_keys_current ON public.api_keys USING btree (organization_id) WHERE ((revoked_at IS NULL) AND (expires_at IS NULL));
 
@@ -2047,6 +2420,14 @@ CREATE INDEX links_review ON public.links USING btree (score DESC, left_id, righ
 
 CREATE INDEX links_right ON public.links USING btree (right_id);
 
+CREATE INDEX mail_queue_created ON public.mail_queue USING btree (created_at);
+
+CREATE INDEX mail_queue_due ON public.mail_queue USING btree (due_at) WHERE (ended_at IS NULL);
+
+CREATE INDEX mail_queue_invitation ON public.mail_queue USING btree (invitation_id) WHERE (invitation_id IS NOT NULL);
+
+CREATE INDEX mail_queue_person ON public.mail_queue USING btree (organization_id, person_id);
+
 CREATE INDEX match_reviews_batch ON public.match_reviews USING btree (batch_id, id) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX match_reviews_pair ON public.match_reviews USING btree (left_id, right_id, id DESC);
@@ -2061,6 +2442,10 @@ CREATE INDEX observation_claims_no ON public.observation_claims USING brin (load
 
 CREATE UNIQUE INDEX observations_identity ON ONLY public.observations USING btree (item_id, day, mark);
 
+CREATE INDEX operator_acts_waiting ON public.operator_acts USING btree (id) WHERE (state = 'waiting'::text);
+
+CREATE INDEX outbox_mails_at ON public.outbox_mails USING btree (at);
+
 CREATE UNIQUE INDEX plan_requests_open ON public.plan_requests USING btree (organization_id) WHERE (decision IS NULL);
 
 CREATE UNIQUE INDEX public_tokens_person ON public.public_tokens USING btree (person_id) WHERE (revoked_at IS NULL);
@@ -2072,6 +2457,10 @@ CREATE INDEX release_files_sha256 ON public.release_files USING btree (sha256);
 CREATE INDEX releases_expiring ON public.releases USING btree (expires_at);
 
 CREATE INDEX replaced_links_pair ON public.replaced_links USING btree (left_id, right_id, no);
+
+CREATE INDEX saved_reports_due ON public.saved_reports USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
+
+CREATE INDEX saved_reports_organization ON public.saved_reports USING btree (organization_id, id DESC);
 
 CREATE INDEX uploads_of_person ON public.uploads USING btree (person_id, id DESC);
 
@@ -2089,6 +2478,8 @@ CREATE INDEX webhook_endpoints_due ON public.webhook_endpoints USING btree (due_
 
 CREATE INDEX webhook_endpoints_organization ON public.webhook_endpoints USING btree (organization_id, id);
 
+CREATE UNIQUE INDEX webhook_endpoints_person ON public.webhook_endpoints USING btree (organization_id, person_id) WHERE (person_id IS NOT NULL);
+
 CREATE TRIGGER api_keys_told AFTER INSERT OR DELETE OR UPDATE OF expires_at, revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.tell_accounts('key_id');
 
 CREATE TRIGGER audit_chained BEFORE INSERT ON public.audit FOR EACH ROW EXECUTE FUNCTION public.chain_audit();
@@ -2103,11 +2494,17 @@ CREATE CONSTRAINT TRIGGER data_versions_category_tree AFTER INSERT ON public.dat
 
 CREATE TRIGGER data_versions_told AFTER INSERT ON public.data_versions FOR EACH ROW EXECUTE FUNCTION public.tell_data_version();
 
+CREATE TRIGGER event_log_mailed AFTER INSERT ON public.event_log FOR EACH ROW WHEN ((new.type = ANY (ARRAY['export.ready'::text, 'key.revoked'::text, 'key.rotated'::text, 'quota.reached'::text, 'webhook.disabled'::text]))) EXECUTE FUNCTION public.queue_mails_of_event();
+
 CREATE CONSTRAINT TRIGGER event_log_numbered AFTER INSERT ON public.event_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.number_events();
 
 CREATE TRIGGER items_dated BEFORE UPDATE ON public.items FOR EACH ROW WHEN ((old.data_version = new.data_version)) EXECUTE FUNCTION public.date_item();
 
 CREATE TRIGGER items_logged AFTER UPDATE OF status, survivor_iid ON public.items FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.survivor_iid IS DISTINCT FROM new.survivor_iid))) EXECUTE FUNCTION public.log_item_state();
+
+CREATE TRIGGER items_renamed AFTER UPDATE OF name, attributes ON public.items FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.attributes IS DISTINCT FROM new.attributes))) EXECUTE FUNCTION public.forget_contents();
+
+CREATE TRIGGER items_vanished AFTER DELETE ON public.items FOR EACH ROW EXECUTE FUNCTION public.forget_contents();
 
 CREATE TRIGGER job_orders_logged AFTER UPDATE OF cancelled_at ON public.job_orders FOR EACH ROW WHEN (((old.cancelled_at IS NULL) AND (new.cancelled_at IS NOT NULL))) EXECUTE FUNCTION public.log_order_cancelled();
 
@@ -2127,6 +2524,8 @@ CREATE TRIGGER organizations_told AFTER DELETE OR UPDATE ON public.organizations
 
 CREATE TRIGGER people_told AFTER DELETE OR UPDATE ON public.people FOR EACH ROW EXECUTE FUNCTION public.tell_accounts();
 
+CREATE TRIGGER plan_requests_mailed AFTER UPDATE OF decision ON public.plan_requests FOR EACH ROW WHEN (((old.decision IS NULL) AND (new.decision IS NOT NULL))) EXECUTE FUNCTION public.queue_mails_of_plan();
+
 CREATE TRIGGER plans_told AFTER INSERT OR DELETE OR UPDATE ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
 CREATE TRIGGER public_tokens_told AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON public.public_tokens FOR EACH ROW EXECUTE FUNCTION public.tell_accounts('token_id');
@@ -2137,7 +2536,7 @@ CREATE TRIGGER releases_notified AFTER INSERT OR DELETE OR UPDATE ON public.rele
 
 CREATE TRIGGER watches_item_numbered BEFORE INSERT ON public.watches FOR EACH ROW WHEN ((new.target = 'article'::text)) EXECUTE FUNCTION public.number_watched_item();
 
-CREATE TRIGGER webhook_endpoints_disabled AFTER UPDATE OF disabled_at ON public.webhook_endpoints FOR EACH ROW WHEN (((old.disabled_at IS NULL) AND (new.disabled_at IS NOT NULL))) EXECUTE FUNCTION public.log_webhook_disabled();
+CREATE TRIGGER webhook_endpoints_disabled AFTER UPDATE OF disabled_at ON public.webhook_endpoints FOR EACH ROW WHEN (((old.disabled_at IS NULL) AND (new.disabled_at IS NOT NULL) AND (new.person_id IS NULL))) EXECUTE FUNCTION public.log_webhook_disabled();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
@@ -2235,6 +2634,18 @@ ALTER TABLE ONLY public.jobs
 ALTER TABLE ONLY public.load_files
     ADD CONSTRAINT load_files_load_id_fkey FOREIGN KEY (load_id) REFERENCES public.loads(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.mail_choices
+    ADD CONSTRAINT mail_choices_organization_id_person_id_fkey FOREIGN KEY (organization_id, person_id) REFERENCES public.members(organization_id, person_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.mail_queue
+    ADD CONSTRAINT mail_queue_invitation_id_fkey FOREIGN KEY (invitation_id) REFERENCES public.invitations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.mail_queue
+    ADD CONSTRAINT mail_queue_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.mail_queue
+    ADD CONSTRAINT mail_queue_organization_id_person_id_fkey FOREIGN KEY (organization_id, person_id) REFERENCES public.members(organization_id, person_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
 
@@ -2268,6 +2679,12 @@ ALTER TABLE ONLY public.release_files
 ALTER TABLE ONLY public.releases
     ADD CONSTRAINT releases_data_version_fkey FOREIGN KEY (data_version) REFERENCES public.data_versions(version);
 
+ALTER TABLE ONLY public.saved_reports
+    ADD CONSTRAINT saved_reports_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
+
+ALTER TABLE ONLY public.saved_reports
+    ADD CONSTRAINT saved_reports_scheduled_by FOREIGN KEY (organization_id, scheduled_by) REFERENCES public.members(organization_id, person_id) ON DELETE SET NULL (scheduled_by);
+
 ALTER TABLE ONLY public.schema_changes
     ADD CONSTRAINT schema_changes_data_version_fkey FOREIGN KEY (data_version) REFERENCES public.data_versions(version);
 
@@ -2281,10 +2698,16 @@ ALTER TABLE ONLY public.webhook_attempts
     ADD CONSTRAINT webhook_attempts_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.webhook_endpoints(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_member FOREIGN KEY (organization_id, person_id) REFERENCES public.members(organization_id, person_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_endpoints
     ADD CONSTRAINT webhook_endpoints_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
 
 ALTER TABLE ONLY public.webhook_replays
     ADD CONSTRAINT webhook_replays_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.webhook_endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.weight_tables
+    ADD CONSTRAINT weight_tables_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
 
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 
@@ -2318,15 +2741,27 @@ CREATE POLICY edge_jobs_changed ON public.jobs FOR UPDATE TO itemindex_edge USIN
 
 CREATE POLICY edge_jobs_made ON public.jobs FOR INSERT TO itemindex_edge WITH CHECK ((( SELECT public.context_task() AS context_task) = 'jobs'::text));
 
+CREATE POLICY edge_mail_choices ON public.mail_choices TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) AND (person_id = ( SELECT public.context_person() AS context_person)))) WITH CHECK (((organization_id = ( SELECT public.context_organization() AS context_organization)) AND (person_id = ( SELECT public.context_person() AS context_person))));
+
+CREATE POLICY edge_mail_queue ON public.mail_queue FOR INSERT TO itemindex_edge WITH CHECK (((organization_id = ( SELECT public.context_organization() AS context_organization)) AND (kind = 'invitation'::text)));
+
+CREATE POLICY edge_mail_queue_read ON public.mail_queue FOR SELECT TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) AND (kind = 'invitation'::text)));
+
 CREATE POLICY edge_match_reviews ON public.match_reviews FOR SELECT TO itemindex_edge USING (true);
 
 CREATE POLICY edge_match_reviews_own ON public.match_reviews FOR INSERT TO itemindex_edge WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
 
 CREATE POLICY edge_members ON public.members FOR SELECT TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) OR (person_id = ( SELECT public.context_person() AS context_person))));
 
+CREATE POLICY edge_operator_acts ON public.operator_acts FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'operator'::text));
+
+CREATE POLICY edge_operator_acts_own ON public.operator_acts FOR INSERT TO itemindex_edge WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
+
 CREATE POLICY edge_organizations ON public.organizations FOR SELECT TO itemindex_edge USING (((id = ( SELECT public.context_organization() AS context_organization)) OR (public.context_task() = 'plan-notices'::text) OR (id IN ( SELECT m.organization_id
    FROM public.members m
   WHERE (m.person_id = ( SELECT public.context_person() AS context_person))))));
+
+CREATE POLICY edge_outbox_mails ON public.outbox_mails FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'outbox'::text));
 
 CREATE POLICY edge_people ON public.people FOR SELECT TO itemindex_edge USING (((id = ( SELECT public.context_person() AS context_person)) OR (public.context_task() = 'sign-in'::text) OR (id IN ( SELECT m.person_id
    FROM public.members m
@@ -2337,6 +2772,8 @@ CREATE POLICY edge_plan_requests ON public.plan_requests FOR SELECT TO itemindex
 CREATE POLICY edge_plan_requests_noted ON public.plan_requests FOR UPDATE TO itemindex_edge USING ((public.context_task() = 'plan-notices'::text)) WITH CHECK ((public.context_task() = 'plan-notices'::text));
 
 CREATE POLICY edge_public_tokens ON public.public_tokens TO itemindex_edge USING ((person_id = ( SELECT public.context_person() AS context_person))) WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
+
+CREATE POLICY edge_saved_reports ON public.saved_reports TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization))) WITH CHECK ((organization_id = ( SELECT public.context_organization() AS context_organization)));
 
 CREATE POLICY edge_uploads ON public.uploads TO itemindex_edge USING ((person_id = ( SELECT public.context_person() AS context_person))) WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
 
@@ -2354,13 +2791,15 @@ CREATE POLICY edge_webhook_attempts ON public.webhook_attempts FOR SELECT TO ite
    FROM public.webhook_endpoints e
   WHERE (e.organization_id = ( SELECT public.context_organization() AS context_organization)))));
 
-CREATE POLICY edge_webhook_endpoints ON public.webhook_endpoints TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization))) WITH CHECK ((organization_id = ( SELECT public.context_organization() AS context_organization)));
+CREATE POLICY edge_webhook_endpoints ON public.webhook_endpoints TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) AND ((person_id IS NULL) OR (person_id = ( SELECT public.context_person() AS context_person))))) WITH CHECK (((organization_id = ( SELECT public.context_organization() AS context_organization)) AND ((person_id IS NULL) OR (person_id = ( SELECT public.context_person() AS context_person)))));
 
 CREATE POLICY edge_webhook_replays ON public.webhook_replays TO itemindex_edge USING ((endpoint_id IN ( SELECT e.id
    FROM public.webhook_endpoints e
   WHERE (e.organization_id = ( SELECT public.context_organization() AS context_organization))))) WITH CHECK ((endpoint_id IN ( SELECT e.id
    FROM public.webhook_endpoints e
   WHERE (e.organization_id = ( SELECT public.context_organization() AS context_organization)))));
+
+CREATE POLICY edge_weight_tables ON public.weight_tables TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization))) WITH CHECK ((organization_id = ( SELECT public.context_organization() AS context_organization)));
 
 ALTER TABLE public.event_log ENABLE ROW LEVEL SECURITY;
 
@@ -2374,17 +2813,43 @@ ALTER TABLE public.job_orders ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.mail_choices ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.mail_queue ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.match_reviews ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.operator_acts ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY operator_audit ON public.audit FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'operator'::text));
+
+CREATE POLICY operator_job_orders ON public.job_orders FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'operator'::text));
+
+CREATE POLICY operator_jobs ON public.jobs FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'operator'::text));
+
+CREATE POLICY operator_members ON public.members FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'operator'::text));
+
+CREATE POLICY operator_organizations ON public.organizations FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'operator'::text));
+
+CREATE POLICY operator_outbox_mails ON public.outbox_mails FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'operator'::text));
+
+CREATE POLICY operator_people ON public.people FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'operator'::text));
+
+CREATE POLICY operator_plan_requests ON public.plan_requests FOR SELECT TO itemindex_edge USING ((( SELECT public.context_task() AS context_task) = 'operator'::text));
+
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.outbox_mails ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.people ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.plan_requests ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.public_tokens ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.saved_reports ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.uploads ENABLE ROW LEVEL SECURITY;
 
@@ -2398,6 +2863,8 @@ ALTER TABLE public.webhook_endpoints ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.webhook_replays ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.weight_tables ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY worker_event_log ON public.event_log TO itemindex_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_idempotent_organization_requests ON public.idempotent_organization_requests TO itemindex_worker USING ((created_at <= (statement_timestamp() - '24:00:00'::interval)));
@@ -2406,11 +2873,21 @@ CREATE POLICY worker_idempotent_requests ON public.idempotent_requests TO itemin
 
 CREATE POLICY worker_invitations ON public.invitations TO itemindex_worker USING ((LEAST(accepted_at, revoked_at, expires_at) < statement_timestamp()));
 
+CREATE POLICY worker_invitations_mailed ON public.invitations FOR SELECT TO itemindex_worker USING (true);
+
 CREATE POLICY worker_job_orders ON public.job_orders TO itemindex_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_jobs ON public.jobs TO itemindex_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_mail_choices ON public.mail_choices FOR SELECT TO itemindex_worker USING (true);
+
+CREATE POLICY worker_mail_queue ON public.mail_queue TO itemindex_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_organizations ON public.organizations FOR SELECT TO itemindex_worker USING (true);
+
+CREATE POLICY worker_outbox_mails ON public.outbox_mails TO itemindex_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_people ON public.people FOR SELECT TO itemindex_worker USING (true);
 
 CREATE POLICY worker_usage ON public.usage TO itemindex_worker USING (true) WITH CHECK (true);
 
@@ -2419,6 +2896,8 @@ CREATE POLICY worker_webhook_attempts ON public.webhook_attempts TO itemindex_wo
 CREATE POLICY worker_webhook_endpoints ON public.webhook_endpoints TO itemindex_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_webhook_replays ON public.webhook_replays TO itemindex_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_weight_tables ON public.weight_tables FOR SELECT TO itemindex_worker, itemindex_analytics USING (true);
 
 REVOKE ALL ON FUNCTION pg_catalog.lo_close(integer) FROM PUBLIC;
 
@@ -2473,10 +2952,16 @@ REVOKE ALL ON FUNCTION public.chain_audit() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.change_role(p_organization uuid, p_member uuid, p_role text, p_from text, p_person uuid, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.change_role(p_organization uuid, p_member uuid, p_role text, p_from text, p_person uuid, p_actor text) TO itemindex_edge;
 
+REVOKE ALL ON FUNCTION public.claim_scheduled_report(p_seconds integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_scheduled_report(p_seconds integer) TO itemindex_edge;
+
 REVOKE ALL ON FUNCTION public.create_organization(p_name text, p_plan text, p_person uuid, p_actor text, p_owned_max integer, p_at_once boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.create_organization(p_name text, p_plan text, p_person uuid, p_actor text, p_owned_max integer, p_at_once boolean) TO itemindex_edge;
 
 REVOKE ALL ON FUNCTION public.end_parts() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.end_scheduled_run(p_report uuid, p_order uuid, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.end_scheduled_run(p_report uuid, p_order uuid, p_reason text) TO itemindex_edge;
 
 REVOKE ALL ON FUNCTION public.find_credentials(p_ids text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_credentials(p_ids text[]) TO itemindex_edge;
@@ -2486,6 +2971,41 @@ GRANT ALL ON FUNCTION public.invite_member(p_organization uuid, p_email text, p_
 
 REVOKE ALL ON FUNCTION public.issue_key(p_organization uuid, p_key text, p_hash bytea, p_person uuid, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.issue_key(p_organization uuid, p_key text, p_hash bytea, p_person uuid, p_actor text) TO itemindex_edge;
+
+GRANT SELECT,INSERT ON TABLE public.jobs TO itemindex_edge;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.jobs TO itemindex_worker;
+
+GRANT INSERT(id) ON TABLE public.jobs TO itemindex_worker;
+
+GRANT INSERT(kind) ON TABLE public.jobs TO itemindex_worker;
+
+GRANT INSERT(queue) ON TABLE public.jobs TO itemindex_worker;
+
+GRANT UPDATE(organization_id) ON TABLE public.jobs TO itemindex_edge;
+GRANT INSERT(organization_id) ON TABLE public.jobs TO itemindex_worker;
+
+GRANT INSERT(parameters) ON TABLE public.jobs TO itemindex_worker;
+
+GRANT UPDATE(fingerprint) ON TABLE public.jobs TO itemindex_edge;
+GRANT INSERT(fingerprint) ON TABLE public.jobs TO itemindex_worker;
+
+GRANT INSERT(data_version) ON TABLE public.jobs TO itemindex_worker;
+
+GRANT UPDATE(state) ON TABLE public.jobs TO itemindex_edge;
+
+GRANT INSERT(attempts_max) ON TABLE public.jobs TO itemindex_worker;
+
+GRANT UPDATE(lease_until) ON TABLE public.jobs TO itemindex_edge;
+
+GRANT UPDATE(relayed_at) ON TABLE public.jobs TO itemindex_edge;
+
+GRANT UPDATE(finished_at) ON TABLE public.jobs TO itemindex_edge;
+
+GRANT INSERT(traceparent) ON TABLE public.jobs TO itemindex_worker;
+
+GRANT UPDATE(missing_since) ON TABLE public.jobs TO itemindex_edge;
+
+GRANT INSERT(parent_id) ON TABLE public.jobs TO itemindex_worker;
 
 REVOKE ALL ON FUNCTION public.join_person(p_issuer text, p_subject text, p_email text, p_name text, p_verified boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.join_person(p_issuer text, p_subject text, p_email text, p_name text, p_verified boolean) TO itemindex_edge;
@@ -2505,10 +3025,33 @@ REVOKE ALL ON FUNCTION public.log_release() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_webhook_disabled() FROM PUBLIC;
 
+GRANT SELECT,DELETE,UPDATE ON TABLE public.mail_queue TO itemindex_worker;
+
+GRANT INSERT(organization_id) ON TABLE public.mail_queue TO itemindex_edge;
+
+GRANT INSERT(kind) ON TABLE public.mail_queue TO itemindex_edge;
+
+GRANT SELECT(invitation_id),INSERT(invitation_id) ON TABLE public.mail_queue TO itemindex_edge;
+
+GRANT INSERT(sealed_secret) ON TABLE public.mail_queue TO itemindex_edge;
+
+GRANT SELECT(ended_at) ON TABLE public.mail_queue TO itemindex_edge;
+
+GRANT SELECT(refusal) ON TABLE public.mail_queue TO itemindex_edge;
+
+REVOKE ALL ON FUNCTION public.mail_scheduled_runs() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.mail_scheduled_runs() TO itemindex_edge;
+
 REVOKE ALL ON FUNCTION public.number_events() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.organization_rank(p_organization text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.organization_rank(p_organization text) TO itemindex_edge;
+
+REVOKE ALL ON FUNCTION public.queue_mails(p_organization uuid, p_kind text, p_data jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.queue_mails_of_event() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.queue_mails_of_plan() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.rehash_credential(p_id text, p_verified bytea, p_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.rehash_credential(p_id text, p_verified bytea, p_hash bytea) TO itemindex_edge;
@@ -2528,6 +3071,9 @@ GRANT ALL ON FUNCTION public.revoke_leaked_key(p_key text, p_hash bytea) TO item
 REVOKE ALL ON FUNCTION public.rotate_key(p_organization uuid, p_key text, p_hash bytea, p_grace_seconds integer, p_person uuid, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.rotate_key(p_organization uuid, p_key text, p_hash bytea, p_grace_seconds integer, p_person uuid, p_actor text) TO itemindex_edge;
 
+REVOKE ALL ON FUNCTION public.show_invitation(p_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.show_invitation(p_hash bytea) TO itemindex_edge;
+
 REVOKE ALL ON FUNCTION public.tell_job() FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.webhook_endpoints TO itemindex_edge;
@@ -2546,6 +3092,8 @@ GRANT UPDATE(due_at) ON TABLE public.webhook_endpoints TO itemindex_edge;
 GRANT UPDATE(disabled_at) ON TABLE public.webhook_endpoints TO itemindex_edge;
 
 GRANT UPDATE(disabled_reason) ON TABLE public.webhook_endpoints TO itemindex_edge;
+
+GRANT UPDATE(digest) ON TABLE public.webhook_endpoints TO itemindex_edge;
 
 REVOKE ALL ON FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.withdraw_invitation(p_organization uuid, p_invitation uuid, p_person uuid, p_actor text) TO itemindex_edge;
@@ -2602,6 +3150,7 @@ GRANT SELECT(at) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(at) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT(load_id) ON TABLE public.events TO itemindex_worker;
+GRANT SELECT(load_id) ON TABLE public.events TO itemindex_edge;
 
 GRANT SELECT(item_id) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(item_id) ON TABLE public.events TO itemindex_worker;
@@ -2609,8 +3158,14 @@ GRANT SELECT(item_id) ON TABLE public.events TO itemindex_worker;
 GRANT SELECT(survivor_id) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(survivor_id) ON TABLE public.events TO itemindex_worker;
 
+GRANT SELECT(actor) ON TABLE public.events TO itemindex_edge;
+
+GRANT SELECT(reason) ON TABLE public.events TO itemindex_edge;
+
 GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_worker;
+
+GRANT SELECT(part_of) ON TABLE public.events TO itemindex_edge;
 
 GRANT SELECT(name) ON TABLE public.feeds TO itemindex_edge;
 
@@ -2668,11 +3223,19 @@ GRANT SELECT ON TABLE public.indicators TO itemindex_analytics;
 GRANT SELECT ON TABLE public.invitations TO itemindex_edge;
 GRANT DELETE ON TABLE public.invitations TO itemindex_worker;
 
+GRANT SELECT(id) ON TABLE public.invitations TO itemindex_worker;
+
+GRANT SELECT(email) ON TABLE public.invitations TO itemindex_worker;
+
+GRANT SELECT(role) ON TABLE public.invitations TO itemindex_worker;
+
 GRANT SELECT(expires_at) ON TABLE public.invitations TO itemindex_worker;
 
 GRANT SELECT(accepted_at) ON TABLE public.invitations TO itemindex_worker;
 
 GRANT SELECT(revoked_at) ON TABLE public.invitations TO itemindex_worker;
+
+GRANT SELECT(invited_by) ON TABLE public.invitations TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.item_claims TO itemindex_edge;
 
@@ -2692,47 +3255,18 @@ GRANT SELECT ON TABLE public.items TO itemindex_analytics;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.job_orders TO itemindex_edge;
 GRANT SELECT,DELETE,UPDATE ON TABLE public.job_orders TO itemindex_worker;
 
-GRANT SELECT,INSERT ON TABLE public.jobs TO itemindex_edge;
-GRANT SELECT,DELETE,UPDATE ON TABLE public.jobs TO itemindex_worker;
-
-GRANT INSERT(id) ON TABLE public.jobs TO itemindex_worker;
-
-GRANT INSERT(kind) ON TABLE public.jobs TO itemindex_worker;
-
-GRANT INSERT(queue) ON TABLE public.jobs TO itemindex_worker;
-
-GRANT UPDATE(organization_id) ON TABLE public.jobs TO itemindex_edge;
-GRANT INSERT(organization_id) ON TABLE public.jobs TO itemindex_worker;
-
-GRANT INSERT(parameters) ON TABLE public.jobs TO itemindex_worker;
-
-GRANT UPDATE(fingerprint) ON TABLE public.jobs TO itemindex_edge;
-GRANT INSERT(fingerprint) ON TABLE public.jobs TO itemindex_worker;
-
-GRANT INSERT(data_version) ON TABLE public.jobs TO itemindex_worker;
-
-GRANT UPDATE(state) ON TABLE public.jobs TO itemindex_edge;
-
-GRANT INSERT(attempts_max) ON TABLE public.jobs TO itemindex_worker;
-
-GRANT UPDATE(lease_until) ON TABLE public.jobs TO itemindex_edge;
-
-GRANT UPDATE(relayed_at) ON TABLE public.jobs TO itemindex_edge;
-
-GRANT UPDATE(finished_at) ON TABLE public.jobs TO itemindex_edge;
-
-GRANT INSERT(traceparent) ON TABLE public.jobs TO itemindex_worker;
-
-GRANT UPDATE(missing_since) ON TABLE public.jobs TO itemindex_edge;
-
-GRANT INSERT(parent_id) ON TABLE public.jobs TO itemindex_worker;
-
 GRANT SELECT ON TABLE public.links TO itemindex_edge;
 GRANT SELECT ON TABLE public.links TO itemindex_worker;
 
 GRANT SELECT,DELETE ON TABLE public.load_files TO itemindex_worker;
 
 GRANT SELECT,DELETE ON TABLE public.loads TO itemindex_worker;
+GRANT SELECT ON TABLE public.loads TO itemindex_edge;
+
+GRANT SELECT,INSERT ON TABLE public.mail_choices TO itemindex_edge;
+GRANT SELECT ON TABLE public.mail_choices TO itemindex_worker;
+
+GRANT UPDATE(wanted) ON TABLE public.mail_choices TO itemindex_edge;
 
 GRANT SELECT ON TABLE public.match_reviews TO itemindex_edge;
 
@@ -2762,10 +3296,33 @@ GRANT SELECT ON TABLE public.observations TO itemindex_edge;
 GRANT SELECT ON TABLE public.observations TO itemindex_worker;
 GRANT SELECT ON TABLE public.observations TO itemindex_analytics;
 
+GRANT SELECT ON TABLE public.operator_acts TO itemindex_edge;
+
+GRANT INSERT(person_id) ON TABLE public.operator_acts TO itemindex_edge;
+
+GRANT INSERT(person) ON TABLE public.operator_acts TO itemindex_edge;
+
+GRANT INSERT(act) ON TABLE public.operator_acts TO itemindex_edge;
+
+GRANT INSERT(subject) ON TABLE public.operator_acts TO itemindex_edge;
+
+GRANT INSERT(title) ON TABLE public.operator_acts TO itemindex_edge;
+
+GRANT INSERT(arguments) ON TABLE public.operator_acts TO itemindex_edge;
+
 GRANT SELECT ON TABLE public.organizations TO itemindex_edge;
 GRANT SELECT ON TABLE public.organizations TO itemindex_worker;
 
+GRANT SELECT ON TABLE public.outbox_mails TO itemindex_edge;
+GRANT SELECT,INSERT,DELETE ON TABLE public.outbox_mails TO itemindex_worker;
+
 GRANT SELECT ON TABLE public.people TO itemindex_edge;
+
+GRANT SELECT(id) ON TABLE public.people TO itemindex_worker;
+
+GRANT SELECT(email) ON TABLE public.people TO itemindex_worker;
+
+GRANT SELECT(email_verified) ON TABLE public.people TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.plan_requests TO itemindex_edge;
 
@@ -2788,6 +3345,18 @@ GRANT SELECT ON TABLE public.rates_in_force TO itemindex_analytics;
 
 GRANT SELECT,DELETE ON TABLE public.rejects TO itemindex_worker;
 
+GRANT SELECT(load_id) ON TABLE public.rejects TO itemindex_edge;
+
+GRANT SELECT(file) ON TABLE public.rejects TO itemindex_edge;
+
+GRANT SELECT(line) ON TABLE public.rejects TO itemindex_edge;
+
+GRANT SELECT(reason) ON TABLE public.rejects TO itemindex_edge;
+
+GRANT SELECT(column_name) ON TABLE public.rejects TO itemindex_edge;
+
+GRANT SELECT(value) ON TABLE public.rejects TO itemindex_edge;
+
 GRANT SELECT ON TABLE public.release_catalogues TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.release_catalogues TO itemindex_worker;
 
@@ -2806,6 +3375,20 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.releases TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.removed_items TO itemindex_edge;
 GRANT SELECT ON TABLE public.removed_items TO itemindex_worker;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.saved_reports TO itemindex_edge;
+
+GRANT UPDATE(name) ON TABLE public.saved_reports TO itemindex_edge;
+
+GRANT UPDATE(last_order) ON TABLE public.saved_reports TO itemindex_edge;
+
+GRANT UPDATE(last_run_at) ON TABLE public.saved_reports TO itemindex_edge;
+
+GRANT UPDATE(schedule) ON TABLE public.saved_reports TO itemindex_edge;
+
+GRANT UPDATE(scheduled_by) ON TABLE public.saved_reports TO itemindex_edge;
+
+GRANT UPDATE(next_run_at) ON TABLE public.saved_reports TO itemindex_edge;
 
 GRANT SELECT ON TABLE public.schema_changes TO itemindex_edge;
 GRANT SELECT,INSERT ON TABLE public.schema_changes TO itemindex_worker;
@@ -2828,6 +3411,10 @@ GRANT INSERT(host) ON TABLE public.shared_directories TO itemindex_worker;
 GRANT UPDATE(recorded_at) ON TABLE public.shared_directories TO itemindex_edge;
 GRANT UPDATE(recorded_at) ON TABLE public.shared_directories TO itemindex_worker;
 
+GRANT SELECT ON TABLE public.stated_contents TO itemindex_edge;
+GRANT SELECT ON TABLE public.stated_contents TO itemindex_worker;
+GRANT SELECT ON TABLE public.stated_contents TO itemindex_analytics;
+
 GRANT SELECT ON TABLE public.uploads TO itemindex_edge;
 
 GRANT INSERT(id) ON TABLE public.uploads TO itemindex_edge;
@@ -2847,6 +3434,8 @@ GRANT UPDATE(state) ON TABLE public.uploads TO itemindex_edge;
 GRANT UPDATE(cancelled) ON TABLE public.uploads TO itemindex_edge;
 
 GRANT UPDATE(mapping) ON TABLE public.uploads TO itemindex_edge;
+
+GRANT UPDATE(doubts) ON TABLE public.uploads TO itemindex_edge;
 
 GRANT SELECT,INSERT ON TABLE public.usage TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.usage TO itemindex_worker;
@@ -2868,3 +3457,11 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.webhook_attempts TO itemindex_worker;
 
 GRANT SELECT,INSERT ON TABLE public.webhook_replays TO itemindex_edge;
 GRANT SELECT,DELETE ON TABLE public.webhook_replays TO itemindex_worker;
+
+GRANT SELECT,INSERT ON TABLE public.weight_tables TO itemindex_edge;
+GRANT SELECT ON TABLE public.weight_tables TO itemindex_worker;
+GRANT SELECT ON TABLE public.weight_tables TO itemindex_analytics;
+
+GRANT UPDATE(table_rows) ON TABLE public.weight_tables TO itemindex_edge;
+
+GRANT UPDATE(deleted_at) ON TABLE public.weight_tables TO itemindex_edge;

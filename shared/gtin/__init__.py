@@ -31,9 +31,9 @@ def gtin14(text: str) -> str:
     if is_shortened(digits):
         raise InvalidIdentifier("was cut to a few digits by a spreadsheet such as Excel: export its column as text")
     if not _DIGITS.fullmatch(digits):
-        raise InvalidIdentifier("must have digits only", suggestion=_suggested(text))
+        raise InvalidIdentifier("must have digits only", suggestion=_suggestion(text))
     if len(digits) not in _LENGTHS:
-        raise InvalidIdentifier("must have 8, 12, 13 or 14 digits", suggestion=_suggested(digits))
+        raise InvalidIdentifier("must have 8, 12, 13 or 14 digits", suggestion=_suggestion(digits))
     if not digits.strip("0"):
         raise InvalidIdentifier("has only zeros, which were never given to an article")
     expected = check_digit(digits[:-1])
@@ -49,11 +49,11 @@ def gtin_of_upc(text: str) -> str:
     """
     digits = _plain(text)
     if len(digits) == 8 and _DIGITS.fullmatch(digits):
-        return gtin14(expanded_upc(digits))
+        return gtin14(expand_upc(digits))
     return gtin14(text)
 
 
-def expanded_upc(digits: str) -> str:
+def expand_upc(digits: str) -> str:
     """Return the UPC-A of twelve digits that a UPC-E of eight abbreviates; its check digit is not looked at."""
     system, body, check = digits[0], digits[1:7], digits[7]
     if system not in "01":
@@ -128,11 +128,11 @@ def _upc_a(digits: str) -> str | None:
     """Return the UPC-A for which eight digits stand if their symbol is a UPC-E; None where they cannot be one."""
     if len(digits) != 8 or digits[0] not in "01":
         return None
-    whole = expanded_upc(digits)
+    whole = expand_upc(digits)
     return whole if check_digit(whole[:-1]) == whole[-1] else None
 
 
-def _suggested(text: str) -> str | None:
+def _suggestion(text: str) -> str | None:
     """Return the GTIN that a spreadsheet probably made this text of: a number with `.0`, or without its first zeros."""
     digits = text.split(".")[0] if _FLOAT.fullmatch(text.strip()) else text
     if len(digits) > _LENGTHS[-1] or not _DIGITS.fullmatch(digits) or not digits.strip("0"):

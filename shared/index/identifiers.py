@@ -7,15 +7,16 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from shared.errors import InvalidIdentifier
-from shared.gtin import gtin14, gtin_of_isbn, gtin_of_upc
+from shared.gtin import gtin14, gtin_of_isbn, gtin_of_upc, is_shortened
 from shared.text import SIGNS, fold
 
 # The schemes of a mapping or a request that identify, and the one under which their values are compared.
 SCHEMES = {"gtin": "gtin", "ean": "gtin", "upc": "gtin", "isbn": "gtin", "mpn": "mpn", "sku": "sku", "url": "url"}
-LAYOUT = 1
+LAYOUT = 2
 """Raise it whenever `normal` gives another form to a text that it accepts."""
 
 CHARACTERS_MAX = 500
+CUT = "a number whose last digits a spreadsheet has cut; export the column again as text"
 URL_CHARACTERS_MAX = 2_000
 _NO_PART_NUMBER = re.compile(r"[^\w+]|_")
 _ABSENT = frozenset(
@@ -29,6 +30,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id", re.ASCII)
 # The characters that RFC 3986 allows unescaped in a path.
 _PATH_SAFE = "/-._~!$&'()*+,;=:@%"
+
+_NOT_SLUG = re.compile(rf"[^\w{SIGNS}]+")
 
 
 class Identifier(NamedTuple):
@@ -44,6 +47,8 @@ def normal(scheme: str, text: str) -> Identifier | None:
     None where the scheme does not identify or the text only says that there is none ("n/a"). Raises
     InvalidIdentifier where the text cannot be an identifier of its scheme.
     """
+    if scheme in ("mpn", "sku") and is_cut_number(text):
+        raise InvalidIdentifier(f"is {CUT}")
     match scheme:
         case "gtin" | "ean":
             return Identifier("gtin", gtin14(text))
@@ -64,6 +69,14 @@ def normal(scheme: str, text: str) -> Identifier | None:
     if len(value) > (URL_CHARACTERS_MAX if scheme == "url" else CHARACTERS_MAX):
         raise InvalidIdentifier("is too long")
     return Identifier(scheme, value) if value else None
+
+
+def is_cut_number(text: str) -> bool:
+    """Return whether a text is a number whose last digits a spreadsheet has cut, such as 4.01E+12.
+
+    Many numbers are shown so. Without the plus sign it may be a number of a maker's own, such as 3E5.
+    """
+    return "+" in text and is_shortened(text.strip())
 
 
 def part_number(text: str) -> str:
@@ -103,9 +116,6 @@ def address(text: str) -> str:
 
 def _members(query: str) -> list[tuple[str, str]]:
     return parse_qsl(query, keep_blank_values=True)
-
-
-_NOT_SLUG = re.compile(rf"[^\w{SIGNS}]+")
 
 
 @lru_cache(maxsize=65_536)

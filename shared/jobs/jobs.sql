@@ -32,3 +32,11 @@ UPDATE jobs j SET state = 'queued', attempt = 0, relayed_at = NULL, error = NULL
 WHERE (id = $1 OR id = (SELECT job_id FROM job_orders WHERE id = $1)) AND state IN ('failed', 'cancelled')
   AND NOT EXISTS (SELECT FROM jobs o WHERE o.kind = j.kind AND o.fingerprint = j.fingerprint AND o.state IN ('queued', 'running'))
 RETURNING id::text;
+
+-- name: stored_exports
+-- Bytes of an organization's exports that are stored, and when the first of them expires. Of one that was published before
+-- its bytes had a column, the manifest has them; what is no number of bytes there counts as nothing.
+SELECT coalesce(sum(coalesce(stored_bytes, CASE WHEN result ->> 'bytes' ~ '^[0-9]{1,15}$' THEN (result ->> 'bytes')::bigint END)),
+                0)::bigint AS used,
+       coalesce(ceil(extract(epoch FROM min(expires_at) - statement_timestamp())), 0)::int AS expires_seconds
+FROM jobs WHERE organization_id = $1::uuid AND kind = 'export' AND state = 'succeeded' AND expires_at > statement_timestamp();

@@ -8,21 +8,27 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 from uuid import uuid4
 
 from shared.errors import ResultGone, StoreFull, StoreUnavailable
+from shared.fsync import fsync
 
 # Also where a file may grow no further.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_BLOCK_BYTES = 1 << 20
 PARTIAL = ".partial"
-"""The folder of what is being written. No key begins so, so an incomplete object cannot be opened."""
+"""The folder of incomplete objects. No key begins with it, so an incomplete object cannot be opened."""
+
+PREFIX = "uploads/"
+FILES_KEPT_DAYS = 7
+ROWS_KEPT_DAYS = 90
 
 
-class Reader(Protocol):
+class ObjectReader(Protocol):
     """An open object of `size` bytes. Deleted meanwhile, a file is readable to its end; one of S3 ends early."""
 
     @property
@@ -36,7 +42,7 @@ class Reader(Protocol):
         """Give it back."""
 
 
-class Spool(Protocol):
+class ObjectSpool(Protocol):
     """Bytes on their way into the store, without a name yet. `file` can be read back."""
 
     file: BinaryIO
@@ -45,7 +51,7 @@ class Spool(Protocol):
         """Make the bytes durable and name them: from now on they can be opened, all of them."""
 
 
-class Listed(NamedTuple):
+class ListedObject(NamedTuple):
     """One object in a listing; `age_seconds` since it was written."""
 
     key: str
@@ -60,18 +66,31 @@ class ResultStore(Protocol):
     disk is full, or OSError.
     """
 
-    def spool(self) -> AbstractContextManager[Spool]:
+    def spool(self) -> AbstractContextManager[ObjectSpool]:
         """Begin an object whose key may depend on its bytes; unless it is kept, it is deleted when the block ends."""
 
     @contextmanager
-    def writing(self, key: str) -> Iterator[BinaryIO]:
+    def create(self, key: str) -> Iterator[BinaryIO]:
         """Open a new object for writing; on leaving without an error it is whole and durable, else it is not there."""
         with self.spool() as spool:
             yield spool.file
             spool.keep(key)
 
-    def open(self, key: str) -> Reader:
+    def open(self, key: str) -> ObjectReader:
         """Open an object. Raises ResultGone where it is not there."""
+
+    def fetch(self, key: str, file: BinaryIO, on_block: Callable[[], None] = lambda: None) -> None:
+        """Copy an object into a file. Raises ResultGone where it is not there, StoreUnavailable where it ends early."""
+        reader = self.open(key)
+        try:
+            size, copied = reader.size, 0
+            while copied < size and (block := reader.read(copied, _BLOCK_BYTES)):
+                copied += file.write(block)
+                on_block()
+        finally:
+            reader.close()
+        if copied < size:
+            raise StoreUnavailable("results", state="has lost a file while it was read")
 
     def size(self, key: str) -> int | None:
         """Return an object's size, None where it is not there."""
@@ -79,7 +98,7 @@ class ResultStore(Protocol):
     def remove(self, key: str) -> None:
         """Delete one object if it exists."""
 
-    def listed(self, prefix: str) -> Iterator[Listed]:
+    def list_objects(self, prefix: str) -> Iterator[ListedObject]:
         """List the objects below a prefix that ends in a slash."""
 
     def sweep(self, age_seconds: float) -> int:
@@ -96,18 +115,18 @@ class _File:
     """A file, open for reading."""
 
     def __init__(self, path: Path) -> None:
-        # A link below the directory would lead out of it: nothing of ours is one.
+        # A link below the directory would lead out of it: the store itself makes none.
         self._fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
 
     @property
     def size(self) -> int:
         """Ask the open file, which a later one of its name does not change."""
-        with _answered():
+        with _raise_unavailable():
             return os.fstat(self._fd).st_size
 
     def read(self, offset: int, length: int) -> bytes:
         """Read at an offset, without moving anything that another reader would see."""
-        with _answered():
+        with _raise_unavailable():
             return os.pread(self._fd, length, offset)
 
     def close(self) -> None:
@@ -128,9 +147,9 @@ class _FileSpool:
         self._path.replace(target)
         folder = target.parent
         while folder != self._root:
-            _sync(folder)
+            fsync(folder)
             folder = folder.parent
-        _sync(self._root)
+        fsync(self._root)
 
 
 class DirectoryStore(ResultStore):
@@ -140,7 +159,7 @@ class DirectoryStore(ResultStore):
         self._root = root
 
     @contextmanager
-    def spool(self) -> Iterator[Spool]:
+    def spool(self) -> Iterator[ObjectSpool]:
         """Write beside: a full disk or a killed writer leaves a file without a name, which `sweep` deletes."""
         path = self._root / PARTIAL / uuid4().hex
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
@@ -152,7 +171,7 @@ class DirectoryStore(ResultStore):
             path.unlink(missing_ok=True)  # renamed by then if it was kept
             _close(file)
 
-    def open(self, key: str) -> Reader:
+    def open(self, key: str) -> ObjectReader:
         try:
             return _File(self._root / key)
         except (FileNotFoundError, NotADirectoryError):
@@ -177,15 +196,15 @@ class DirectoryStore(ResultStore):
     def _check_there(self) -> None:
         # Every store that was ever written to has this folder. Without it a volume is not mounted, and to call its
         # files gone would make the loss of a moment a loss for good: their rows would be marked as expired.
-        with _answered():
+        with _raise_unavailable():
             if not (self._root / PARTIAL).is_dir():
                 raise StoreUnavailable("results")
 
     def remove(self, key: str) -> None:
-        with _answered():
+        with _raise_unavailable():
             (self._root / key).unlink(missing_ok=True)
 
-    def listed(self, prefix: str) -> Iterator[Listed]:
+    def list_objects(self, prefix: str) -> Iterator[ListedObject]:
         """Walk the folder; a file that vanishes meanwhile is left out."""
         now = time.time()
         for folder, _, names in os.walk(self._root / prefix, onerror=_refuse_unless_gone):
@@ -197,11 +216,11 @@ class DirectoryStore(ResultStore):
                     continue
                 except OSError as error:
                     raise StoreUnavailable("results") from error
-                yield Listed(str(path.relative_to(self._root)), status.st_size, now - status.st_mtime)
+                yield ListedObject(str(path.relative_to(self._root)), status.st_size, now - status.st_mtime)
 
     def sweep(self, age_seconds: float) -> int:
         """Delete old files of the folder of incomplete objects."""
-        old = [partial for partial in self.listed(f"{PARTIAL}/") if partial.age_seconds > age_seconds]
+        old = [partial for partial in self.list_objects(f"{PARTIAL}/") if partial.age_seconds > age_seconds]
         for partial in old:
             self.remove(partial.key)
         return len(old)
@@ -209,7 +228,7 @@ class DirectoryStore(ResultStore):
     def delete(self, job_id: str, attempt: int) -> None:
         """Delete an attempt's folder, and the job's where it was the last one."""
         folder = self._root / job_id
-        with _answered(), suppress(FileNotFoundError):  # another process deletes it too
+        with _raise_unavailable(), suppress(FileNotFoundError):  # another process deletes it too
             shutil.rmtree(folder / str(attempt))
         try:
             folder.rmdir()
@@ -225,7 +244,7 @@ class DirectoryStore(ResultStore):
 
 
 @contextmanager
-def _answered() -> Iterator[None]:
+def _raise_unavailable() -> Iterator[None]:
     """Make StoreUnavailable of any other error of the file system: a volume that is lost, a disk that fails."""
     try:
         yield
@@ -264,19 +283,6 @@ def _close(file: BinaryIO) -> None:
         file.close()
     except OSError:
         return  # the disk was full: closing would have flushed bytes of a file that is deleted already
-
-
-def _sync(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-PREFIX = "uploads/"
-FILES_KEPT_DAYS = 7
-ROWS_KEPT_DAYS = 90
 
 
 def upload_key(upload_id: str) -> str:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import obstore
+from obstore import store
 from obstore.exceptions import BaseError
-from obstore.store import S3Store as Bucket
 
 from shared.clock import utc_now
 from shared.errors import ResultGone, StoreUnavailable
-from shared.objects.directory import Listed, Reader, ResultStore, Spool, full_is_unavailable
+from shared.objects.directory import ListedObject, ObjectReader, ObjectSpool, ResultStore, full_is_unavailable
 
 if TYPE_CHECKING:
     from obstore.store import S3Config
@@ -32,7 +32,7 @@ _FAILED = (BaseError, OSError)
 
 
 class _Object:
-    def __init__(self, bucket: Bucket, key: str, size: int) -> None:
+    def __init__(self, bucket: store.S3Store, key: str, size: int) -> None:
         self._bucket = bucket
         self._key = key
         self.size = size
@@ -53,7 +53,7 @@ class _Object:
 
 
 class _TemporarySpool:
-    def __init__(self, bucket: Bucket, file: BinaryIO) -> None:
+    def __init__(self, bucket: store.S3Store, file: BinaryIO) -> None:
         self.file = file
         self._bucket = bucket
 
@@ -97,7 +97,7 @@ class S3Store(ResultStore):
             config["endpoint"] = endpoint
         if key_id:  # without one the library takes what the host offers: an instance's role, a web identity
             config["access_key_id"], config["secret_access_key"] = key_id, secret
-        self._bucket = Bucket(
+        self._bucket = store.S3Store(
             bucket,
             config=config,
             client_options={
@@ -113,12 +113,12 @@ class S3Store(ResultStore):
         )
 
     @contextmanager
-    def spool(self) -> Iterator[Spool]:
+    def spool(self) -> Iterator[ObjectSpool]:
         """Write to a local file that has no name; nothing is sent before it is kept."""
         with full_is_unavailable(), tempfile.TemporaryFile(dir=self._spool_dir) as file:
             yield _TemporarySpool(self._bucket, cast(BinaryIO, file))
 
-    def open(self, key: str) -> Reader:
+    def open(self, key: str) -> ObjectReader:
         """Ask for its size; reading asks for ranges."""
         size = self.size(key)
         if size is None:
@@ -142,13 +142,13 @@ class S3Store(ResultStore):
         except _FAILED as error:
             raise StoreUnavailable("results") from error
 
-    def listed(self, prefix: str) -> Iterator[Listed]:
+    def list_objects(self, prefix: str) -> Iterator[ListedObject]:
         now = utc_now()
         try:
             for page in obstore.list(self._bucket, prefix or None):
                 for entry in page:
                     age = (now - entry["last_modified"]).total_seconds()
-                    yield Listed(entry["path"], entry["size"], age)
+                    yield ListedObject(entry["path"], entry["size"], age)
         except _FAILED as error:
             raise StoreUnavailable("results") from error
 
@@ -158,13 +158,13 @@ class S3Store(ResultStore):
 
     def delete(self, job_id: str, attempt: int) -> None:
         """Delete all objects below an attempt."""
-        for listed in list(self.listed(f"{job_id}/{attempt}/")):
+        for listed in list(self.list_objects(f"{job_id}/{attempt}/")):
             self.remove(listed.key)
 
     def attempts(self) -> Iterator[tuple[str, int]]:
         """Read them off the keys."""
         seen = set()
-        for listed in self.listed(""):
+        for listed in self.list_objects(""):
             parts = listed.key.split("/")
             if len(parts) == 3 and parts[1].isascii() and parts[1].isdigit():
                 seen.add((parts[0], int(parts[1])))

@@ -46,7 +46,7 @@ def places(settings: Settings) -> Iterator[Place]:
 
 
 def faults(settings: Settings, url: str) -> list[tuple[str, str]]:
-    """Record this host's places where none are recorded yet; return what is wrong with each and its remedy.
+    """Record this host's places where none are recorded yet; return the fault of each and its remedy.
 
     Nothing is wrong where PostgreSQL does not answer or has an older schema: a part must start without it.
     """
@@ -77,7 +77,7 @@ def require_shared(settings: Settings, url: str) -> None:
 
 
 def adopt(settings: Settings, url: str) -> list[Place]:
-    """Record this host's places in place of what is recorded; return them."""
+    """Replace the recorded places by those of this host; return them."""
     found = list(places(settings))
     with connect(url, application="directories") as connection:
         for place in found:

@@ -1,16 +1,26 @@
-"""Accounts: plans, principals, roles and their permissions, stored sessions of people, and the SQL of acts."""
+"""Accounts: plans, principals, people and their memberships, and the SQL of organizations."""
 
 import ipaddress
 from dataclasses import dataclass
 from typing import Literal
 
-import msgspec
-
 from shared.db.queries import load_queries
 
 CountedBy = Literal["ip", "organization", "person", "address"]
-BRAND, INSTITUTIONAL = 2, 3
+FREE, BRAND, INSTITUTIONAL = 1, 2, 3
 """Ranks that capabilities ask for. Operators may make plans of any rank between and above."""
+CredentialKind = Literal["public-token", "api-key", "bearer"]
+ORGANIZATION_STATES = ("active", "suspended")
+PLAN_LIMITS = {
+    "daily_units": (1, 2**31 - 1),
+    "burst_units": (1, 2**31 - 1),
+    "jobs_running": (0, 2**31 - 1),
+    "jobs_queued": (0, 2**31 - 1),
+    "batch_iids_max": (0, 1_000),
+}
+"""The limits of a plan that operators set in every form, each with its least and greatest value."""
+IPV6_PREFIX_BITS = 64
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 # Without eq: a plan is the same while it is the same object, which makes it a key that costs nothing to hash.
@@ -19,7 +29,7 @@ class Plan:
     """The limits of an account: units a day, units a second, jobs at a time, IIDs in one call, bytes of stored exports.
 
     Without `stored_export_bytes_max` the setting of that name holds. `rank` orders the plans: a route that asks for a
-    plan lets in that rank and every higher one.
+    plan lets in that rank and every higher one. `price` is the operator's text for pages, None for one on request.
     """
 
     name: str
@@ -33,6 +43,7 @@ class Plan:
     batch_iids_max: int = 0
     self_service: bool = False
     stored_export_bytes_max: int | None = None
+    price: str | None = None
 
     @property
     def daily_policy(self) -> str:
@@ -43,11 +54,6 @@ class Plan:
     def burst_policy(self) -> str:
         """Name of the one-second window in the `RateLimit` fields."""
         return "free-burst" if self.counted_by == "ip" else f"{self.name}-burst"
-
-
-CredentialKind = Literal["public-token", "api-key", "bearer"]
-IPV6_PREFIX_BITS = 64
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 # Without eq: a principal is the same while it is the same object, which makes it a key that costs nothing to hash.
@@ -117,62 +123,3 @@ def account_of(principal: Principal, network: str) -> str:
 
 
 SQL = load_queries(__file__, "organizations.sql")
-
-Role = Literal["owner", "admin", "member", "viewer"]
-ROLES: tuple[Role, ...] = ("owner", "admin", "member", "viewer")
-INVITABLE: tuple[Role, ...] = ("admin", "member", "viewer")
-GRACE_SECONDS = {"none": 0, "1h": 3_600, "24h": 86_400}
-"""How long an old key keeps working after a rotation, by the owner's choice."""
-
-_RIGHTS: dict[str, frozenset[Role]] = {
-    "call": frozenset({"owner", "admin", "member"}),
-    "manage-key": frozenset({"owner", "admin"}),
-    "manage-members": frozenset({"owner", "admin"}),
-    "manage-owners": frozenset({"owner"}),
-    "manage-plan": frozenset({"owner"}),
-}
-
-
-def may(role: str, right: str) -> bool:
-    """Return whether a role has a right; an unknown right raises KeyError, so that a typing error cannot grant one."""
-    return role in _RIGHTS[right]
-
-
-def right_for(role: str) -> str:
-    """Name the right that giving, taking or changing this role needs."""
-    return "manage-owners" if role == "owner" else "manage-members"
-
-
-SESSION_ID_CHARACTERS = 16
-"""A session is named by the beginning of its cookie's digest: enough to distinguish a person's sessions."""
-
-
-class Session(msgspec.Struct, frozen=True):
-    """A session. `csrf` is in every form; `organization` is the one chosen, None for the first joined.
-
-    `sealed_id_token` is the ID token of the sign-in, encrypted with the cookie: the provider wants it at sign-out.
-    """
-
-    person_id: str
-    csrf: str
-    born: float
-    organization: str | None = None
-    sealed_id_token: bytes = b""
-
-
-class SessionBeginning(msgspec.Struct, frozen=True):
-    """How a session began: when (seconds since 1970), from where, with what; and the provider's session, if named."""
-
-    born: float
-    network: str
-    agent: str
-    provider_session: str | None = None
-
-
-class ListedSession(msgspec.Struct, frozen=True):
-    """A session as its person and operators see it."""
-
-    id: str
-    digest: str
-    beginning: SessionBeginning
-    idle_seconds: int

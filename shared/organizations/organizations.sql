@@ -128,14 +128,28 @@ SELECT person_id FROM change_role($1::uuid, $2::uuid, $3, $4, $5::uuid, $6);
 SELECT person_id FROM remove_member($1::uuid, $2::uuid, $3, $4::uuid, $5);
 
 -- name: invite
--- A new invitation to the same address replaces the open one; its link stops working.
-SELECT id, expires_at FROM invite_member($1::uuid, $2, $3, $4, $5::uuid, $6);
+-- A new invitation to the same address replaces the open one; its link stops working. Its mail is queued with it; $5 is the
+-- encrypted secret of its link, null where no mail is sent.
+WITH made AS MATERIALIZED (SELECT id, expires_at FROM invite_member($1::uuid, $2, $3, $4, $6::uuid, $7)),
+queued AS (
+    INSERT INTO mail_queue (organization_id, kind, invitation_id, sealed_secret)
+    SELECT $1::uuid, 'invitation', id::uuid, $5::bytea FROM made WHERE $5::bytea IS NOT NULL)
+SELECT id, expires_at FROM made;
+
+-- name: show_invitation
+-- By the secret of its link, before anybody signs in.
+SELECT organization, role, email, invited_by, expires_at FROM show_invitation($1);
 
 -- name: invitations
 -- Those that can still be accepted.
 SELECT id::text, email, role, created_at, expires_at FROM invitations
 WHERE organization_id = $1::uuid AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > statement_timestamp()
 ORDER BY id;
+
+-- name: invitation_mails
+-- What became of the mails of invitations that can still be accepted.
+SELECT q.invitation_id::text, q.ended_at, q.refusal FROM mail_queue q JOIN invitations i ON i.id = q.invitation_id
+WHERE i.organization_id = $1::uuid AND i.accepted_at IS NULL AND i.revoked_at IS NULL;
 
 -- name: withdraw_invitation
 -- An invitation that was accepted cannot be withdrawn: remove the member instead.
@@ -232,5 +246,5 @@ UPDATE public_tokens SET revoked_at = statement_timestamp() WHERE person_id = $1
 -- The whole table: it has a handful of rows and every edge keeps it in memory. The columns are named, because a process of
 -- the release before knows no other ones.
 SELECT name, title, rank, counted_by, daily_units, burst_units, jobs_running, jobs_queued, batch_iids_max, self_service,
-       stored_export_bytes_max
+       stored_export_bytes_max, price
 FROM plans ORDER BY rank;

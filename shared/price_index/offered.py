@@ -22,6 +22,8 @@ METHODS: dict[str, bool] = {
     "geary-khamis": True,
 }
 DEFAULT_METHOD = "geks-jevons"
+DEFAULT_AGGREGATED = "jevons"
+"""Of elementary indices that are aggregated: as statistical offices do."""
 UNITS_NEEDED = "weights items by units sold"
 OTHER_METHOD = f"choose another method, such as {DEFAULT_METHOD}"
 ALIASES = {"ccdi": "geks-tornqvist", "geks": "geks-fisher", "wtpd": "tpd", "gk": "geary-khamis"}

@@ -3,17 +3,35 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shared.calendar_periods import first_day, quarter
 from shared.errors import InvalidFile, ItemIndexError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
+GRANULARITIES: dict[str, Callable[[date], str]] = {
+    "day": date.isoformat,
+    "week": lambda day: first_day(day, "week").isoformat(),
+    "month": lambda day: f"{day:%Y-%m}",
+    "quarter": quarter,
+    "year": lambda day: f"{day:%Y}",
+}
+CELLS_MAX = 100_000_000
+COLUMNS = {
+    "period": ("period", "time", "date", "month", "day"),
+    "item": ("item", "item_id", "prodid", "product", "product_id", "id"),
+    "price": ("price", "prices"),
+    "quantity": ("quantity", "quantities", "qty", "units"),
+}
+"""The columns of a file, each with the names that it may have; all but the quantity are needed."""
 
 
 class IndexNotDefined(ItemIndexError):
@@ -49,7 +67,7 @@ class Panel:
         quantities = None if self.quantities is None else self.quantities[:, items]
         return Panel(self.prices[:, items], quantities)
 
-    def exchanged(self) -> "Panel":
+    def quantity_panel(self) -> "Panel":
         """Return prices and quantities exchanged: a price index of the result is a quantity index of this panel.
 
         Raises IndexNotDefined without quantities.
@@ -59,13 +77,13 @@ class Panel:
         quantities = np.where(self.quantities > 0, self.quantities, np.nan)
         return Panel(quantities, np.where(np.isnan(quantities), 0.0, self.prices))
 
-    def carried(self) -> "Panel":
+    def with_carried_prices(self) -> "Panel":
         """Return the panel with each missing price replaced by the item's last earlier one, else by its next one.
 
         A price that was filled in has the quantity 0, so it has no weight.
         """
-        forward = _filled(self.prices)
-        return Panel(_filled(forward[::-1])[::-1], self.quantities)
+        forward = _fill_forward(self.prices)
+        return Panel(_fill_forward(forward[::-1])[::-1], self.quantities)
 
     def values(self) -> Floats:
         """Return price times quantity, 0 where an item was not observed."""
@@ -154,17 +172,14 @@ def coverage(present: Mask, compared_with: Sequence[int], starts: Ints) -> list[
     return coverages
 
 
-def _filled(prices: Floats) -> Floats:
+def _fill_forward(prices: Floats) -> Floats:
     """Return each missing price replaced by the last one before it, where there is one."""
     known = np.where(np.isnan(prices), -1, np.arange(len(prices))[:, None])
     last = np.maximum.accumulate(known, axis=0)
     return np.where(last >= 0, np.take_along_axis(prices, np.maximum(last, 0), axis=0), np.nan)
 
 
-_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
-
-
-def ordered(labels: list[str]) -> list[str]:
+def distinct_labels(labels: list[str]) -> list[str]:
     """Return the distinct labels in order: numbers by size, else text with the numbers in it by size (2024-9, 2024-10).
 
     ISO dates, months (2024-01), weeks (2024-W05) and quarters (2024-Q1) are in the order of time that way.
@@ -181,20 +196,7 @@ def _natural(label: str) -> tuple[list[tuple[int, int, str]], str]:
     return [(0, int(part), "") if part[0] in "0123456789" else (1, 0, part) for part in parts], label
 
 
-def _week(day: date) -> str:
-    return (day - timedelta(days=day.weekday())).isoformat()
-
-
-GRANULARITIES: dict[str, Callable[[date], str]] = {
-    "day": date.isoformat,
-    "week": _week,
-    "month": lambda day: f"{day:%Y-%m}",
-    "quarter": lambda day: f"{day:%Y}-Q{(day.month + 2) // 3}",
-    "year": lambda day: f"{day:%Y}",
-}
-
-
-def grouped(labels: list[str], granularity: str) -> list[str]:
+def label_periods(labels: list[str], granularity: str) -> list[str]:
     """Return the label of the period that each day belongs to: of a week its Monday, else 2024-01, 2024-Q1, 2024.
 
     Raises IndexNotDefined for a label that is not a day written YYYY-MM-DD.
@@ -211,16 +213,6 @@ def grouped(labels: list[str], granularity: str) -> list[str]:
     return [days[label] for label in labels]
 
 
-CELLS_MAX = 100_000_000
-COLUMNS = {
-    "period": ("period", "time", "date", "month", "day"),
-    "item": ("item", "item_id", "prodid", "product", "product_id", "id"),
-    "price": ("price", "prices"),
-    "quantity": ("quantity", "quantities", "qty", "units"),
-}
-"""The columns of a file, each with the names that it may have; all but the quantity are needed."""
-
-
 def table_of(columns: Mapping[str, pa.ChunkedArray], granularity: str | None = None) -> PriceTable:
     """Make a table of a file's columns, which are text.
 
@@ -228,8 +220,8 @@ def table_of(columns: Mapping[str, pa.ChunkedArray], granularity: str | None = N
     first below the header), for a period or item without text, a price that is not above zero or a quantity below zero.
     """
     labels, period = _codes(columns, "period")
-    of_label = labels if granularity is None else grouped(labels, granularity)
-    names = ordered(of_label)
+    of_label = labels if granularity is None else label_periods(labels, granularity)
+    names = distinct_labels(of_label)
     position = {name: number for number, name in enumerate(names)}
     period = np.array([position[label] for label in of_label])[period]
     items, item = _codes(columns, "item")

@@ -14,6 +14,39 @@ from shared.price_index.panel import Floats, IndexNotDefined
 DummyWeights = Literal["unit", "average", "shares"]
 """How a bilateral time product dummy weights items: equally, by the mean of both shares, or each price by its share."""
 
+_GEKS = "geks-"
+_OTHER_NAMES = {
+    "bmw": "bw balk-walsh balk-mehrhoff-walsh",
+    "cswd": "carruthers-sellwood-ward-dalen",
+    "harmonic-laspeyres-paasche": "hlp",
+    "agmean": "arithmetic-agmean",
+    "tpd": "time-product-dummy wtpd weighted-tpd",
+    "geary-khamis": "gk",
+    "geks-tornqvist": "ccdi",
+    "geks-fisher": "geks eks",
+    "lloyd-moulton": "ces lm",
+    "tornqvist": "törnqvist translog",
+    "geometric-laspeyres": "geom-laspeyres geo-laspeyres",
+    "geometric-paasche": "geom-paasche geo-paasche",
+    "geometric-lowe": "geo-lowe",
+    "geometric-young": "geo-young",
+    "harmonic": "coggeshall",
+    "drobisch": "drobish sidgwick bowley",
+    "marshall-edgeworth": "edgeworth",
+    "montgomery-vartia": "vartia vartia-i vartia-1",
+    "sato-vartia": "vartia-ii vartia-2",
+    "geometric-walsh": "walsh-vartia",
+    "walsh": "walsh-i walsh-1",
+    "walsh-2": "walsh-ii",
+}
+_OTHER_SPLICES = {
+    "movement": "movement-published",
+    "mean": "geomean geometric-mean none",
+    "window-published": "window-pub wisp",
+    "half-published": "half-pub hasp",
+    "mean-published": "mean-pub geomean-published",
+}
+
 
 def _weighted_jevons(weight: Callable[[Floats, Floats], Floats]) -> Callable[[Matched], float]:
     """Return the index exp(weighted mean of log relatives) with a weight made of both periods' shares."""
@@ -75,49 +108,17 @@ Links = Literal["previous", "plspread", "logquadratic", "asymplinear", "mix", "s
 Sample = Literal["all", "matched"]
 
 TIME_PRODUCT_DUMMY, GEARY_KHAMIS = "tpd", "geary-khamis"
-_GEKS = "geks-"
 _REVERSIBLE_SHARES = frozenset(SHARE_FORMULAE)
-_OTHER_NAMES = {
-    "bmw": "bw balk-walsh balk-mehrhoff-walsh",
-    "cswd": "carruthers-sellwood-ward-dalen",
-    "harmonic-laspeyres-paasche": "hlp",
-    "agmean": "arithmetic-agmean",
-    "tpd": "time-product-dummy wtpd weighted-tpd",
-    "geary-khamis": "gk",
-    "geks-tornqvist": "ccdi",
-    "geks-fisher": "geks eks",
-    "lloyd-moulton": "ces lm",
-    "tornqvist": "törnqvist translog",
-    "geometric-laspeyres": "geom-laspeyres geo-laspeyres",
-    "geometric-paasche": "geom-paasche geo-paasche",
-    "geometric-lowe": "geo-lowe",
-    "geometric-young": "geo-young",
-    "harmonic": "coggeshall",
-    "drobisch": "drobish sidgwick bowley",
-    "marshall-edgeworth": "edgeworth",
-    "montgomery-vartia": "vartia vartia-i vartia-1",
-    "sato-vartia": "vartia-ii vartia-2",
-    "geometric-walsh": "walsh-vartia",
-    "walsh": "walsh-i walsh-1",
-    "walsh-2": "walsh-ii",
-}
-_OTHER_SPLICES = {
-    "movement": "movement-published",
-    "mean": "geomean geometric-mean none",
-    "window-published": "window-pub wisp",
-    "half-published": "half-pub hasp",
-    "mean-published": "mean-pub geomean-published",
-}
 
 
-def _joined(name: str) -> str:
+def _letters_and_digits(name: str) -> str:
     """Return the letters and digits of a name, in which its spellings agree."""
     return re.sub(r"[^a-zö0-9]", "", name.lower())
 
 
 _BILATERAL = {*FORMULAE, *SHARE_FORMULAE, TIME_PRODUCT_DUMMY}
-_CANONICAL = {_joined(name): name for name in _BILATERAL} | {
-    _joined(other): name for name, others in _OTHER_NAMES.items() for other in others.split()
+_CANONICAL = {_letters_and_digits(name): name for name in _BILATERAL} | {
+    _letters_and_digits(other): name for name, others in _OTHER_NAMES.items() for other in others.split()
 }
 
 
@@ -167,7 +168,7 @@ class Question:
 
 def method_named(text: str) -> Method:
     """Return the method of that name or usual spelling; raise IndexNotDefined, which lists the names, for another."""
-    name = _joined(text)
+    name = _letters_and_digits(text)
     geks = name not in _CANONICAL and name.startswith("geks")
     known = _CANONICAL.get(name.removeprefix("geks") if geks else name)
     if known is None:

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from shared.price_index.bilateral import FORMULAE
+from shared.price_index.pairs import Pairs
 from shared.price_index.panel import Floats, Ints, Panel, coverage
 from shared.price_index.question import Question, needs_quantities
 from shared.price_index.series import (
-    Pairs,
-    assembled,
-    based,
+    assemble_index,
     check,
-    compared_with,
+    comparison_periods,
     index_series,
     of_pairs,
+    rebase,
     wanted_pairs,
 )
 
@@ -28,14 +28,14 @@ _NO_SPREAD = 1e-9  # of logarithms: below it a standard error is what rounding l
 
 
 @dataclass(frozen=True)
-class Interval:
+class IndexInterval:
     """The bounds of a 95 % interval, one value a period; NaN where none is known."""
 
     low: Floats
     high: Floats
 
 
-def jackknife(panel: Panel, question: Question, cluster: Ints | None = None) -> Interval:
+def jackknife(panel: Panel, question: Question, cluster: Ints | None = None) -> IndexInterval:
     """Return the interval of each period's index: how much it depends on which items there are.
 
     The items are left out, one after the other, and the index is computed of the others; Student's quantile takes into
@@ -48,11 +48,11 @@ def jackknife(panel: Panel, question: Question, cluster: Ints | None = None) -> 
     """
     check(panel, question)
     cluster = np.arange(panel.items) if cluster is None else cluster
-    whole, (matched, equal) = index_series(panel, question), _matched(panel, question, cluster)
+    whole, (matched, equal) = index_series(panel, question), _matched_clusters(panel, question, cluster)
     low, high = np.full(panel.periods, np.nan), np.full(panel.periods, np.nan)
     known = matched >= MATCHED_LEAST
     if not known.any():
-        return Interval(low, high)
+        return IndexInterval(low, high)
     group = np.unique(_group(cluster), return_inverse=True)[1]
     if of_pairs(question) and question.method.formula in FORMULAE:
         series = _without_sums(panel, question, group)
@@ -61,11 +61,11 @@ def jackknife(panel: Panel, question: Question, cluster: Ints | None = None) -> 
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         center, away = np.log(whole), np.log(series) - np.log(whole)
         error = np.sqrt(np.maximum(equal - 1, 0) / equal * (away**2).sum(axis=0))
-        half = np.where(known & (error > _NO_SPREAD), error, np.nan) * _student(np.maximum(equal - 1, 1))
-        return Interval(np.exp(center - half), np.exp(center + half))
+        half = np.where(known & (error > _NO_SPREAD), error, np.nan) * student(np.maximum(equal - 1, 1))
+        return IndexInterval(np.exp(center - half), np.exp(center + half))
 
 
-def _matched(panel: Panel, question: Question, cluster: Ints) -> tuple[Ints, Floats]:
+def _matched_clusters(panel: Panel, question: Question, cluster: Ints) -> tuple[Ints, Floats]:
     """Return how many clusters each period's index rests on, and how many of equal weight would tell as much; 0 at the
     first and at the base.
 
@@ -75,7 +75,7 @@ def _matched(panel: Panel, question: Question, cluster: Ints) -> tuple[Ints, Flo
     present, weights, starts = panel.present(), _weights(panel, question), _starts(cluster)
     matched, equal = np.zeros(panel.periods, "i8"), np.zeros(panel.periods)
     chained = not question.over_window and question.output not in ("fixed", "pop")
-    others = [question.base] * panel.periods if question.over_window else compared_with(panel, question)
+    others = [question.base] * panel.periods if question.over_window else comparison_periods(panel, question)
     for position, other in enumerate(others):
         if position == other:
             continue
@@ -126,7 +126,8 @@ def _group(cluster: Ints) -> Ints:
     return group
 
 
-def _student(degrees: Floats) -> Floats:
+def student(degrees: Floats | Ints) -> Floats:
+    """Return the quantile of Student's distribution that bounds a 95 % interval, by degrees of freedom."""
     from scipy.special import stdtrit  # only here: most that import this file need no interval
 
     quantiles: Floats = stdtrit(degrees, TAIL)
@@ -151,20 +152,20 @@ def logarithms(panel: Panel, question: Question) -> int:
 
 
 def _without_sums(panel: Panel, question: Question, group: Ints) -> Floats:
-    compared = compared_with(panel, question)
+    compared = comparison_periods(panel, question)
     wanted = wanted_pairs(panel.periods, question, compared)
     starts, ends = np.array(wanted, dtype=int).reshape(-1, 2).T
     logs = np.full((panel.periods, panel.periods), np.nan)
     series = []
     for without in Pairs(panel, question).left_out_logs(wanted, group):
         logs[starts, ends] = without
-        series.append(based(assembled(logs, question, compared), question))
+        series.append(rebase(assemble_index(logs, question, compared), question))
     return np.array(series)
 
 
 def _without_items(panel: Panel, question: Question, group: Ints) -> Floats:
     return np.array(
-        [index_series(panel.take(np.flatnonzero(group != one)), question) for one in range(group.max() + 1)]
+        [index_series(panel.take(np.flatnonzero(group != left_out)), question) for left_out in range(group.max() + 1)]
     )
 
 
@@ -210,16 +211,19 @@ def index_rows(
     if interval:
         bounds = jackknife(panel, question, cluster)
         low, high = first * bounds.low, first * bounds.high
-    others, starts = compared_with(panel, question), _starts(np.arange(panel.items) if cluster is None else cluster)
+    others, starts = (
+        comparison_periods(panel, question),
+        _starts(np.arange(panel.items) if cluster is None else cluster),
+    )
     rows = []
     for position, (other, shared) in enumerate(zip(others, coverage(panel.present(), others, starts), strict=True)):
         compared = other != position
         rows.append(
             IndexRow(
                 period=periods[position],
-                index=_known(series, position),
-                low=_known(low, position),
-                high=_known(high, position),
+                index=_finite_value(series, position),
+                low=_finite_value(low, position),
+                high=_finite_value(high, position),
                 items=shared.items,
                 matched_items=shared.matched if compared else None,
                 matched_prices=shared.prices if compared else None,
@@ -232,6 +236,6 @@ def index_rows(
     return rows
 
 
-def _known(values: Floats, position: int) -> float | None:
+def _finite_value(values: Floats, position: int) -> float | None:
     value = float(values[position])
     return value if np.isfinite(value) else None

@@ -7,13 +7,27 @@ from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from itertools import groupby
-from typing import Any
 
 from shared.errors import InvalidFile
 
 WINDOW_DAYS = 30
 HISTORY_DAYS = 730
 """How far back prices are read for a reduction: one that began earlier has no known beginning."""
+
+_CENT = Decimal("0.01")
+COLUMNS = {
+    "day": ("day", "date"),
+    "price": ("price",),
+    "channel": ("channel",),
+    "time": ("time",),
+    "status": ("status",),
+    "list_price": ("list_price", "regular_price"),
+}
+"""The columns of a file, each with the names that it may have; day and price are needed."""
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+# No exponent: 1E-400 is no price, and amounts are shown digit by digit.
+_AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{0,18})?\Z|\.[0-9]{1,18}\Z")
+_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 
 
 class Status(StrEnum):
@@ -105,9 +119,6 @@ class Reference:
         return self.applicable or self.reason in (Reason.NO_REDUCTION, Reason.NOT_BELOW)
 
 
-_CENT = Decimal("0.01")
-
-
 @dataclass(frozen=True, slots=True)
 class _Level:
     """Consecutive moments of one price; `announced` is the start of the announcement that runs at its end."""
@@ -129,7 +140,7 @@ def reference(moments: Iterable[Moment], as_of: date | None = None, options: Opt
     announced reductions count. Raises ValueError for an offered moment that has no price.
     """
     options = options or Options()
-    known = _known(moments, as_of)
+    known = _observed_moments(moments, as_of)
     if not known or (as_of is not None and known[-1].day != as_of):
         return _without(None, Reason.MISSING_DAYS)
     steps = _steps(known)
@@ -138,28 +149,28 @@ def reference(moments: Iterable[Moment], as_of: date | None = None, options: Opt
     began, earlier = steps[0], steps[1:]
     window = _window(known, began, options)
     if earlier and options.progressive is None and _inside(earlier[0], window):
-        return _judged(known[-1], began, replace(window, fault=window.fault or Reason.PROGRESSIVE))
+        return _judge(known[-1], began, replace(window, fault=window.fault or Reason.PROGRESSIVE))
     first = _first_step(began, earlier, options)
     if first is not began:
         gap = _gap(known, first.day, began.day)
         began, window = first, _window(known, first, options)
         window = replace(window, fault=window.fault or gap)
-    return _judged(known[-1], began, window)
+    return _judge(known[-1], began, window)
 
 
-def _known(moments: Iterable[Moment], as_of: date | None) -> list[Moment]:
+def _observed_moments(moments: Iterable[Moment], as_of: date | None) -> list[Moment]:
     """Return what was observed up to the day asked about, in order."""
     chosen = [
         moment for moment in moments if moment.status != Status.UNOBSERVED and (as_of is None or moment.day <= as_of)
     ]
     if any(moment.status == Status.OFFERED and moment.price is None for moment in chosen):
         raise ValueError("an offered moment has no price")
-    return sorted(chosen, key=lambda one: (one.day, one.time))
+    return sorted(chosen, key=lambda moment: (moment.day, moment.time))
 
 
 def _steps(known: Sequence[Moment]) -> list[Moment]:
     """Return the starts of the running reduction's steps, the newest first; none where none is known to run."""
-    offered = _offered(known)
+    offered = _moments_on_offer(known)
     if not offered:
         return []
     announces = _announces(offered)
@@ -181,7 +192,7 @@ def _steps(known: Sequence[Moment]) -> list[Moment]:
     return steps
 
 
-def _offered(known: Sequence[Moment]) -> list[Moment]:
+def _moments_on_offer(known: Sequence[Moment]) -> list[Moment]:
     """Return the moments on offer; none where the last one is not."""
     if known[-1].status == Status.NOT_OFFERED:
         return []
@@ -199,11 +210,11 @@ def _why_none_runs(known: Sequence[Moment], options: Options) -> Reason:
     Without list prices the price may have fallen on a day that was not observed. That none runs is known where each
     day since a rise was observed, or each of the window's.
     """
-    offered = _offered(known)
+    offered = _moments_on_offer(known)
     if not offered or _announces(offered):
         return Reason.NO_REDUCTION
     price, first = offered[-1].price, known[0].day
-    lowest = {day: _lowest(day, group) for day, group in groupby(known, key=lambda one: one.day)}
+    lowest = {day: _lowest(day, group) for day, group in groupby(known, key=lambda moment: moment.day)}
     others = {moment.day for moment in offered if moment.price != price}
     day, left = offered[-1].day, options.window_days
     while left and day not in others:
@@ -220,7 +231,7 @@ def _why_none_runs(known: Sequence[Moment], options: Options) -> Reason:
 
 def _levels(offered: Sequence[Moment]) -> list[_Level]:
     levels = []
-    for _, group in groupby(offered, key=lambda one: one.price):
+    for _, group in groupby(offered, key=lambda moment: moment.price):
         same = list(group)
         announced = None
         for moment in reversed(same):
@@ -253,7 +264,7 @@ def _inside(step: Moment, window: _Window) -> bool:
 def _window(known: Sequence[Moment], began: Moment, options: Options) -> _Window:
     """Return the days before a reduction: as many on offer as asked for, and the hours of its own day before it."""
     before = [moment for moment in known if (moment.day, moment.time) < (began.day, began.time)]
-    by_day = {day: list(group) for day, group in groupby(before, key=lambda one: one.day)}
+    by_day = {day: list(group) for day, group in groupby(before, key=lambda moment: moment.day)}
     start = options.first_offered
     day, left, fault = began.day, options.window_days, None
     lowest = [_lowest(day, by_day.get(day, ()))]
@@ -272,12 +283,12 @@ def _window(known: Sequence[Moment], began: Moment, options: Options) -> _Window
         if here is None:
             fault, left = Reason.MISSING_DAYS, left - 1
             continue
-        one = _lowest(day, here)
-        lowest.append(one)
-        left -= one is not None
+        of_day = _lowest(day, here)
+        lowest.append(of_day)
+        left -= of_day is not None
     else:
         fault = fault if by_day else Reason.FEWER_DAYS
-    return _Window(tuple(one for one in reversed(lowest) if one is not None), fault)
+    return _Window(tuple(evidence for evidence in reversed(lowest) if evidence is not None), fault)
 
 
 def _lowest(day: date, moments: Iterable[Moment]) -> Evidence | None:
@@ -286,7 +297,7 @@ def _lowest(day: date, moments: Iterable[Moment]) -> Evidence | None:
     return Evidence(day, min(prices)) if prices else None
 
 
-def _judged(now: Moment, began: Moment, window: _Window) -> Reference:
+def _judge(now: Moment, began: Moment, window: _Window) -> Reference:
     price = _price(now)
     lowest = min((day.price for day in window.evidence), default=None)
     on = tuple(day.day for day in window.evidence if day.price == lowest)
@@ -322,7 +333,7 @@ def _without(price: Decimal | None, reason: Reason) -> Reference:
     return Reference(price, None, None, None, None, False, reason, None, (), ())
 
 
-def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[str, Any]:
+def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[str, object]:
     """Return the fields in their order: amounts and the percentage as decimal text, days as dates."""
 
     def amount(value: Decimal | None) -> str | None:
@@ -343,19 +354,6 @@ def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[
     }
 
 
-COLUMNS = {
-    "day": ("day", "date"),
-    "price": ("price",),
-    "channel": ("channel",),
-    "time": ("time",),
-    "status": ("status",),
-    "list_price": ("list_price", "regular_price"),
-}
-"""The columns of a file, each with the names that it may have; day and price are needed."""
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
-# No exponent: 1E-400 is no price, and amounts are shown digit by digit.
-_AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{0,18})?\Z|\.[0-9]{1,18}\Z")
-_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 Channels = dict[str, list[Moment]]
 
 

@@ -44,7 +44,7 @@ def request_log(organization_id: str) -> str:
 
 
 def refund_marker(account: str, charge_id: str) -> str:
-    """Marker of an order's charge that was given back: a refund asked twice must be given once."""
+    """Marker of an order's charge that was refunded: a refund asked twice is made once."""
     return f"f:{{{account}}}:{charge_id}"
 
 
@@ -78,6 +78,6 @@ def sign_in(digest: str) -> str:
     return f"si:{digest}"
 
 
-def taken(value: bytes) -> str:
+def single_use(value: bytes) -> str:
     """Marker of a value that is read once, by its hash: the caller that has it."""
     return f"tk:{blake2b(value, digest_size=16).hexdigest()}"

@@ -43,7 +43,7 @@ def is_server(url: str) -> bool:
 def is_broker(url: str) -> bool:
     """Return whether it is the URL of a broker: Redis, RabbitMQ (one or several, with `;`), or memory."""
     try:
-        parts = [urlsplit(one) for one in url.split(";")]
+        parts = [urlsplit(address) for address in url.split(";")]
         return all(part.scheme in _BROKERS and part.port != 0 for part in parts)
     except ValueError:
         return False

@@ -1,7 +1,6 @@
-"""The directory of an index, for those that write it: a whole segment gets a name, then a manifest names it."""
+"""The directory of an index, for those that write it: whole segments are there first, then a manifest names them."""
 
 import fcntl
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,115 +10,88 @@ from uuid import uuid4
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from shared.fsync import fsync
 from shared.search import layout
 from shared.search.layout import Manifest, SegmentEntry
-from shared.search.segment import Numbers, read_info
 
 KEPT_VERSIONS = 2
-_UNFINISHED, _MERGING = ".unfinished-", ".merging-"
+_UNFINISHED = ".unfinished-"
 _NONE = np.zeros(0, np.uint32)
 
 
 @contextmanager
 def writing(directory: Path) -> Iterator[None]:
     """Wait until no other process publishes or removes segments here."""
-    with _locked(directory / ".writing", fcntl.LOCK_EX):
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / ".writing").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-@contextmanager
-def merging(directory: Path) -> Iterator[bool]:
-    """Return whether no other process merges segments here; then none will, until the block ends."""
-    try:
-        with _locked(directory / ".merging", fcntl.LOCK_EX | fcntl.LOCK_NB):
-            _remove(directory, _MERGING)
-            yield True
-    except BlockingIOError:
-        yield False
+def read_deleted(directory: Path, entry: SegmentEntry) -> NDArray[np.uint32]:
+    """Return the sorted numbers of a segment's deleted documents."""
+    return _NONE if entry.deletions is None else np.fromfile(directory / layout.DELETIONS / entry.deletions, np.uint32)
 
 
-@contextmanager
-def _locked(path: Path, how: int) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        fcntl.flock(file, how)
-        yield
+def check(directory: Path, manifest: Manifest) -> None:
+    """Raise OSError or ValueError where a file of an index is missing, or not as long as it was written.
 
-
-def unfinished(directory: Path) -> Path:
-    """Return the path of a folder for a segment that a process writes while it holds the lock of `writing`."""
-    return directory / layout.SEGMENTS / f"{_UNFINISHED}{uuid4().hex}"
-
-
-def unmerged(directory: Path) -> Path:
-    """Return the path of a folder for a segment that a process writes while it holds the lock of `merging`."""
-    return directory / layout.SEGMENTS / f"{_MERGING}{uuid4().hex}"
-
-
-def name_segment(directory: Path, folder: Path) -> str:
-    """Name a segment that is whole and durable by the digest of its description, which has those of its files."""
-    name = sha256((folder / layout.SEGMENT).read_bytes()).hexdigest()
-    target = directory / layout.SEGMENTS / name
-    if target.exists():
-        shutil.rmtree(folder)
-    else:
-        folder.rename(target)
-        sync(target.parent)
-    return name
-
-
-def read_deleted(directory: Path, entry: SegmentEntry) -> Numbers:
-    """Return the sorted numbers of a segment's deleted documents. Raises OSError or ValueError unless all are there."""
-    if entry.deletions is None:
-        return _NONE
-    numbers = np.fromfile(directory / layout.DELETIONS / entry.deletions, np.uint32)
-    if len(numbers) != entry.deleted:
-        raise ValueError("the file of deletions is not as long as it was written")
-    return numbers
+    Searches of a file that was cut find too little, or fail. What a file contains is not read.
+    """
+    for file in manifest.files():
+        if (directory / file.path).stat().st_size != file.size:
+            raise ValueError(f"{file.path} is not as long as it was written")
 
 
 def is_whole(directory: Path, manifest: Manifest) -> bool:
-    """Return whether each file of an index is there and as long as it was written. What it contains is not read."""
+    """Return whether each file of an index is there and as long as it was written."""
     try:
-        for entry in manifest.segments:
-            read_info(directory / layout.SEGMENTS / entry.id)
-            read_deleted(directory, entry)
+        check(directory, manifest)
     except (OSError, ValueError):
         return False
     return True
 
 
-def with_deleted(directory: Path, entry: SegmentEntry, numbers: Numbers) -> SegmentEntry:
+def with_deleted(directory: Path, entry: SegmentEntry, numbers: NDArray[np.uint32]) -> SegmentEntry:
     """Write which documents of a segment are deleted, sorted; return the segment's entry that says so."""
     if len(numbers) == entry.deleted:
         return entry
     content = numbers.tobytes()
-    name = sha256(content).hexdigest()
-    path = directory / layout.DELETIONS / name
-    path.parent.mkdir(exist_ok=True)
-    write(path, content)
-    return SegmentEntry(entry.id, entry.items, len(numbers), name)
+    digest = sha256(content).hexdigest()
+    write(directory / layout.DELETIONS / digest, content)
+    return msgspec.structs.replace(entry, deleted=len(numbers), deletions=digest)
 
 
 def publish(
-    directory: Path, version: int, committed_at: str, segments: Sequence[SegmentEntry], identifiers: int | None = None
+    directory: Path,
+    version: int,
+    committed_at: str,
+    segments: Sequence[SegmentEntry],
+    identifiers: int | None = None,
+    built_version: int | None = None,
 ) -> Manifest:
     """Make a manifest of these segments the newest of its data_version; readers see it whole or not at all.
 
-    `identifiers`: as in `Manifest`.
+    `identifiers` as in `Manifest`; `built_version` too, by default this one.
     """
     numbers = [int(path.name.split(".")[1]) for path in directory.glob(f"{version}.*.json")]
-    number = max(numbers, default=-1) + 1
-    with_items = tuple(segment for segment in segments if segment.live)
-    manifest = Manifest(uuid4().hex, layout.FORMAT, version, number, committed_at, with_items, identifiers)
-    write(directory / manifest.name, msgspec.json.encode(manifest))
-    forget_newer(directory, manifest)
+    number, with_items = max(numbers, default=-1) + 1, tuple(segment for segment in segments if segment.live)
+    built = version if built_version is None else built_version
+    manifest = Manifest(
+        uuid4().hex, layout.FORMAT, version, number, committed_at, with_items, identifiers, built_version=built
+    )
+    write_manifest(directory, manifest)
     return manifest
 
 
-def forget_newer(directory: Path, manifest: Manifest) -> None:
-    """Remove manifests of higher data_versions: they are of a database that is no longer there, as after a restore."""
+def write_manifest(directory: Path, manifest: Manifest) -> None:
+    """Write a manifest, and remove those of higher data_versions.
+
+    Such are of a database that is no longer there, as after a restore.
+    """
+    write(directory / manifest.name, msgspec.json.encode(manifest))
     for path in layout.manifests(directory):
         if path.name == manifest.name:
             return
@@ -128,21 +100,23 @@ def forget_newer(directory: Path, manifest: Manifest) -> None:
 
 def write(path: Path, content: bytes) -> None:
     """Write a file that is seen whole or not at all, and is durable."""
+    with replacing(path) as beside:
+        beside.write_bytes(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Return where to write a file that takes its place, durably, when the block has ended without an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{_UNFINISHED}{uuid4().hex}")
-    beside.write_bytes(content)
-    beside.chmod(0o664)
-    sync(beside)
-    beside.rename(path)
-    sync(path.parent)
-
-
-def sync(path: Path) -> None:
-    """Write a file or a folder's names to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        yield beside
+        beside.chmod(0o664)
+        fsync(beside)
+        beside.rename(path)
+        fsync(path.parent)
     finally:
-        os.close(descriptor)
+        beside.unlink(missing_ok=True)
 
 
 def make_durable(folder: Path) -> None:
@@ -150,61 +124,44 @@ def make_durable(folder: Path) -> None:
     for path in [*folder.rglob("*"), folder]:
         # tantivy leaves its own files to their writer alone; edges may run as another user of the same group.
         path.chmod(0o775 if path.is_dir() else 0o664)
-        sync(path)
+        fsync(path)
+    fsync(folder.parent)
 
 
-def prune(directory: Path) -> list[int]:
-    """Remove all but the newest versions, and the leftovers of broken builds; return the versions removed.
+def prune(directory: Path) -> None:
+    """Remove all but the newest versions, and the leftovers of broken builds.
 
     Versions of another format, which parts of another release may still open, stay until all that are kept are of ours.
     The caller holds the lock of `writing`. An edge may still read what is removed: mapped files stay until it lets go.
     """
     kept: dict[int, Manifest] = {}
+    foreign: list[Manifest] = []
     superseded: list[Path] = []
-    foreign: dict[Path, Manifest] = {}
     for path in layout.manifests(directory):
-        version, manifest = _version(path), layout.read_manifest(path)
+        manifest = layout.read_manifest(path)
         if manifest is not None and manifest.format != layout.FORMAT:
-            foreign[path] = manifest
-        elif manifest is None or version in kept or len(kept) == KEPT_VERSIONS:
+            foreign.append(manifest)
+        elif manifest is None or manifest.data_version in kept or len(kept) == KEPT_VERSIONS:
             superseded.append(path)
         else:
-            kept[version] = manifest
+            kept[manifest.data_version] = manifest
     if len(kept) == KEPT_VERSIONS:
-        superseded += foreign
-        foreign = {}
-    for path in superseded:
+        superseded += [directory / manifest.name for manifest in foreign]
+        foreign = []
+    for path in [*superseded, *directory.rglob(f"{_UNFINISHED}*")]:
         path.unlink()
-    entries = [entry for manifest in (*kept.values(), *foreign.values()) for entry in manifest.segments]
-    _remove(directory, _UNFINISHED)
+    entries = [entry for manifest in (*kept.values(), *foreign) for entry in manifest.segments]
     _keep_only(directory / layout.SEGMENTS, {entry.id for entry in entries})
-    _keep_only(directory / layout.DELETIONS, {entry.deletions for entry in entries if entry.deletions})
-    return sorted({_version(path) for path in superseded} - set(kept), reverse=True)
+    _keep_only(directory / layout.DELETIONS, {entry.deletions for entry in entries})
+
+
+def _keep_only(folder: Path, names: set[str | None]) -> None:
+    for path in folder.glob("*"):
+        if path.name not in names:
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
 
 
 def is_of_former_format(directory: Path, identifiers: int | None) -> bool:
     """Return whether there is only an index that this version cannot read, or that lacks identifiers of these rules."""
     newest = layout.newest(directory)
     return bool(layout.manifests(directory)) if newest is None else newest.identifiers != identifiers
-
-
-def _version(path: Path) -> int:
-    return int(path.name.split(".")[0])
-
-
-def _remove(directory: Path, prefix: str) -> None:
-    for path in [*directory.glob(f"{prefix}*"), *directory.glob(f"{layout.SEGMENTS}/{prefix}*")]:
-        _delete(path)
-
-
-def _keep_only(folder: Path, names: set[str]) -> None:
-    for path in folder.glob("[!.]*"):
-        if path.name not in names:
-            _delete(path)
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

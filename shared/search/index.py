@@ -5,15 +5,19 @@ from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from shared.search import layout
+from shared.search import rows as bitmaps
+from shared.search.directory import check, read_deleted
 from shared.search.layout import Manifest
-from shared.search.live_segment import LiveSegment
 from shared.search.model import Item
+from shared.search.rows import Numbers, Row
+from shared.search.segment import Postings, Segment
 from shared.units.names import read
 
 _STORED: msgspec.json.Decoder[tuple[Item, list[str]]] = msgspec.json.Decoder(tuple[Item, list[str]])
@@ -26,36 +30,56 @@ _AFTER_IT, _AFTER_ANY = "!", "\x7f"
 # BM25's constants.
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 
-SHARE_MAX = _SATURATION + 1
-"""BM25's share of a term's weight is below this, however often a document has the term."""
 
-Filter = tuple[str, str]
+class Best(NamedTuple):
+    """Documents with their scores, best first, equal scores by IID."""
+
+    documents: Numbers
+    scores: NDArray[np.float64]
 
 
 class SearchIndex:
-    """The index of one data_version. All methods are thread-safe. Documents have numbers that hold for this index."""
+    """The index of one data_version. All methods are thread-safe.
+
+    Documents have numbers that hold for this index: those of a segment follow those of the one before, from a multiple
+    of 64 on, so that their bits do as well.
+    """
 
     def __init__(self, directory: Path, manifest: Manifest, former: "SearchIndex | None" = None) -> None:
-        """Open a manifest's segments; those that `former` has too are taken over from it."""
-        self.id = manifest.id
-        self.data_version = manifest.data_version
-        self.committed_at = manifest.committed_at
-        self.identifiers = manifest.identifiers
+        """Open a manifest's segments; those that `former` has too are taken over from it.
+
+        Raises OSError or ValueError where a file is missing or was cut.
+        """
+        check(directory, manifest)
+        self.id, self.data_version = manifest.id, manifest.data_version
+        self.committed_at, self.identifiers = manifest.committed_at, manifest.identifiers
         self.items = manifest.items
-        known = {segment.id: segment for segment in former.segments} if former else {}
-        self.segments: list[LiveSegment] = []
-        base = 0
-        for entry in manifest.segments:
-            self.segments.append(LiveSegment(directory, entry, base, known.get(entry.id)))
-            base += entry.items
+        known: dict[str, Segment] = {segment.id: segment for segment in former.segments} if former else {}
+        self.segments: list[Segment] = [
+            known.get(entry.id) or Segment(directory / layout.SEGMENTS / entry.id, entry.items)
+            for entry in manifest.segments
+        ]
         self._opened = [segment for segment in self.segments if segment.id not in known]
-        self._bases = [segment.base for segment in self.segments]
+        sizes = [layout.row_words(segment.items) * 64 for segment in self.segments]
+        self.bases = [sum(sizes[:position]) for position in range(len(sizes))]
+        self.numbers = sum(sizes)
+        self._delete([read_deleted(directory, entry) for entry in manifest.segments])
         self.common_from = layout.common_from(self.items)
-        self.shares = self._shares(sum(segment.length_sum for segment in self.segments))
-        self.described_shares = self._shares(sum(segment.description_length_sum for segment in self.segments))
+        self.shares, self.described_shares = self._shares(layout.LENGTHS), self._shares(layout.DESCRIPTION_LENGTHS)
         self.similar_words: Callable[..., tuple[str, ...]] = lru_cache(_SPELLINGS_KEPT)(self._similar_words)
         self.frequency: Callable[[str, str], int] = lru_cache(_FREQUENCIES_KEPT)(self._frequency)
         self._warm()
+
+    def _delete(self, numbers: list[Numbers]) -> None:
+        parts = zip(self.segments, numbers, strict=True)
+        self._deleted_ranks = [np.sort(segment.ranks[deleted]) for segment, deleted in parts]
+        self._deleted: NDArray[np.bool_] | None = None
+        self._live: Row | None = None
+        if any(map(len, numbers)):
+            self._deleted = np.zeros(self.numbers, np.bool_)
+            for base, deleted in zip(self.bases, numbers, strict=True):
+                self._deleted[base + deleted] = True
+            self._live = bitmaps.bits(~self._deleted, self.numbers)
 
     def touch(self) -> None:
         """Map the pages of the segments that were opened with this index; queries find most of them mapped then."""
@@ -70,20 +94,82 @@ class SearchIndex:
         """Return the weight of a term that so many documents have."""
         return math.log(1 + (self.items - documents + 0.5) / (documents + 0.5))
 
+    def postings(self, field: str, term: str) -> Postings:
+        """Return the documents with a term."""
+        if field in layout.RANGES:
+            documents = bitmaps.first(self.row(field, term), self.numbers)
+            return Postings(documents, np.ones(len(documents), np.uint8))
+        parts = [segment.read(field, term) for segment in self.segments]
+        if len(parts) == 1:
+            documents, times = parts[0]
+        else:
+            of_segments = [part.documents + np.uint32(base) for part, base in zip(parts, self.bases, strict=True)]
+            documents = np.concatenate([np.zeros(0, np.uint32), *of_segments])
+            times = np.concatenate([np.zeros(0, np.uint8), *(part.times for part in parts)])
+        if self._deleted is not None:
+            live = ~self._deleted[documents]
+            documents, times = documents[live], times[live]
+        return Postings(documents, times)
+
+    def row(self, field: str, term: str) -> Row:
+        """Return the documents with a term, or with a value in a range, as bits."""
+        parts = [segment.row(field, term) for segment in self.segments]
+        row = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint64), *parts])
+        return row if self._live is None else row & self._live
+
+    def values(self, column: str, documents: Numbers) -> NDArray[Any]:
+        """Return the values of documents, given in ascending order, in a column."""
+        if len(self.segments) == 1:
+            return self.segments[0].columns[column].take(documents)
+        bounds = [*np.searchsorted(documents, self.bases).tolist(), len(documents)]
+        values = np.empty(len(documents), layout.COLUMNS[column])
+        for segment, base, first, end in zip(self.segments, self.bases, bounds, bounds[1:], strict=False):
+            values[first:end] = segment.columns[column][documents[first:end] - base]
+        return values
+
+    def best(self, documents: Numbers, scores: NDArray[Any], count: int) -> Best:
+        """Return the best of some documents: of the highest scores, of equal scores the first IIDs."""
+        if len(scores) > count:
+            # Not numpy's partition: where many scores are equal, as here, it takes ten times as long as to sort them.
+            least = np.sort(scores)[len(scores) - count] if count else np.inf
+            equal = np.flatnonzero(scores == least)
+            above = np.flatnonzero(scores > least)
+            kept = np.concatenate([above, equal[self.first_by_iid(documents[equal], count - len(above))]])
+            documents, scores = documents[kept], scores[kept]
+        if len(scores) > 1:
+            by_iid = self.first_by_iid(documents, count)
+            order = by_iid[np.argsort(-scores[by_iid].astype(np.float64), kind="stable")]
+            documents, scores = documents[order], scores[order]
+        return Best(documents, scores)
+
+    def first_by_iid(self, documents: Numbers, count: int) -> NDArray[np.intp]:
+        """Return the positions of the documents with the first IIDs, in this order."""
+        if len(self.segments) == 1:
+            return _first_of(self.segments[0].ranks.take(documents), count)
+        places, iids = [np.zeros(0, np.intp)], [np.zeros(0, "S1")]
+        for segment, base in zip(self.segments, self.bases, strict=True):
+            mine = np.flatnonzero((documents >= base) & (documents < base + segment.items))
+            ranks = segment.ranks[documents[mine] - base]
+            order = _first_of(ranks, count)
+            places.append(mine[order])
+            iids.append(segment.iids[ranks[order]])
+        return np.concatenate(places)[np.argsort(np.concatenate(iids), kind="stable")][:count]
+
     def read(self, number: int) -> tuple[Item, list[str]]:
-        _, segment = self.segment_of(number)
-        return _STORED.decode(segment.hit(number - segment.base))
+        segment, document = self._locate(number)
+        return _STORED.decode(segment.hit(int(segment.ranks[document])))
 
     def iid(self, number: int) -> str:
-        _, segment = self.segment_of(number)
-        return segment.iid(number - segment.base)
+        segment, document = self._locate(number)
+        return str(segment.iids[segment.ranks[document]], "ascii")
+
+    def _locate(self, number: int) -> tuple[Segment, int]:
+        position = bisect_right(self.bases, number) - 1
+        return self.segments[position], number - self.bases[position]
 
     def find(self, iid: str) -> int | None:
-        for segment in self.segments:
-            document = segment.find(iid)
-            if document is not None:
-                return segment.base + document
-        return None
+        numbers = self.beginning(iid, None, 1)
+        return numbers[0] if numbers and self.iid(numbers[0]) == iid else None
 
     def may_have(self, scheme: str, value: str) -> bool:
         """Return False only if no item had this identifier in the index's data_version.
@@ -91,12 +177,11 @@ class SearchIndex:
         That holds where `identifiers` names the rules by which the value was made.
         """
         hashed = layout.identifier_hash(scheme, value)
-        return any(segment.may_have(hashed) for segment in self.segments)
-
-    def segment_of(self, number: int) -> tuple[int, LiveSegment]:
-        """Return the segment of a document with its position among the segments."""
-        position = bisect_right(self._bases, number) - 1
-        return position, self.segments[position]
+        for segment, base in zip(self.segments, self.bases, strict=True):
+            documents = base + segment.identified(hashed)
+            if len(documents) and (self._deleted is None or not self._deleted[documents].all()):
+                return True
+        return False
 
     def _similar_words(self, word: str, edits: int, count: int, *, beginning: bool = False) -> tuple[str, ...]:
         """Return the most frequent words within so many edits of a word, or of which a beginning is."""
@@ -115,51 +200,59 @@ class SearchIndex:
 
     def count_beginning(self, prefix: str) -> int:
         """Return the number of items whose IID begins so."""
-        spans = [(segment, *self._span(segment, prefix, None)) for segment in self.segments]
-        return sum(end - first - segment.deleted_between(first, end) for segment, first, end in spans)
+        spans = [(position, *self._span(position, prefix, None)) for position in range(len(self.segments))]
+        return sum(end - first - self._deleted_between(position, first, end) for position, first, end in spans)
 
     def beginning(self, prefix: str, after: str | None, count: int) -> list[int]:
         """Return the first items whose IID begins so and follows `after`."""
-        parts = [(segment, segment.listed(*self._span(segment, prefix, after), count)) for segment in self.segments]
-        return self._by_iid(parts, count)
+        parts = [np.zeros(0, np.uint32)]
+        for position, (segment, base) in enumerate(zip(self.segments, self.bases, strict=True)):
+            first, end = self._span(position, prefix, after)
+            most = count + self._deleted_between(position, first, end)
+            numbers = segment.documents[first : min(end, first + most)] + np.uint32(base)
+            parts.append(numbers if self._deleted is None else numbers[~self._deleted[numbers]][:count])
+        numbers = np.concatenate(parts)
+        return [int(number) for number in numbers[self.first_by_iid(numbers, count)]]
 
-    def among(
-        self, passing: list[NDArray[np.uint32]], prefix: str, after: str | None, count: int
-    ) -> tuple[list[int], int]:
-        """Return the first of these documents whose IID begins so and follows `after`, and their number.
+    def among(self, documents: Numbers, prefix: str, after: str | None, count: int) -> tuple[list[int], int]:
+        """Return the first of some documents whose IID begins so and follows `after`, and their number."""
+        parts = [np.zeros(0, np.uint32)]
+        for position, (segment, base) in enumerate(zip(self.segments, self.bases, strict=True)):
+            first, end = self._span(position, prefix, after)
+            mine = documents[(documents >= base) & (documents < base + segment.items)]
+            ranks = segment.ranks[mine - base]
+            parts.append(mine[(ranks >= first) & (ranks < end)])
+        numbers = np.concatenate(parts)
+        return [int(number) for number in numbers[self.first_by_iid(numbers, count)]], len(numbers)
 
-        `passing`: documents of each segment.
-        """
-        parts = []
-        for segment, documents in zip(self.segments, passing, strict=True):
-            first, end = self._span(segment, prefix, after)
-            ranks = segment.ranks(documents)
-            within = (ranks >= first) & (ranks < end)
-            parts.append((segment, documents[within][np.argsort(ranks[within])]))
-        return self._by_iid(parts, count), sum(len(documents) for _, documents in parts)
-
-    def _span(self, segment: LiveSegment, prefix: str, after: str | None) -> tuple[int, int]:
+    def _span(self, position: int, prefix: str, after: str | None) -> tuple[int, int]:
+        segment = self.segments[position]
         first, end = segment.rank_of(prefix), segment.rank_of(prefix + _AFTER_ANY)
         return (first if after is None else min(max(first, segment.rank_of(after + _AFTER_IT)), end)), end
 
-    def _by_iid(self, parts: list[tuple[LiveSegment, NDArray[np.uint32]]], count: int) -> list[int]:
-        entries = [
-            (segment.iid(document), segment.base + document)
-            for segment, documents in parts
-            for document in documents[:count].tolist()
-        ]
-        return [number for _, number in sorted(entries)[:count]]
+    def _deleted_between(self, position: int, first: int, end: int) -> int:
+        return int(np.subtract(*np.searchsorted(self._deleted_ranks[position], [end, first])))
 
     def _frequency(self, field: str, term: str) -> int:
         """Return the number of documents with a term."""
-        return sum([segment.count(field, term) for segment in self.segments])
+        if field in layout.RANGES:
+            return bitmaps.count(self.row(field, term))
+        if self._deleted is None and field != layout.PREFIXES:
+            return sum([segment.size(field, term) for segment in self.segments])
+        if any(segment.stored_row(field, term) is not None for segment in self.segments):
+            return bitmaps.count(self.row(field, term))
+        return len(self.postings(field, term).documents)
 
-    def _shares(self, length_sum: int) -> NDArray[np.float64]:
+    def _shares(self, column: str) -> NDArray[np.float64]:
         """Return BM25's share of a term's weight, at 256 times how often a document has it plus its length."""
+        length_sum = sum(int(segment.columns[column].sum(dtype=np.int64)) for segment in self.segments)
+        if self._deleted is not None:
+            deleted = np.flatnonzero(self._deleted).astype(np.uint32)
+            length_sum -= int(self.values(column, deleted).sum(dtype=np.int64))
         mean = length_sum / self.items if length_sum else 1.0
         times = np.arange(layout.TIMES_MAX + 1, dtype=np.float64)[:, np.newaxis]
         lengths = np.arange(layout.LENGTH_MAX + 1, dtype=np.float64)
-        share: NDArray[np.float64] = SHARE_MAX * times
+        share: NDArray[np.float64] = (_SATURATION + 1) * times
         share = share / (times + _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths / mean))
         return share.ravel()
 
@@ -168,3 +261,11 @@ class SearchIndex:
         read("500 ml")
         self.similar_words("beginning", 2, 1)
         self.similar_words("beginning", 1, 1, beginning=True)
+
+
+def _first_of(ranks: Numbers, count: int) -> NDArray[np.intp]:
+    """Return the positions of the lowest ranks in their order."""
+    if len(ranks) <= 2 * count:
+        return np.argsort(ranks)[:count]
+    lowest = np.argpartition(ranks, count)[:count]
+    return lowest[np.argsort(ranks[lowest])]

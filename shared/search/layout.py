@@ -2,30 +2,29 @@
 
 {SEARCH_DIR}/{data_version}.{number}.json      a manifest; the highest data_version and number count
 {SEARCH_DIR}/segments/{id}/                    the files of a segment, named below
-{SEARCH_DIR}/deletions/{id}                    which documents of a segment are deleted, as sorted 32-bit numbers
+{SEARCH_DIR}/deletions/{sha256}                which documents of a segment are deleted, as sorted 32-bit numbers
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
 import msgspec
 
 # Raised with every change of words, fields or files: an edge never opens an index that it would misread.
-FORMAT = 5
+FORMAT = 7
 
 SEGMENTS = "segments"
 DELETIONS = "deletions"
 
 # The files of a segment. A document's number is its position in the order of (words of its texts, IID).
-SEGMENT = "segment.json"
 IIDS = "iids"
 RANKS = "ranks"
 DOCUMENTS = "documents"
 HITS = "hits"
 HIT_OFFSETS = "hit_offsets"
-LENGTHS = "lengths"
-DESCRIPTION_LENGTHS = "description_lengths"
 KEYS = "keys"
 KEY_OFFSETS = "key_offsets"
 POSTING_STARTS = "posting_starts"
@@ -36,50 +35,68 @@ SLOTS = "slots"
 ROWS = "rows"
 ROW_KEYS = "row_keys.json"
 VOCABULARY = "vocabulary"
-# Hashes of identifiers, each followed by a document that has it: 64-bit numbers in ascending order. Segments of former
-# releases lack this file; a manifest that names such a segment has no `identifiers`.
+# Hashes of identifiers, each followed by a document that has it: 64-bit numbers in ascending order.
 IDENTIFIERS = "identifiers"
+# The names of brands and the paths of categories, by slug and code.
+NAMES = "names.json"
 WORD = "word"
+
+# Columns: a number of each document, in the order of their numbers, with the type in which it is stored.
+LENGTHS = "lengths"
+DESCRIPTION_LENGTHS = "description_lengths"
+SEEN = "seen"
+POPULARITY = "popularity"
+PRICE = "price"
+UNIT_PRICE = "unit_price"
+COLUMNS = {LENGTHS: "B", DESCRIPTION_LENGTHS: "B", SEEN: "H", POPULARITY: "H", PRICE: "d", UNIT_PRICE: "d"}
+RANGES = (SEEN, PRICE)
+"""The columns by which searches may be filtered: the term of such a filter is `low:high`."""
 
 # A term that more documents have than this is common: it is found by a row of bits, not by a list of documents.
 COMMON_DOCUMENTS_MIN = 20_000
 COMMON_SHARE = 64
 LENGTH_MAX = 255
 TIMES_MAX = 255
+POPULARITY_MAX = 65_535
 
-WORDS = "words"
-PREFIXES = "prefixes"
-PLAIN = "plain"
-DESCRIPTION = "description"
-QUANTITIES = "quantities"
-DESCRIBED_QUANTITIES = "described_quantities"
-BRAND = "brand"
-CATEGORY = "category"
-PRODUCT_TYPE = "product_type"
+# Fields, as the first letters of keys. Stems are under WORDS, the words as they are under PLAIN. PREFIXES has rows of
+# bits only: the documents of a beginning are those of the neighbouring PLAIN words that begin so.
+WORDS = "w"
+PREFIXES = "^"
+PLAIN = "p"
+DESCRIPTION = "d"
+QUANTITIES = "q"
+DESCRIBED_QUANTITIES = "r"
+BRAND = "b"
+CATEGORY = "c"
+PRODUCT_TYPE = "t"
+CHANNEL = "h"
+CURRENCY = "m"
 
-# The first byte of a key. Stems are under WORDS, the words as they are under PLAIN. PREFIXES has rows of bits only: the
-# documents of a beginning are those of the neighbouring PLAIN words that begin so.
-_CODES = {
-    WORDS: b"w",
-    PREFIXES: b"^",
-    PLAIN: b"p",
-    DESCRIPTION: b"d",
-    QUANTITIES: b"q",
-    DESCRIBED_QUANTITIES: b"r",
-    BRAND: b"b",
-    CATEGORY: b"c",
-    PRODUCT_TYPE: b"t",
-}
+_DELETED_BYTES = 4
 _MANIFEST_NAME = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})\.json")
 
 
+class IndexFile(NamedTuple):
+    """A file of an index: its path in the directory, its size and its SHA-256."""
+
+    path: str
+    size: int
+    digest: str
+
+
 class SegmentEntry(msgspec.Struct, frozen=True):
-    """A segment of an index: its documents, how many of them are deleted, and the file that says which."""
+    """A segment of an index: its documents, how many of them are deleted, and the file that says which.
+
+    `files`: the size and the SHA-256 of each. `update`: whether the segment is of a change since the last whole build.
+    """
 
     id: str
     items: int
     deleted: int = 0
     deletions: str | None = None
+    files: dict[str, tuple[int, str]] = {}
+    update: bool = False
 
     @property
     def live(self) -> int:
@@ -92,7 +109,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
     `committed_at` is the moment of the data_version, so that the index of another database is not continued.
     `identifiers`: by which rules (`LAYOUT` of shared/index/identifiers.py) the segments' identifiers were made;
-    None where some may be missing.
+    None where some may be missing. `built_version`: of which data_version the segments without updates are.
     """
 
     id: str
@@ -102,6 +119,7 @@ class Manifest(msgspec.Struct, frozen=True):
     committed_at: str
     segments: tuple[SegmentEntry, ...]
     identifiers: int | None = None
+    built_version: int = 0
 
     @property
     def items(self) -> int:
@@ -109,24 +127,27 @@ class Manifest(msgspec.Struct, frozen=True):
         return sum(segment.live for segment in self.segments)
 
     @property
+    def updates(self) -> int:
+        """How many segments are of changes since the last whole build."""
+        return sum(segment.update for segment in self.segments)
+
+    @property
     def name(self) -> str:
         """The manifest's file."""
         return f"{self.data_version}.{self.number}.json"
 
-
-class SegmentInfo(msgspec.Struct, frozen=True):
-    """The description of a segment: documents, bytes of an IID, sums of lengths, and its files with their digests."""
-
-    items: int
-    iid_bytes: int
-    length_sum: int
-    description_length_sum: int
-    files: dict[str, tuple[int, str]]
+    def files(self) -> Iterator[IndexFile]:
+        """Yield every file of the index but the manifest."""
+        for entry in self.segments:
+            for name, (size, digest) in entry.files.items():
+                yield IndexFile(f"{SEGMENTS}/{entry.id}/{name}", size, digest)
+            if entry.deletions is not None:
+                yield IndexFile(f"{DELETIONS}/{entry.deletions}", _DELETED_BYTES * entry.deleted, entry.deletions)
 
 
 def key(field: str, term: str) -> bytes:
     """Return the key under which a segment lists a field's term."""
-    return _CODES[field] + term.encode()
+    return f"{field}{term}".encode()
 
 
 def identifier_hash(scheme: str, value: str) -> int:

@@ -5,7 +5,13 @@ from zlib import crc32
 
 import msgspec
 
+Sort = Literal["relevance", "price", "unit_price", "-seen"]
+Facet = Literal["brand", "category", "channel"]
 MatchedOn = Literal["brand", "product_type", "category", "name", "iid_prefix", "identifier"]
+
+
+UNIT_PRICED = ("kg", "l")
+"""The units of content whose prices are compared."""
 
 
 class Brand(msgspec.Struct, frozen=True):
@@ -33,14 +39,30 @@ class Item(msgspec.Struct, frozen=True):
     category: Category | None
 
 
+class Market(msgspec.Struct, frozen=True):
+    """What was observed of an item: how often, in which channels, and when last, in days since 1970-01-01.
+
+    `price` is the median of the record's price band in minor units of `currency`; `unit_price` is that for a kilogram
+    or litre.
+    """
+
+    observations: int = 0
+    channels: list[str] = []
+    seen: int = 0
+    currency: str | None = None
+    price: float | None = None
+    unit_price: float | None = None
+
+
 class Document(msgspec.Struct, frozen=True):
-    """An item with the texts under which it is found but which a hit does not show."""
+    """An item with what it is found by but which a hit does not show."""
 
     item: Item
     alt_names: list[str] = []
     description: str | None = None
     identifiers: list[tuple[str, str]] = []
     """Schemes and values, in the form in which they are compared: its own, and those of items merged into it."""
+    market: Market = Market()
 
 
 class Position(msgspec.Struct, frozen=True, array_like=True):
@@ -59,6 +81,7 @@ class Position(msgspec.Struct, frozen=True, array_like=True):
 class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A question of a caller. `brand` is a slug, `category` a code that matches those below it too.
 
+    Prices are in minor units of `currency`, which they and an order by price need; `seen_since`: days since 1970-01-01.
     `first` are the IIDs of items that an identifier in `q` leads to, in order; they come before all others.
     """
 
@@ -67,8 +90,17 @@ class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     brand: str | None = None
     category: str | None = None
     product_type: str | None = None
+    channel: str | None = None
+    currency: str | None = None
+    price_min: float | None = None
+    price_max: float | None = None
+    seen_since: int | None = None
+    sort: Sort = "relevance"
+    facets: tuple[Facet, ...] = ()
     after: Position | None = None
     first: tuple[str, ...] = ()
+    verbatim: bool = False
+    """Whether quantities are words like others."""
 
     @property
     def identified(self) -> int:
@@ -85,11 +117,20 @@ class Hit(msgspec.Struct, frozen=True):
     all_words: bool
 
 
+class FacetCount(msgspec.Struct, frozen=True):
+    """How many hits have a value, which is what a filter takes."""
+
+    value: str
+    name: str
+    count: int
+
+
 class Page(msgspec.Struct, frozen=True):
     """A page of hits. `exact` says whether there are `total` hits or at least so many.
 
     `all_words` of them have every word of the question, the last one perhaps only begun. A page that is not `whole`
-    was made while a store was unavailable that might have known more hits.
+    was made while a store was unavailable that might have known more hits. `facets` count hits with all words.
+    `unpriced`: of how many items with all words no price in the currency is known, where one was asked for.
     """
 
     hits: list[Hit]
@@ -99,3 +140,5 @@ class Page(msgspec.Struct, frozen=True):
     next: Position | None
     data_version: int
     whole: bool = True
+    facets: dict[Facet, list[FacetCount]] = {}
+    unpriced: int | None = None

@@ -1,11 +1,12 @@
 """The variants of each word of a query: exact, as a prefix, mistyped, joined or split."""
 
-from dataclasses import dataclass
 from itertools import pairwise
+
+import msgspec
 
 from shared.search import layout
 from shared.search.index import SearchIndex
-from shared.text import is_unspaced, query_words, stem, stems
+from shared.text import is_unspaced, query_words, stem
 from shared.units.names import Reading, read, term
 
 # More words than any item's name has; bounded because each word costs time.
@@ -22,9 +23,8 @@ RARE_DOCUMENTS = 3
 SPLIT_CHARACTERS_MIN = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The weights tuned on judged queries; deploy/decisions/0005-search.md shows the gain of each."""
+class Weights(msgspec.Struct, frozen=True):
+    """The weights tuned on judged queries; docs/decisions/0005-search.md shows the gain of each."""
 
     beginning: float = 0.2
     one_edit: float = 0.5
@@ -36,8 +36,7 @@ class Weights:
 WEIGHTS = Weights()
 
 
-@dataclass(frozen=True, slots=True)
-class TermVariant:
+class TermVariant(msgspec.Struct, frozen=True):
     """Terms that together stand for a word, their field, and their share of the word's weight.
 
     `described` is true if descriptions contain them too, in a number small enough to read them all.
@@ -50,8 +49,7 @@ class TermVariant:
     described: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """A word of the query with its variants. `documents` is an upper bound of the items that contain it."""
 
     text: str
@@ -59,58 +57,56 @@ class Word:
 
     @property
     def documents(self) -> int:
-        return sum(variant.documents for variant in self.variants)
+        return sum([variant.documents for variant in self.variants])
+
+    @property
+    def described(self) -> bool:
+        """Whether descriptions that are read for it contain the word too."""
+        return any(variant.described for variant in self.variants)
 
     def whole(self) -> "Word":
         """Return the word without its prefix variant."""
-        return Word(self.text, tuple(variant for variant in self.variants if variant.field != layout.PREFIXES))
+        return Word(self.text, tuple([variant for variant in self.variants if variant.field != layout.PREFIXES]))
 
 
 class Question:
     """The words of a query as typed, its quantities first, looked up in an index once."""
 
-    def __init__(self, index: SearchIndex, text: str, weights: Weights = WEIGHTS) -> None:
+    def __init__(self, index: SearchIndex, text: str, weights: Weights = WEIGHTS, *, verbatim: bool = False) -> None:
+        """With `verbatim`, quantities are words like others."""
         self._index = index
         self._weights = weights
-        reading = read(text)
+        reading = Reading((), (), text, ends=False) if verbatim else read(text)
         self._quantities = _quantities(index, reading, weights)[:WORDS_MAX]
         texts = query_words(reading.rest)[: WORDS_MAX - len(self._quantities)]
         self._unfinished = bool(texts) and not reading.ends
+        self._typed = [(text, _exact(index, text, 1.0)) for text in texts]
         # A space too many is one edit: "soda stream" is also "sodastream", for either of its two words.
-        joined = [[], *(_joined(index, first, second) for first, second in pairwise(texts)), []]
-        self._typed = [
-            (text, _exact(index, text, 1.0), joined[position] + joined[position + 1])
-            for position, text in enumerate(texts)
-        ]
-        if self._unfinished:
-            text, exact, _ = self._typed[-1]
-            exact += [] if is_unspaced(text) else _prefix(index, text, weights.beginning)
+        for (first, of_first), (second, of_second) in pairwise(self._typed):
+            joined = _join(index, first, second)
+            of_first.extend(joined)
+            of_second.extend(joined)
+        begun = _begun(index, texts[-1], weights) if self._unfinished else []
+        # More items have a word that begins as the last one than have that word itself: else it finds no others.
+        self.begins_others = bool(begun) and begun[0].documents > index.frequency(layout.PLAIN, texts[-1])
+        if begun:
+            self._typed[-1][1].extend(begun)
 
-    @property
-    def begins_others(self) -> bool:
-        """Whether more items have a word that begins as the last one than have that word itself.
+    def words(self, *, fuzzy: bool = False, similar: bool = True) -> list[Word]:
+        """Return the words with similar spellings of those that no item has; `fuzzy`: also of merely rare ones.
 
-        Otherwise the beginning finds no item that the word does not find.
+        Without `similar` the words are taken as they are typed.
         """
-        if not self._unfinished:
-            return False
-        text, exact, _ = self._typed[-1]
-        begun = [variant.documents for variant in exact if variant.field == layout.PREFIXES]
-        return bool(begun) and begun[0] > self._index.frequency(layout.PLAIN, text)
-
-    def words(self, *, fuzzy: bool = False) -> list[Word]:
-        """Return the words with similar spellings of those that no item has; `fuzzy`: also of merely rare ones."""
         words = list(self._quantities)
         mistyped = 0
-        for position, (text, exact, joined) in enumerate(self._typed):
-            variants = exact + joined
-            if sum(variant.documents for variant in variants) <= (RARE_DOCUMENTS if fuzzy else 0):
-                variants += _split(self._index, text)
+        for position, (text, typed) in enumerate(self._typed, 1):
+            variants = typed
+            if similar and sum([variant.documents for variant in typed]) <= (RARE_DOCUMENTS if fuzzy else 0):
+                variants = typed + _split(self._index, text)
                 if mistyped < MISTYPED_WORDS_MAX:
                     mistyped += 1
-                    unfinished = self._unfinished and position == len(self._typed) - 1
-                    weight = self._weights.one_edit
-                    variants += _similar(self._index, text, weight, unfinished=unfinished, fuzzy=fuzzy)
+                    unfinished = self._unfinished and position == len(self._typed)
+                    variants += _similar(self._index, text, self._weights.one_edit, unfinished=unfinished, fuzzy=fuzzy)
             words.append(Word(text, tuple(_best(variants))))
         return words
 
@@ -127,21 +123,23 @@ def _quantities(index: SearchIndex, reading: Reading, weights: Weights) -> list[
         described = _in_description(index, (text,), layout.QUANTITIES)
         variants = [TermVariant((text,), layout.QUANTITIES, weights.quantity, documents, described)]
         if not documents and not described:
-            variants = [
-                variant for word in query_words("".join(spelled.split())) for variant in _begun(index, word, weights)
-            ]
+            written = query_words("".join(spelled.split()))
+            variants = [one for word in written for one in (*_exact(index, word, 1.0), *_begun(index, word, weights))]
         words.append(Word(text, tuple(variants)))
     return words
 
 
 def _begun(index: SearchIndex, text: str, weights: Weights) -> list[TermVariant]:
-    return _exact(index, text, 1.0) + ([] if is_unspaced(text) else _prefix(index, text, weights.beginning))
+    """Return the words that begin so, as a variant; none of a script without spaces."""
+    documents = 0 if is_unspaced(text) else index.frequency(layout.PREFIXES, text)
+    return [TermVariant((text,), layout.PREFIXES, weights.beginning, documents)] if documents else []
 
 
-def _joined(index: SearchIndex, first: str, second: str) -> list[TermVariant]:
+def _join(index: SearchIndex, first: str, second: str) -> list[TermVariant]:
+    joined = first + second
     # "vitamine" has the stem of "vitamin", which would then count as the word "e" too.
-    same = stem(first + second) in (stem(first), stem(second))
-    return [] if same or is_unspaced(first + second) else _exact(index, first + second, 1.0)
+    same = stem(joined) in (stem(first), stem(second))
+    return [] if same or is_unspaced(joined) else _exact(index, joined, 1.0)
 
 
 def _split(index: SearchIndex, text: str) -> list[TermVariant]:
@@ -152,8 +150,10 @@ def _split(index: SearchIndex, text: str) -> list[TermVariant]:
     # A single digit is a word of its own: "7up" is also "7 up".
     first = 1 if text[0].isdigit() and text[1:2].isalpha() else SPLIT_CHARACTERS_MIN
     for cut in range(first, len(text) - SPLIT_CHARACTERS_MIN + 1):
-        terms = tuple(stems([text[:cut], text[cut:]]))
-        documents = min(index.frequency(layout.WORDS, term) for term in terms)
+        terms = (stem(text[:cut]), stem(text[cut:]))
+        # Most cuts leave a beginning that is no word: then the rest need not be looked up.
+        documents = index.frequency(layout.WORDS, terms[0])
+        documents = documents and min(documents, index.frequency(layout.WORDS, terms[1]))
         if documents > (best.documents if best else 0):
             best = TermVariant(terms, layout.WORDS, 1.0, documents, _in_description(index, terms))
     return [best] if best else []
@@ -175,7 +175,7 @@ def _similar(index: SearchIndex, text: str, weight: float, *, unfinished: bool, 
 
 
 def _exact(index: SearchIndex, text: str, weight: float) -> list[TermVariant]:
-    term = stems([text])[0]
+    term = stem(text)
     documents = index.frequency(layout.WORDS, term)
     described = _in_description(index, (term,))
     return [TermVariant((term,), layout.WORDS, weight, documents, described)] if documents or described else []
@@ -191,12 +191,9 @@ def _in_description(index: SearchIndex, terms: tuple[str, ...], field: str = lay
     return all(0 < index.frequency(described, term) <= index.common_from for term in terms)
 
 
-def _prefix(index: SearchIndex, text: str, weight: float) -> list[TermVariant]:
-    documents = index.frequency(layout.PREFIXES, text)
-    return [TermVariant((text,), layout.PREFIXES, weight, documents)] if documents else []
-
-
 def _best(variants: list[TermVariant]) -> list[TermVariant]:
+    if len(variants) < 2:
+        return variants
     best: dict[tuple[str, tuple[str, ...]], TermVariant] = {}
     for variant in variants:
         key = (variant.field, variant.terms)

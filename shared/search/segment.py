@@ -5,54 +5,72 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import msgspec
 import numpy as np
+import tantivy
 from numpy.typing import NDArray
 
 from shared.search import layout
-from shared.search.layout import SegmentInfo
+from shared.search.rows import Numbers, Row, bits, distinct
 
-Numbers = NDArray[np.uint32]
-Row = NDArray[np.uint64]
 Span = tuple[int, int]
 # A query asks for each of its keys several times.
 _SPANS_KEPT = 8_192
 _TOUCHED_BYTES_MAX = 1 << 30
+# More similar spellings than this are looked for a second time, with room for all.
+_SPELLINGS = 2_048
+_PLAIN = layout.key(layout.PLAIN, "")
+_VOCABULARY = tantivy.SchemaBuilder().add_text_field(layout.WORD, tokenizer_name="raw", index_option="basic").build()
+
+
+class Postings(NamedTuple):
+    """Documents in ascending order, and how often each has the term."""
+
+    documents: Numbers
+    times: NDArray[np.uint8]
+
+
+class Names(msgspec.Struct, frozen=True):
+    """What brands and categories are called, by slug and by code."""
+
+    brands: dict[str, str]
+    categories: dict[str, list[str]]
 
 
 class Segment:
     """An immutable part of an index. Documents are numbered by (length, IID); a rank is a position by IID alone."""
 
-    def __init__(self, folder: Path) -> None:
-        info = read_info(folder)
-        self.items = info.items
-        self.length_sum, self.description_length_sum = info.length_sum, info.description_length_sum
-        self.iids: NDArray[np.bytes_] = np.frombuffer(_map(folder / layout.IIDS), f"S{info.iid_bytes}")
+    def __init__(self, folder: Path, items: int) -> None:
+        self.id, self.items = folder.name, items
+        iids = _map(folder / layout.IIDS)
+        self.iids: NDArray[np.bytes_] = np.frombuffer(iids, f"S{len(iids) // items}")
         self.ranks: Numbers = np.frombuffer(_map(folder / layout.RANKS), np.uint32)
         self.documents: Numbers = np.frombuffer(_map(folder / layout.DOCUMENTS), np.uint32)
-        self.lengths: NDArray[np.uint8] = np.frombuffer(_map(folder / layout.LENGTHS), np.uint8)
-        self.description_lengths: NDArray[np.uint8] = np.frombuffer(_map(folder / layout.DESCRIPTION_LENGTHS), np.uint8)
+        self.columns: dict[str, NDArray[Any]] = {
+            name: np.frombuffer(_map(folder / name), kind) for name, kind in layout.COLUMNS.items()
+        }
+        self.names = msgspec.json.decode((folder / layout.NAMES).read_bytes(), type=Names)
         self._hits = _map(folder / layout.HITS)
         self._hit_offsets = memoryview(_map(folder / layout.HIT_OFFSETS)).cast("Q")
         self.dictionary = Dictionary(folder)
         names = msgspec.json.decode((folder / layout.ROW_KEYS).read_bytes(), type=list[str])
         self._row_positions = {bytes.fromhex(name): position for position, name in enumerate(names)}
         rows: Row = np.frombuffer(_map(folder / layout.ROWS), np.uint64)
-        self._rows = rows.reshape(len(self._row_positions), layout.row_words(self.items))
-        identifiers = _map(folder / layout.IDENTIFIERS) if layout.IDENTIFIERS in info.files else b""
-        self.identifiers: Row = np.frombuffer(identifiers, np.uint64)
-        self._identifiers = self.identifiers.data
+        self._rows = rows.reshape(len(names), layout.row_words(items))
+        self._identifiers: Row = np.frombuffer(_map(folder / layout.IDENTIFIERS), np.uint64)
+        self._words: tantivy.Searcher = tantivy.Index.open(str(folder / layout.VOCABULARY)).searcher()
+        self._first_word = self.dictionary.beginning(_PLAIN)[0]
 
     def touch(self) -> None:
         """Read a byte of each page of the files: a query waits for each page that it is the first to read.
 
         Files of more than a gigabyte are left alone, as they may need more memory than there is.
         """
-        numbers = (self.iids, self.ranks, self.documents, self.lengths, self.description_lengths, self._rows)
-        files = (*numbers, self.identifiers, self._hits, self._hit_offsets, *self.dictionary.files)
+        numbers = (self.iids, self.ranks, self.documents, *self.columns.values(), self._rows)
+        files = (*numbers, self._identifiers, self._hits, self._hit_offsets, *self.dictionary.files)
         parts = [np.frombuffer(file, np.uint8) for file in files if len(file)]
         if sum(len(part) for part in parts) <= _TOUCHED_BYTES_MAX:
             for part in parts:
@@ -62,28 +80,58 @@ class Segment:
         """Return what was stored of the document at a position in the order of IIDs."""
         return self._hits[self._hit_offsets[rank] : self._hit_offsets[rank + 1]]
 
-    def identified(self, first: int, end: int) -> Row:
-        """Return the entries of `identifiers` from one hash to before another."""
-        start = bisect_left(self._identifiers, first << 32)
-        return self.identifiers[start : bisect_left(self._identifiers, end << 32, start)]
+    def rank_of(self, iid: str) -> int:
+        """Return the position of an IID in the order of IIDs, or where it would be inserted."""
+        return bisect_left(range(self.items), iid.encode(), key=self.iids.__getitem__)
 
-    def row(self, key: bytes) -> Row | None:
-        """Return the bits of a key, one for each document, where the segment has them."""
-        position = self._row_positions.get(key)
+    def identified(self, hashed: int) -> Numbers:
+        """Return the documents that have an identifier of this hash."""
+        bounds = np.array([hashed << 32, hashed + 1 << 32], np.uint64)
+        first, end = np.searchsorted(self._identifiers, bounds)
+        return self._identifiers[first:end].astype(np.uint32)
+
+    def size(self, field: str, term: str) -> int:
+        """Return an upper bound of the number of documents with a term, without reading them."""
+        return self.dictionary.size(self._span(field, term))
+
+    def read(self, field: str, term: str) -> Postings:
+        """Return the documents with a term."""
+        span = self._span(field, term)
+        documents, times = self.dictionary.read(span)
+        if span[1] - span[0] > 1:  # the words of a beginning, some of them in the same documents
+            documents = distinct(np.sort(documents))
+            times = np.ones(len(documents), np.uint8)
+        return Postings(documents, times)
+
+    def stored_row(self, field: str, term: str) -> Row | None:
+        """Return the documents with a term as bits, where the segment has them."""
+        position = self._row_positions.get(layout.key(field, term))
         return None if position is None else self._rows[position]
 
+    def row(self, field: str, term: str) -> Row:
+        """Return the documents with a term, or with a value in a range, as bits."""
+        if field in layout.RANGES:
+            low, high = map(float, term.split(":"))
+            return bits((self.columns[field] >= low) & (self.columns[field] <= high), self.items)
+        row = self.stored_row(field, term)
+        return bits(self.read(field, term).documents, self.items) if row is None else row
 
-def read_info(folder: Path) -> SegmentInfo:
-    """Return the description of a segment.
+    def similar_words(self, word: str, edits: int, *, beginning: bool) -> list[tuple[int, str]]:
+        """Return the words at so many edits, or of which a beginning is, with bounds of their frequencies."""
+        query = tantivy.Query.const_score_query(
+            tantivy.Query.fuzzy_term_query(_VOCABULARY, layout.WORD, word, edits, prefix=beginning), 1.0
+        )
+        spellings: Any = self._words.search(query, _SPELLINGS)
+        if spellings.count > _SPELLINGS:
+            spellings = self._words.search(query, spellings.count)
+        positions = [self._first_word + address.doc for _, address in spellings.hits]
+        dictionary = self.dictionary
+        return [(dictionary.size((at, at + 1)), dictionary.key(at)[len(_PLAIN) :].decode()) for at in positions]
 
-    Raises OSError or ValueError where a file is missing or not as long as it was written: searches of a file that was
-    cut find too little, or fail.
-    """
-    info = msgspec.json.decode((folder / layout.SEGMENT).read_bytes(), type=SegmentInfo)
-    for name, (size, _) in info.files.items():
-        if (folder / name).stat().st_size != size:
-            raise ValueError(f"{name} is not as long as it was written")
-    return info
+    def _span(self, field: str, term: str) -> Span:
+        if field == layout.PREFIXES:
+            return self.dictionary.beginning(layout.key(layout.PLAIN, term))
+        return self.dictionary.find(layout.key(field, term))
 
 
 class Dictionary:
@@ -143,17 +191,10 @@ class Dictionary:
         """Return the number of postings of neighbouring keys."""
         return self._starts[span[1]] - self._starts[span[0]]
 
-    def read(self, span: Span) -> tuple[Numbers, NDArray[np.uint8]]:
+    def read(self, span: Span) -> Postings:
         """Return the documents of neighbouring keys, key by key, and how often each has the key."""
         first, end = self._starts[span[0]], self._starts[span[1]]
-        return self.postings[first:end], self.times[first:end]
-
-
-def bits(documents: Numbers, items: int) -> Row:
-    """Return a row with the bits of these documents, which may be named more than once."""
-    row = np.zeros(layout.row_words(items) * 64, np.bool_)
-    row[documents] = True
-    return np.packbits(row, bitorder="little").view(np.uint64)
+        return Postings(self.postings[first:end], self.times[first:end])
 
 
 def _map(path: Path) -> bytes:

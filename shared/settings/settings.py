@@ -1,35 +1,23 @@
 """Every setting of every part, declared once, with a sentence. The environment is read here and nowhere else."""
 
-import math
 import os
-import re
-import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
-from ipaddress import ip_address, ip_network
-from itertools import combinations
 from pathlib import Path
-from typing import Any, Self, TypeVar
-from urllib.parse import urlsplit
+from typing import Self, TypeVar
 
 from shared.errors import ConfigurationError
-from shared.redis.urls import broker_beside, is_broker, is_cluster, is_server
+from shared.redis.urls import broker_beside, is_cluster
+from shared.settings.checks import SettingValue, faults, secret_file_faults
 
 Read = TypeVar("Read")
+Default = TypeVar("Default")
 
-LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
-"""The values of LOG_LEVEL, from the least severe one."""
-_CHOICES: dict[str, Iterable[str]] = {
-    "LOG_LEVEL": LOG_LEVELS,
-    "OIDC_EMAIL_VERIFIED": ("claim", "always"),
-    "PLAN_APPROVAL": ("none", "manual", "webhook"),
-    "QUOTA_FAIL_MODE": ("bounded", "closed"),
-}
 _FILES = ("METRICS_DIR", "HEARTBEAT_FILE", "RELEASE_SIGNING_KEY_FILE")
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
-def convert(name: str, text: str, default: Any) -> Any:
+def convert(name: str, text: str, default: object) -> str | bool | float | Path:
     """Return the text in the type of the setting's default. Raises ConfigurationError that names the variable."""
     if isinstance(default, bool):
         if text.lower() not in _BOOLEANS:
@@ -44,201 +32,7 @@ def convert(name: str, text: str, default: Any) -> Any:
     return Path(text) if isinstance(default, Path) or name in _FILES else text
 
 
-SECRET_CHARACTERS_MIN = 32
-_DIFFERENT_CHARACTERS_MIN = 8
-# Of the pieces of four characters of a random key, nearly all are different; of repeated words, most are not.
-_PIECE_CHARACTERS = 4
-_DIFFERENT_PIECES_MIN = 0.75
-# Keys that we choose ourselves; the others come from a provider, which decides their length.
-_OUR_KEYS = ("_PEPPER", "SIGNING_SECRET", "PLAN_APPROVAL_SECRET")
-_KEYS = (*_OUR_KEYS, "OIDC_CLIENT_SECRET", "S3_SECRET_ACCESS_KEY")
-_MAY_BE_ZERO = {
-    "REPLICA_WAIT_SECONDS",
-    "STATE_FAILOVER_SECONDS",
-    "DRAIN_SECONDS",
-    "RELEASE_INTERVAL_HOURS",
-    "OTEL_TRACES_SAMPLER_ARG",
-    "REQUEST_LOG_CALLS",
-}
-# A private network of IPv4 is /8 at most, one of IPv6 /7 (fc00::/7).
-_PREFIX_MIN = {4: 8, 6: 7}
-_PUBLIC_ADDRESSES = ("BASE_URL", "PROBLEM_BASE_URL", "S3_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-
-
-def faults(values: Mapping[str, Any]) -> list[str]:
-    """Return a line for each setting that must not be used; `values` has the variables' names. Never a secret's value.
-
-    An empty text is a setting that is not given: whether a part needs it, the part decides.
-    """
-    return [
-        *_numbers(values),
-        *_keys(values),
-        *_proxies(values),
-        *_addresses(values),
-        *_stores(values),
-        *_databases(values),
-        *_accelerated(values),
-        *_choices(values),
-        *_plan_approval(values),
-    ]
-
-
-def _numbers(values: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            continue
-        if not math.isfinite(value) or value < 0 or (value == 0 and name not in _MAY_BE_ZERO):
-            yield f"{name} is {value}; set a number {'from 0' if name in _MAY_BE_ZERO else 'above 0'}"
-    if values.get("OTEL_TRACES_SAMPLER_ARG", 0.0) > 1.0:
-        yield f"OTEL_TRACES_SAMPLER_ARG is {values['OTEL_TRACES_SAMPLER_ARG']}; set a share from 0 to 1"
-
-
-def _keys(values: Mapping[str, Any]) -> Iterator[str]:
-    given = {name: value for name, value in values.items() if value and name.endswith(_KEYS)}
-    for name, value in given.items():
-        if not name.endswith(_OUR_KEYS):
-            continue
-        if len(value) < SECRET_CHARACTERS_MIN:
-            yield f"{name} has fewer than {SECRET_CHARACTERS_MIN} characters; make one: openssl rand -base64 33"
-        elif len(set(value)) < _DIFFERENT_CHARACTERS_MIN:
-            yield f"{name} repeats a few characters; make a random one: openssl rand -base64 33"
-        elif _repeats(value):
-            yield f"{name} repeats itself; make a random one: openssl rand -base64 33"
-    for (one, value), (other, same) in combinations(given.items(), 2):
-        if value == same:
-            yield f"{one} and {other} are equal; make one for each: openssl rand -base64 33"
-
-
-def _repeats(key: str) -> bool:
-    """Return whether a key is made of words that come again."""
-    pieces = [key[start : start + _PIECE_CHARACTERS] for start in range(len(key) - _PIECE_CHARACTERS + 1)]
-    return len(set(pieces)) < _DIFFERENT_PIECES_MIN * len(pieces)
-
-
-def _secret_file(name: str, path: Path) -> Iterator[str]:
-    """Yield what is wrong with a file that holds a secret: this process must be able to read it, and not everybody."""
-    try:
-        with path.open("rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-    except OSError as error:
-        yield f"{name} {path} cannot be read: {error.strerror}; correct the path, or make this process its owner"
-        return
-    if not stat.S_ISREG(mode):
-        yield f"{name} {path} is no file; set the path of the key's file"
-    elif mode & stat.S_IROTH:
-        yield f"{name} {path} can be read by every user of this host; run chmod 600 {path}"
-
-
-def _proxies(values: Mapping[str, Any]) -> Iterator[str]:
-    for text in filter(None, map(str.strip, values.get("TRUSTED_PROXIES", "").split(","))):
-        try:
-            network = ip_network(text)
-        except ValueError:
-            yield "TRUSTED_PROXIES holds what is no network; list networks as 10.0.0.0/8, comma-separated"
-            continue
-        if network.prefixlen < _PREFIX_MIN[network.version]:
-            yield f"TRUSTED_PROXIES trusts {network}, so every caller may choose its address; list only your proxies"
-
-
-def _addresses(values: Mapping[str, Any]) -> Iterator[str]:
-    for name in _PUBLIC_ADDRESSES:
-        text = values.get(name, "")
-        if text and not _is_address(text, "http", "https"):
-            yield f"{name} is no address of HTTP; set it like https://host/path, without a user or a query"
-    issuer = values.get("OIDC_ISSUER", "")
-    if not issuer or _is_address(issuer, "https"):
-        return
-    if not _is_address(issuer, "http") or not _is_loopback(urlsplit(issuer).hostname or ""):
-        yield "OIDC_ISSUER is not https://; use the provider's https address (http:// only on this machine)"
-
-
-def _stores(values: Mapping[str, Any]) -> Iterator[str]:
-    for name in ("STATE_URL", "CACHE_URL"):
-        text = values.get(name, "")
-        if text and not is_cluster(text) and not is_server(text):
-            yield f"{name} is no address of a store; set it like redis://host:6379/0 or unix:///path?db=0"
-    if (broker := values.get("BROKER_URL", "")) and not is_broker(broker):
-        yield "BROKER_URL is no address of a broker; set it like redis://host:6379/1 or amqp://user:password@host//"
-
-
-def _databases(values: Mapping[str, Any]) -> Iterator[str]:
-    for name in (name for name in values if name.endswith(("DATABASE_URL", "POOLER_URL"))):
-        if values[name] and not _is_database(values[name]):
-            yield (
-                f"{name} is no address of PostgreSQL; set it like postgresql://user:password@host:5432/name, with "
-                "/ @ : % # ? in a password as %2F %40 %3A %25 %23 %3F"
-            )
-
-
-def _accelerated(values: Mapping[str, Any]) -> Iterator[str]:
-    location = values.get("X_ACCEL_LOCATION", "")
-    if not location:
-        return
-    if not (location.startswith("/") and location.endswith("/")):
-        yield "X_ACCEL_LOCATION is no location of nginx; set it like /_stored/, with both slashes"
-    if values.get("S3_BUCKET"):
-        yield "X_ACCEL_LOCATION sends files of RESULTS_DIR, but they are in S3_BUCKET; set X_ACCEL_LOCATION to nothing"
-
-
-def _choices(values: Mapping[str, Any]) -> Iterator[str]:
-    for name, allowed in _CHOICES.items():
-        if values.get(name, "") not in ("", *allowed):
-            yield f"{name} is {values[name]!r}; set one of {', '.join(allowed)}"
-
-
-def _plan_approval(values: Mapping[str, Any]) -> Iterator[str]:
-    if values.get("PLAN_APPROVAL") != "webhook":
-        return
-    if not values["PLAN_APPROVAL_URL"].startswith(("https://", "http://")):
-        yield "PLAN_APPROVAL_URL is no address of HTTP; set the https:// address to which PLAN_APPROVAL=webhook posts"
-    if not values["PLAN_APPROVAL_SECRET"]:
-        yield "PLAN_APPROVAL_SECRET is not set, but PLAN_APPROVAL is webhook; make one: openssl rand -base64 33"
-
-
-def _is_database(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    user, _, hosts = parts.netloc.rpartition("@")
-    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
-    # What a password leaves where none belongs. PostgreSQL's own message would repeat it.
-    misplaced = "@" in user + parts.path or parts.fragment or re.search("%(?![0-9A-Fa-f]{2})", url)
-    return parts.scheme in ("postgresql", "postgres") and not misplaced and all(not p or p.isdecimal() for p in ports)
-
-
-def same_user(one: str, other: str) -> bool:
-    """Return whether two addresses of PostgreSQL name the same user."""
-    user = _user(one)
-    return user is not None and user == _user(other)
-
-
-def _user(url: str) -> str | None:
-    try:
-        return urlsplit(url).username
-    except ValueError:
-        return None
-
-
-def _is_address(text: str, *schemes: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        port_is_valid = parts.port is None or parts.port > 0
-    except ValueError:
-        return False
-    plain = not (parts.query or parts.fragment or parts.username or parts.password)
-    printable = text.isascii() and text.isprintable() and " " not in text
-    return parts.scheme in schemes and bool(parts.hostname) and port_is_valid and plain and printable
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
-def _setting(sentence: str, default: Any, *, secret: bool = False, may_be_empty: bool = False) -> Any:
+def _setting(sentence: str, default: Default, *, secret: bool = False, may_be_empty: bool = False) -> Default:
     """Declare a setting. An empty variable is one that is not set, unless the setting `may_be_empty`."""
     metadata = {"sentence": sentence, "secret": secret, "may_be_empty": may_be_empty}
     # Without repr: settings end up in traces, and secrets must not.
@@ -317,7 +111,7 @@ class Settings:
         "claim",
     )
     staff: str = _setting(
-        "Addresses, comma-separated, of the operators who review matches and load files in the dashboard; "
+        "Addresses, comma-separated, of the operators, who run the service in the dashboard; "
         "only verified addresses count.",
         "",
     )
@@ -334,6 +128,12 @@ class Settings:
         "Calls to /org and dashboard forms that one person may send per UTC day.", 5_000
     )
     person_calls_per_second: int = _setting("The same per second.", 20)
+    public_pages_a_day: int = _setting(
+        "Pages of the index that one network address may open per UTC day without signing in, beside the front page; "
+        "0: there are no public pages.",
+        30,
+    )
+    public_pages_indexed: bool = _setting("Whether search engines may list the public pages.", False)
     sign_ins_per_day: int = _setting("Sign-ins that one network address may begin per UTC day.", 1_000)
     sign_ins_per_second: int = _setting("The same per second.", 10)
     plan_approval: str = _setting(
@@ -349,6 +149,13 @@ class Settings:
     webhook_private_addresses: bool = _setting(
         "Whether webhooks may be sent to private and loopback addresses and over plain HTTP: for tests only.", False
     )
+    smtp_url: str = _setting(
+        "Mail server, for the workers: smtp://user:password@host:587 (STARTTLS) or smtps://host:465; "
+        "`outbox:`, mails are kept in PostgreSQL for the operators' page; empty: mails wait.",
+        "",
+        secret=True,
+    )
+    mail_from: str = _setting("Sender address of mails; empty: the dashboard offers none.", "")
     usage_flush_seconds: float = _setting("How often an edge writes its usage statistics.", 5.0)
     usage_retention_days: int = _setting("How long usage statistics are kept.", 800)
     request_log_calls: int = _setting(
@@ -435,7 +242,10 @@ class Settings:
         "How long loads without changes are listed, and the file names and digests of other loads are kept.", 90
     )
     ingest_unpacked_bytes_max: int = _setting("Maximum unpacked size of a load's file, in bytes.", 1 << 36)
-    feeds_dir: Path = _setting("Directory of the files of feeds and uploads while they are loaded.", Path("var/feeds"))
+    feeds_dir: Path = _setting(
+        "Directory of the files of feeds while they are loaded, and of the last four uploads until they are.",
+        Path("var/feeds"),
+    )
     upload_bytes_max: int = _setting("Maximum size, in bytes, of a file uploaded in the dashboard.", 1 << 30)
     feed_bytes_max: int = _setting("Maximum size, in bytes, of a feed's file.", 1 << 32)
     feed_seconds_max: float = _setting("How long one fetch of a feed may take.", 900.0)
@@ -497,7 +307,7 @@ class Settings:
         `needed` are the settings without which this process cannot work, `secret_files` those whose file it reads.
         """
         given = os.environ if environment is None else environment
-        values: dict[str, Any] = {}
+        values: dict[str, SettingValue] = {}
         problems: list[str] = []
         for item in fields(cls):
             text = given.get(item.name.upper(), "")
@@ -506,11 +316,11 @@ class Settings:
                     values[item.name] = convert(item.name.upper(), text, item.default)
                 except ConfigurationError as unreadable:
                     problems.append(str(unreadable))
-        settings = cls(**values)
+        settings = cls(**values)  # type: ignore[arg-type]  # each value has the type of its field's default
         problems += faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)})
         for name in secret_files:
             if (path := getattr(settings, name)) is not None:
-                problems += _secret_file(name.upper(), path)
+                problems += secret_file_faults(name.upper(), path)
         try:
             derived = settings._with_derived()
         except ValueError:

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
@@ -41,7 +40,7 @@ class _Answers(BaseHTTPRequestHandler):
         else:
             self._answer(404, "text/plain", b"")
 
-    def log_message(self, format: str, *arguments: Any) -> None:
+    def log_message(self, format: str, *arguments: object) -> None:
         """Write nothing: monitoring asks every few seconds."""
 
     def _answer(self, status: int, media_type: str, body: bytes) -> None:

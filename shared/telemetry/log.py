@@ -1,19 +1,16 @@
-"""JSON log lines: every event declared once, with a sentence, and the threads that write for an event loop."""
+"""JSON log lines: every event declared once, with a sentence."""
 
 import contextlib
 import logging
-import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
-
-from prometheus_client import Counter
+from typing import Protocol
 
 from shared.clock import rfc3339, utc_now
 from shared.printable import json_line
-from shared.settings.settings import LOG_LEVELS
+from shared.settings.checks import LOG_LEVELS
 
 EVENTS: dict[str, str] = {
     "started": "A process is ready to work.",
@@ -60,12 +57,17 @@ EVENTS: dict[str, str] = {
     "feed-failed": "A feed could not be fetched or loaded, with the reason; it is retried after a pause.",
     "upload-not-stored": "A file uploaded in the dashboard could not be stored, and why; the person can try again.",
     "upload-served": "The requested action on an uploaded file was done or refused, as its state says.",
+    "operator-act": "What an operator ordered in the dashboard was done or refused, as its state says.",
     "releases-swept": "Expired releases, or files that belong to no release, were deleted.",
     "library": "A line logged by a library, unchanged.",
 }
 
 
-class Stream(Protocol):
+# They quote the content of messages, which must not be logged: their lines keep the text without its values.
+_QUOTING = ("celery", "kombu", "billiard")
+
+
+class LineStream(Protocol):
     """Where lines go; an edge's does not wait for the disk or the pipe behind it."""
 
     def write(self, text: str, /) -> object: ...
@@ -75,27 +77,27 @@ class Stream(Protocol):
 class Log:
     """Writes one JSON line per event. Undeclared events raise, so that the list above stays the whole list."""
 
-    def __init__(self, part: str, *, stream: Stream | None = None, level: str = "info", **bound: Any) -> None:
+    def __init__(self, part: str, *, stream: LineStream | None = None, level: str = "info", **bound: object) -> None:
         self._part = part
-        self._stream: Stream = stream or sys.stderr
+        self._stream: LineStream = stream or sys.stderr
         self._level = level
         self._least = LOG_LEVELS[level]
         self._bound = bound
 
-    def bind(self, **fields: Any) -> "Log":
+    def bind(self, **fields: object) -> "Log":
         """Return a log whose lines all carry these fields too: a request's or a job's ids, never a secret."""
         return Log(self._part, stream=self._stream, level=self._level, **{**self._bound, **fields})
 
-    def info(self, event: str, **fields: Any) -> None:
+    def info(self, event: str, **fields: object) -> None:
         self._write("info", event, fields)
 
-    def warning(self, event: str, **fields: Any) -> None:
+    def warning(self, event: str, **fields: object) -> None:
         self._write("warning", event, fields)
 
-    def error(self, event: str, **fields: Any) -> None:
+    def error(self, event: str, **fields: object) -> None:
         self._write("error", event, fields)
 
-    def _write(self, level: str, event: str, fields: dict[str, Any]) -> None:
+    def _write(self, level: str, event: str, fields: dict[str, object]) -> None:
         if event not in EVENTS:
             raise KeyError(f"log event {event!r} is not declared in shared/telemetry/log.py")
         if LOG_LEVELS[level] < self._least:
@@ -105,10 +107,6 @@ class Log:
         with contextlib.suppress(OSError):
             self._stream.write(json_line(line).decode())
             self._stream.flush()
-
-
-# They quote the content of messages, which must not be logged: their lines keep the text without its values.
-_QUOTING = ("celery", "kombu", "billiard")
 
 
 class LibraryLines(logging.Handler):
@@ -171,69 +169,3 @@ def repeat_in_thread(name: str, act: Callable[[], object], pause_seconds: float,
             time.sleep(pause_seconds)
 
     threading.Thread(target=repeat, name=name, daemon=True).start()
-
-
-_BYTES_MAX = 1 << 20
-_DRAIN_SECONDS = 1.0
-
-
-class LineWriter:
-    """Writes in the order in which lines are added. Lines that find no place are dropped and counted in `lost`."""
-
-    def __init__(self, file: int, lost: Counter) -> None:
-        self._file = file
-        self._lost = lost
-        self._changed = threading.Condition()
-        self._pending = bytearray()
-        self._writing = False
-        self._closed = False
-        self._thread: threading.Thread | None = None
-
-    def write(self, lines: bytes | str) -> None:
-        """Add whole lines; never waits for the file."""
-        added = lines.encode() if isinstance(lines, str) else lines
-        with self._changed:
-            # A closed file's number may be that of another file, or of a connection.
-            if self._closed or len(self._pending) + len(added) > _BYTES_MAX:
-                self._lost.inc(added.count(b"\n"))
-                return
-            self._pending += added
-            if self._thread is None:  # at the first line, because a process that forks would leave its threads behind
-                self._thread = threading.Thread(target=self._run, name="line-writer", daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
-
-    def flush(self) -> None:
-        """Do nothing: each line is on its way to the file already, and a logger that flushes must not wait."""
-
-    def drain(self) -> bool:
-        """Wait until everything is written, a second at most; return whether it is."""
-        with self._changed:
-            return self._changed.wait_for(lambda: not self._pending and not self._writing, _DRAIN_SECONDS)
-
-    def close(self) -> None:
-        """Write what is left and close the file; drop and count lines that come later, or took over a second."""
-        drained = self.drain()
-        with self._changed:
-            self._closed = True
-            self._lost.inc(self._pending.count(b"\n"))
-            self._pending.clear()
-            self._changed.notify_all()
-        if drained and self._file > 2:
-            os.close(self._file)
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._pending or self._closed)
-                if not self._pending:
-                    return
-                lines, self._pending = self._pending, bytearray()
-                self._writing = True
-            written = 0
-            with contextlib.suppress(OSError):
-                written = os.write(self._file, lines)
-            self._lost.inc(lines.count(b"\n", written))  # of a part that was written the rest is lost too
-            with self._changed:
-                self._writing = False
-                self._changed.notify_all()

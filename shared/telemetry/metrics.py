@@ -40,7 +40,10 @@ requests = _counter("requests", "Requests answered, by route and status.", "rout
 request_seconds = _histogram("request_seconds", "Time from a request's headers to its response.", "route")
 requests_in_flight = _gauge("requests_in_flight", "Requests in progress outside the fast path.", over="livesum")
 quota_decisions = _counter(
-    "quota_decisions", "Charges, by plan and outcome: taken, refused, repeated, refunded.", "plan", "outcome"
+    "quota_decisions",
+    "Charges, by plan and outcome: taken, refused, repeated, refunded, not-refunded.",
+    "plan",
+    "outcome",
 )
 quota_degraded = _counter("quota_degraded", "Requests decided without the state store, by outcome.", "outcome")
 usage_lost = _counter(

@@ -1,85 +1,23 @@
-"""Traces: W3C Trace Context, level 1, and spans to an OpenTelemetry collector, sent by a thread."""
+"""Spans to an OpenTelemetry collector: OTLP over HTTP in its JSON form, sent by a thread, a batch a second.
+
+The specification's JSON encoding needs no library of OpenTelemetry, and none is installed
+(docs/decisions/0014-observing.md).
+"""
 
 import http.client
 import os
-import re
 import socket
 import threading
 import time
 from collections import deque
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
-
-# Traces: W3C Trace Context, level 1, and the steps that are sent to a collector. Pure but for fresh random ids.
-# One header names the trace and the step before ours. A malformed header begins a new trace, as if none had been
-# given: a header about tracing never fails a request.
-
-
-_HEADER = re.compile(
-    r"(?P<version>[0-9a-f]{2})-(?P<trace>[0-9a-f]{32})-(?P<span>[0-9a-f]{16})-(?P<flags>[0-9a-f]{2})(?P<more>-.*)?",
-    re.ASCII,
-)
-_TRACE_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
-_LONGEST = 256
-_NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
-_SAMPLED = 0x01
-_DRAWN_DIGITS = 14
-_DRAWN_VALUES = float(1 << 4 * _DRAWN_DIGITS)
-
-
-class SpanContext(NamedTuple):
-    """One step of a trace: a request at an edge, or an attempt at a job. `parent_id` is empty where it began here."""
-
-    trace_id: str
-    span_id: str
-    parent_id: str
-    sampled: bool
-
-    @property
-    def traceparent(self) -> str:
-        """The header, or the text in a job's row, that continues this step elsewhere."""
-        return f"00-{self.trace_id}-{self.span_id}-{'01' if self.sampled else '00'}"
-
-
-def step_from(given: str | None, *, otherwise: str = "", share: float = 0.0) -> SpanContext:
-    """Take the next step of a given trace, or the first one of a new trace.
-
-    A new trace takes the id `otherwise` where that has the form of one: a request id of nginx has, so the same word
-    finds a request in every log. `share` of the new traces are sampled; a given one keeps its caller's decision.
-    """
-    match = _HEADER.fullmatch(given) if given and len(given) <= _LONGEST else None
-    if match is not None and _sound(match):
-        return SpanContext(match["trace"], _fresh(8), match["span"], bool(int(match["flags"], 16) & _SAMPLED))
-    fits = _TRACE_ID.fullmatch(otherwise) is not None and otherwise != _NO_TRACE
-    trace_id = otherwise if fits else _fresh(16)
-    return SpanContext(trace_id, _fresh(8), "", _drawn(trace_id, share))
-
-
-def _sound(match: re.Match[str]) -> bool:
-    if match["version"] == "ff" or match["trace"] == _NO_TRACE or match["span"] == _NO_SPAN:
-        return False
-    # Version 00 ends with its flags; a later version may add fields behind them.
-    return match["more"] is None or match["version"] != "00"
-
-
-def _drawn(trace_id: str, share: float) -> bool:
-    # By the last bits of the id, not at random: every part that sees the trace decides the same.
-    return int(trace_id[-_DRAWN_DIGITS:], 16) < share * _DRAWN_VALUES
-
-
-def _fresh(size: int) -> str:
-    return os.urandom(size).hex()
-
-
-# Spans to an OpenTelemetry collector: OTLP over HTTP in its JSON form, sent by a thread, a batch a second. The
-# specification's JSON encoding needs no library of OpenTelemetry, and none is installed
-# (deploy/decisions/0014-observing.md).
-
+from shared.telemetry.trace_context import SpanContext
 
 _SEND_SECONDS = 1.0
 _TIMEOUT_SECONDS = 5.0
@@ -105,7 +43,7 @@ class Spans:
             "service.version": settings.revision,
             "host.name": socket.gethostname(),
         }
-        self._waiting: deque[dict[str, Any]] = deque()
+        self._waiting: deque[dict[str, object]] = deque()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._pid = 0
@@ -129,7 +67,7 @@ class Spans:
                 "kind": _KINDS[kind],
                 "startTimeUnixNano": str(ended - int(seconds * 1e9)),
                 "endTimeUnixNano": str(ended),
-                "attributes": _listed(attributes),
+                "attributes": _attribute_list(attributes),
                 "status": {"code": _ERROR} if failed else {},
             }
         )
@@ -165,7 +103,7 @@ class Spans:
                 else:
                     metrics.spans_sent.inc(len(batch))
 
-    def _send(self, batch: list[dict[str, Any]]) -> None:
+    def _send(self, batch: list[dict[str, object]]) -> None:
         parts = urlsplit(self._endpoint)
         secure = parts.scheme == "https"
         connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
@@ -181,16 +119,16 @@ class Spans:
         finally:
             line.close()
 
-    def _document(self, batch: list[dict[str, Any]]) -> dict[str, Any]:
+    def _document(self, batch: list[dict[str, object]]) -> dict[str, object]:
         scope = {"scope": {"name": "item-index"}, "spans": batch}
-        return {"resourceSpans": [{"resource": {"attributes": _listed(self._resource)}, "scopeSpans": [scope]}]}
+        return {"resourceSpans": [{"resource": {"attributes": _attribute_list(self._resource)}, "scopeSpans": [scope]}]}
 
 
-def _listed(attributes: Attributes) -> list[dict[str, Any]]:
+def _attribute_list(attributes: Attributes) -> list[dict[str, object]]:
     return [{"key": name, "value": _value(value)} for name, value in attributes.items() if value is not None]
 
 
-def _value(value: str | float | bool) -> dict[str, Any]:
+def _value(value: str | float | bool) -> dict[str, object]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):

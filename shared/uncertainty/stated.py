@@ -1,12 +1,49 @@
 """A figure of the index with its uncertainty: stated by its source, borrowed from its category, or displaced. Pure."""
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 Z95 = 1.959963984540054
 """The standard normal's 97.5 % quantile: 95 % lie within so many standard deviations."""
+
+CITATION = (
+    "WRAP, Displacement Rates Untangled (2025), weighted averages of United Kingdom: "
+    "https://wrap.ngo/media-centre/press-releases/"
+    "fast-fashion-could-be-left-peg-preloved-and-repair-displace-new-sales"
+)
+RATES = {"resale": 0.646, "repair": 0.822}
+"""New items not bought for each item that is bought second-hand online, or repaired."""
+COUNTED = (
+    "all units sold in the window and the channels chosen, those sold new included: sources do not say which were "
+    "second-hand or repaired, so choose such channels with `channel`"
+)
+BASIC_GSD_SQUARED = 1.05
+"""The basic uncertainty factor of carbon dioxide, energy and materials (ecoinvent), a squared GSD."""
+_NOTATIONS = 5**5
+_FACTORS = {
+    "reliability": (1.0, 1.54, 1.61, 1.69, 1.69),
+    "completeness": (1.0, 1.03, 1.04, 1.08, 1.08),
+    "temporal": (1.0, 1.03, 1.1, 1.19, 1.29),
+    "geographical": (1.0, 1.04, 1.08, 1.11, 1.11),
+    "technology": (1.0, 1.18, 1.65, 2.08, 2.8),
+}
+"""The GSD of each score (Ciroth, Muller, Weidema, Lesage, Int J LCA 21 (2016) 1338-1348, doi
+10.1007/s11367-013-0670-5). They were derived from data, and are wider than the factors that experts chose for
+ecoinvent."""
+SAMPLES_MIN = 5
+"""With fewer samples the factor of the nearest wider category is better."""
+BORROWED_DEGREES = 14
+"""So many degrees of freedom the spread within the other categories counts beside a category's own. Chosen by figures
+that were held out of the Carbon Catalogue and of RIVM's foods (decision 0039)."""
+# With three samples or fewer the quantile of a known spread would be far off; these are Student's own.
+_T975 = {1: 12.706204736432095, 2: 4.302652729911275, 3: 3.182446305284263, 4: 2.7764451051977987}
+_RELATED_DEGREES = 2
+SIGMA_MAX = 7.0
+"""A wider figure has bounds of a trillion to one, and its third moment times a common error's would leave a double."""
 
 
 class Interval(NamedTuple):
@@ -79,21 +116,6 @@ def wilson(count: int, total: int) -> Proportion:
     return Proportion(share, max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
 
 
-CITATION = (
-    "WRAP, Displacement Rates Untangled (2025), weighted averages of United Kingdom: "
-    "https://wrap.ngo/media-centre/press-releases/"
-    "fast-fashion-could-be-left-peg-preloved-and-repair-displace-new-sales"
-)
-RATES = {"resale": 0.646, "repair": 0.822}
-"""New items not bought for each item that is bought second-hand online, or repaired."""
-
-
-COUNTED = (
-    "all units sold in the window and the channels chosen, those sold new included: sources do not say which were "
-    "second-hand or repaired, so choose such channels with `channel`"
-)
-
-
 class Displacement(NamedTuple):
     """A rate between 0 and 1, its source, and which units it multiplies."""
 
@@ -109,12 +131,8 @@ def requested_displacement(scenario: str | None, rate: float | None) -> Displace
     return Displacement(RATES[scenario], CITATION) if scenario is not None else None
 
 
-BASIC_GSD_SQUARED = 1.05
-"""The basic uncertainty factor of carbon dioxide, energy and materials (ecoinvent), a squared GSD."""
-
-
 class Scores(NamedTuple):
-    """Scores 1 (best) to 5 of where a figure comes from."""
+    """Scores 1 (best) to 5 of where a figure comes from: a row of the pedigree matrix."""
 
     reliability: int
     completeness: int
@@ -122,17 +140,21 @@ class Scores(NamedTuple):
     geographical: int
     technology: int
 
+    @property
+    def notation(self) -> str:
+        """The scores as ecoinvent and tools of life cycle assessment write them: (2,3,1,2,4)."""
+        return f"({','.join(map(str, self))})"
 
-_FACTORS = {
-    "reliability": (1.0, 1.54, 1.61, 1.69, 1.69),
-    "completeness": (1.0, 1.03, 1.04, 1.08, 1.08),
-    "temporal": (1.0, 1.03, 1.1, 1.19, 1.29),
-    "geographical": (1.0, 1.04, 1.08, 1.11, 1.11),
-    "technology": (1.0, 1.18, 1.65, 2.08, 2.8),
-}
-"""The GSD of each score (Ciroth, Muller, Weidema, Lesage, Int J LCA 21 (2016) 1338-1348, doi
-10.1007/s11367-013-0670-5). They were derived from data, and are wider than the factors that experts chose for
-ecoinvent."""
+
+_NOTATION = re.compile(r"\(?\s*" + r"\s*[,;]\s*".join(["([1-5])"] * len(Scores._fields)) + r"\s*\)?", re.ASCII)
+
+
+@lru_cache(_NOTATIONS)
+def read_scores(text: str) -> Scores | None:
+    """Return the scores that a text states in their notation, with or without brackets; None where it is another."""
+    found = _NOTATION.fullmatch(text.strip())
+    return Scores(*map(int, found.groups())) if found else None
+
 
 OF_BASIS = {"measured": Scores(1, 2, 2, 1, 1), "modelled": Scores(2, 3, 3, 2, 2)}
 """The scores that stand for a basis; no data of ours confirm them, which answers state.
@@ -141,20 +163,12 @@ Measured: verified, of this product. Modelled: partly from assumptions, from som
 larger area and other enterprises of the same technology."""
 
 
+@lru_cache(_NOTATIONS)
 def sigma_of_scores(scores: Scores) -> float:
     """Return the standard deviation of the logarithm: the contributions of all scores are independent."""
     logs = [math.log(_FACTORS[name][score - 1]) for name, score in scores._asdict().items()]
     # The logarithm of a squared GSD is twice that of the GSD.
     return math.hypot(*logs, math.log(BASIC_GSD_SQUARED) / 2)
-
-
-SAMPLES_MIN = 5
-"""With fewer samples the factor of the nearest wider category is better."""
-BORROWED_DEGREES = 14
-"""So many degrees of freedom the spread within the other categories counts beside a category's own. Chosen by figures
-that were held out of the Carbon Catalogue and of RIVM's foods (decision 0039)."""
-# With three samples or fewer the quantile of a known spread would be far off; these are Student's own.
-_T975 = {1: 12.706204736432095, 2: 4.302652729911275, 3: 3.182446305284263, 4: 2.7764451051977987}
 
 
 class Pooled(NamedTuple):
@@ -197,9 +211,6 @@ SOURCE, SAMPLES, PEDIGREE = "source", "samples", "pedigree"
 ORIGINS = (SOURCE, SAMPLES, PEDIGREE)
 """The basis of an interval: the source's own statement, the spread of a category's samples, the pedigree matrix."""
 _FACTOR_WITHOUT_SPREAD = Scores(3, 3, 3, 3, 4)
-_RELATED_DEGREES = 2
-SIGMA_MAX = 7.0
-"""A wider figure has bounds of a trillion to one, and its third moment times a common error's would leave a double."""
 
 
 class Stated(NamedTuple):
@@ -236,15 +247,22 @@ def median_of(mean: float, sigma: float) -> float:
 
 
 class StatedSpread(NamedTuple):
-    """A source's statement about a figure of its own: the bounds of the middle 95 %, or a standard deviation."""
+    """A source's statement about a figure of its own: the bounds of the middle 95 %, a standard deviation, or scores.
+
+    `pedigree` are the scores in their notation.
+    """
 
     low: float | None = None
     high: float | None = None
     deviation: float | None = None
+    pedigree: str | None = None
 
 
 def of_item(figure: float, basis: str, spread: StatedSpread) -> Stated:
-    """Return an item's own figure, which is the mean of its distribution; bounds give its width by their ratio."""
+    """Return an item's own figure, which is the mean of its distribution; bounds give its width by their ratio.
+
+    Without bounds and deviation the pedigree decides: the one that its source states, else the one assumed of a basis.
+    """
     if figure <= 0:
         return Stated(0.0, 0.0, PEDIGREE)
     if spread.low is not None and spread.high is not None:
@@ -252,7 +270,8 @@ def of_item(figure: float, basis: str, spread: StatedSpread) -> Stated:
         return Stated(figure, sigma, SOURCE, 0.0, spread.low, spread.high)
     if spread.deviation is not None:
         return Stated(figure, min(sigma_of_deviation(figure, spread.deviation), SIGMA_MAX), SOURCE)
-    return Stated(figure, sigma_of_scores(OF_BASIS[basis]), PEDIGREE)
+    scores = read_scores(spread.pedigree) if spread.pedigree is not None else None
+    return Stated(figure, sigma_of_scores(scores or OF_BASIS[basis]), PEDIGREE)
 
 
 def of_factor(mean: float, samples: int, spread: Pooled, pooled: Pooled) -> Stated:

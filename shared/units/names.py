@@ -8,187 +8,20 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from shared.text import indexed_words, stems
-from shared.units.quantity import BARE, COUNT, Measure, Quantity, sides, units
-from shared.units.reader import (
-    HOLDS,
-    NUMBER,
-    NUMBER_BEGINNINGS,
-    PACK_NUMBER_WORDS,
-    SEVERAL,
-    TEXT_CHARACTERS_MAX,
-    WORD,
-    Atom,
-    Reader,
-    ReadQuantity,
-    Token,
-    plain,
-    read_range,
-    read_row,
-    resolve,
-    unspaced,
-)
+from shared.units.ambiguous_units import resolve
+from shared.units.quantity import BARE, COUNT, Measure, Quantity, units
+from shared.units.reader import HOLDS, NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, SEVERAL, Atom, Reader
+from shared.units.rows import ReadQuantity, read_range, read_row
+from shared.units.sizes import SIZE_BEGINNINGS, read_grade, read_size, read_thread
+from shared.units.tokens import NUMBER, TEXT_CHARACTERS_MAX, WORD, Token, plain, unspaced
 
 # Of `Ham-200g` a weight is read, of `WD-40 ml` and `SSD-512GB` nothing: they are models.
 _WEIGHED = frozenset({"mass", "volume"})
 _WORD_LETTERS_MIN = 3
-SHOE_SIZE_MAX = 60
-THREAD_MAX = 100
-_SYSTEMS = {"us": "US", "uk": "UK", "eu": "EU", "eur": "EU"}
-_SYSTEMS_BESIDE_SIZE = {**_SYSTEMS, "it": "IT", "fr": "FR", "jp": "JP", "cn": "CN", "au": "AU"}
-_SIZE = frozenset({"size", "sz"})
-_LETTERS = re.compile(r"x{1,5}[sl]")
-_WORDS = {"small": "S", "medium": "M", "large": "L", "s": "S", "m": "M", "l": "L"}
-_CLOTHES = frozenset(
-    "shirt tshirt tee dress jacket hoodie jeans pants trousers sweater sweatshirt jumper coat skirt shorts bra socks "
-    "gloves underwear leggings blouse polo vest cardigan pyjamas pajamas briefs boxers bikini swimsuit".split()
-)
-_LEGS = frozenset("jeans pants trousers chinos slacks".split())
-_SCALES_BEFORE_NUMBER = frozenset({"awg", "grit"})
-# With these a size or a thread may begin that does not begin with digits or an x.
-SIZE_BEGINNINGS = _SIZE | _SYSTEMS_BESIDE_SIZE.keys() | _WORDS.keys() | _SCALES_BEFORE_NUMBER | {"extra", "w", "m"}
-# SAE J300: the viscosity of engine oils at low and at high temperature.
-_COLD_GRADES = frozenset({0, 5, 10, 15, 20, 25})
-_HOT_GRADES = frozenset({8, 12, 16, 20, 30, 40, 50, 60})
-_WAIST_MIN, _WAIST_MAX = 20, 66
-
-
-def read_size(reader: Reader, position: int) -> ReadQuantity | None:
-    """Return the size of clothes or shoes that begins at a position."""
-    return (
-        _legs(reader, position)
-        or _letters(reader, position)
-        or _after_size(reader, position)
-        or _after_system(reader, position)
-        or _before_system(reader, position)
-    )
-
-
-def read_thread(reader: Reader, position: int) -> ReadQuantity | None:
-    """Return a metric thread with what follows it, in millimetres: `M6 x 20`."""
-    if reader.word(position) != "m" or not (reader.is_number(position + 1) and reader.glued(position + 1)):
-        return None
-    if position and reader.glued(position):
-        return None
-    diameter = reader.number(position + 1)
-    if diameter is None or not 0 < diameter.value <= THREAD_MAX:
-        return None
-    measures, end = [Measure("thread", diameter.value)], diameter.end
-    while reader.word(end) == "x":
-        side = reader.atom(end + 1)
-        if side is None or (side.unit and side.unit.dimension != "length"):
-            break
-        measures.append(side.measure or Measure("length", units()["mm"].in_base(side.value)))
-        end = side.end
-    return ReadQuantity(sides(measures), end)
-
-
-def read_grade(reader: Reader, position: int) -> ReadQuantity | None:
-    """Return the grade of an engine oil (`5W-30`, `5W30`), or a number behind its scale: `AWG 18`, `grit 120`."""
-    if reader.word(position) in _SCALES_BEFORE_NUMBER:
-        unit, one = units()[reader.word(position)], reader.atom(position + 1)
-        if one is None or one.unit is not None or not reader.is_number(position + 1):
-            return None
-        return ReadQuantity(Quantity((Measure(unit.dimension, unit.in_base(one.value)),)), one.end)
-    cold = reader.number(position) if reader.is_number(position) else None
-    if cold is None or cold.value not in _COLD_GRADES or reader.word(cold.end) != "w" or not reader.glued(cold.end):
-        return None
-    end = cold.end + 1 + (reader.word(cold.end + 1) == "-")
-    hot = reader.atom(end) if reader.is_number(end) and reader.glued(end) else None
-    if hot is None or hot.unit is not None or hot.value not in _HOT_GRADES:
-        return None
-    return ReadQuantity(Quantity((Measure(BARE, cold.value), Measure(BARE, hot.value)), "size", system="SAE"), hot.end)
-
-
-def _size(system: str, value: Fraction | None = None) -> Quantity:
-    return Quantity((Measure(BARE, value),) if value is not None else (), "size", system=system)
-
-
-def _legs(reader: Reader, position: int) -> ReadQuantity | None:
-    """Read waist and leg: W32 L34, 32W 34L, and of trousers 32/34."""
-    numbers: list[Fraction] = []
-    end = position
-    for letter in ("w", "l"):
-        end += reader.word(end) == letter
-        number = reader.number(end)
-        if number is None:
-            return None
-        numbers.append(number.value)
-        end = number.end
-        end += reader.word(end) == letter and reader.glued(end)
-        end += letter == "w" and reader.word(end) in {"/", "x", "-"}
-    lettered = {reader.word(place) for place in range(position, end)} >= {"w", "l"}
-    slash = "/" in {reader.word(place) for place in range(position, end)}
-    before = reader.word(position) == "w" or bool(_LEGS & reader.words)
-    if not (lettered or slash) or not before or not all(_WAIST_MIN <= one <= _WAIST_MAX for one in numbers):
-        return None
-    return ReadQuantity(sides([Measure(BARE, one) for one in numbers]), end)
-
-
-def _letters(reader: Reader, position: int) -> ReadQuantity | None:
-    """Read XL, 2XL, XX-large, extra large; S, M and L only beside the name of a garment or the word size."""
-    times, end = 1, position
-    if reader.is_number(position) and reader.tokens[position].text.isdecimal() and reader.glued(position + 1):
-        times, end = int(reader.tokens[position].text), position + 1 + (reader.word(position + 1) == "-")
-    word = reader.word(end)
-    if times > 9 or (end > position and word[:1] != "x"):
-        return None
-    if _LETTERS.fullmatch(word):
-        count = len(word) - 1 if end == position else times
-        return ReadQuantity(_size("X" * count + word[-1].upper()), end + 1)
-    end_of_word = end + 1 + (reader.word(end + 1) == "-")
-    extra = times if word == "x" else len(word) if re.fullmatch("x{2,5}", word) else 1 if word == "extra" else 0
-    if extra and reader.word(end_of_word) in {"small", "large"}:
-        return ReadQuantity(_size("X" * extra + _WORDS[reader.word(end_of_word)]), end_of_word + 1)
-    if end == position and word in _WORDS and _CLOTHES & reader.words and not _apostrophe(reader, position):
-        return ReadQuantity(_size(_WORDS[word]), position + 1)
-    return None
-
-
-def _apostrophe(reader: Reader, position: int) -> bool:
-    return reader.word(position - 1) == "'" and reader.glued(position)
-
-
-def _after_size(reader: Reader, position: int) -> ReadQuantity | None:
-    if reader.word(position) not in _SIZE:
-        return None
-    end = position + 1 + (reader.word(position + 1) in {":", "."})
-    system = _SYSTEMS_BESIDE_SIZE.get(reader.word(end), "")
-    end += bool(system)
-    if not system and reader.word(end) in _WORDS:
-        return ReadQuantity(_size(_WORDS[reader.word(end)]), end + 1)
-    inner = _letters(reader, end)
-    if inner is not None:
-        return inner
-    number = _plain_number(reader, end)
-    if number is None:
-        return None
-    value, end = number
-    if not system and reader.word(end) in _SYSTEMS_BESIDE_SIZE:
-        system, end = _SYSTEMS_BESIDE_SIZE[reader.word(end)], end + 1
-    return ReadQuantity(_size(system or "as named", value), end)
-
-
-def _after_system(reader: Reader, position: int) -> ReadQuantity | None:
-    size_follows = reader.word(position + 1) in _SIZE
-    system = (_SYSTEMS_BESIDE_SIZE if size_follows else _SYSTEMS).get(reader.word(position))
-    number = _plain_number(reader, position + 1 + size_follows) if system else None
-    return ReadQuantity(_size(system, number[0]), number[1]) if system and number else None
-
-
-def _before_system(reader: Reader, position: int) -> ReadQuantity | None:
-    number = _plain_number(reader, position)
-    system = _SYSTEMS.get(reader.word(number[1])) if number else None
-    return ReadQuantity(_size(system, number[0]), number[1] + 1) if system and number else None
-
-
-def _plain_number(reader: Reader, position: int) -> tuple[Fraction, int] | None:
-    """Return a number that could be a size: no unit follows it."""
-    if not reader.is_number(position):
-        return None
-    atom = reader.atom(position)
-    if atom is None or atom.unit is not None or not 0 < atom.value <= SHOE_SIZE_MAX or reader.word(atom.end) == "x":
-        return None
-    return atom.value, atom.end
+# Of a number behind a letter, as in `ab12`, nothing is read.
+_NUMBER_BEGINS, _ASCII_WORD = re.compile("(?<![A-Za-z0-9])[0-9]"), re.compile("[a-z]+")
+_WORD_WITH_X = re.compile(r"(?<![a-z])x", re.IGNORECASE)
+_MILLION = 10**6
 
 
 PACKABLE = frozenset({"mass", "volume", "memory"})
@@ -196,6 +29,47 @@ PACKABLE = frozenset({"mass", "volume", "memory"})
 _BEGINNINGS = HOLDS | PACK_NUMBER_WORDS.keys() | NUMBER_BEGINNINGS | SIZE_BEGINNINGS | {"dozen"}
 # `8.4 oz (250 ml)` states one content twice; labels round.
 RESTATED_WITHIN = Fraction(3, 200)
+
+_KEPT_CHARACTERS_MAX = 500
+CONTENTS_RULE = 1
+"""Version of what `contents` says of a name. Raise it with every change of an answer: kept ones are read anew then."""
+PER = {
+    "mass": ("kg", Fraction(1000)),
+    "volume": ("l", Fraction(1000)),
+    COUNT: ("piece", Fraction(1)),
+    "length": ("m", Fraction(1000)),
+}
+"""For each dimension the unit that prices are given for, and how many base units that is."""
+ATTRIBUTES = (
+    "net_content",
+    "contents",
+    "content",
+    "quantity",
+    "size",
+    "pack_size",
+    "unit_size",
+    "volume",
+    "net_weight",
+)
+"""Attributes that state a content, the first that does wins."""
+# Cable, film and cloth are sold by the metre, foot or yard; of a pan, pads or a screen inches and centimetres say how
+# large one is.
+_SOLD_BY_LENGTH_MM_MIN = 304
+_LAST_WORD = re.compile(r"(?:[^\W\d_]+|')\Z")
+# Of a `4 port` switch or a `3 ply` tissue nothing is sold by the port or the ply.
+SOLD_BY_THE_PIECE = frozenset(
+    {
+        *("", "can", "bottle", "sachet", "box", "roll", "sheet", "tablet", "capsule", "softgel", "pill", "strip"),
+        *("pod", "bar", "cup", "wipe", "slice", "serving", "nappy", "pair", "wash"),
+    }
+)
+# Words, and one amount at the end: most names of food. Loads read the sizes of millions.
+_PLAIN = re.compile(
+    r"(?P<words>[a-z]+(?:(?: & | - |[ '-])[a-z]+)*) (?P<number>[1-9][0-9]{0,4}) ?(?P<unit>kg|g|ml|l|pack)",
+    re.IGNORECASE | re.ASCII,
+)
+_FILLERS = frozenset({"of", "pack", "per"})
+_LETTER_BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
 
 class Span(NamedTuple):
@@ -219,21 +93,18 @@ class Reading:
     ends: bool
 
 
-_KEPT_CHARACTERS_MAX = 500
-
-
 @lru_cache(maxsize=65_536)
 def read(text: str) -> Reading:
     """Return the quantities of a name, and what remains without them."""
-    if _states_none(text):
-        return Reading((), (), text, ends=False)
+    if not _may_state_some(text):
+        return Reading((), (), plain(text), ends=False)
     reader = Reader(text)
     spans = list(_spans(reader))
     rest, end = "", 0
     for span in spans:
         rest += reader.text[end : reader.tokens[span.start].start] + " "
         end = reader.tokens[span.end - 1].end
-    kept = _packed(_without_restated(reader, spans))
+    kept = _pack(_without_restated(reader, spans))
     spelled = tuple(reader.text[reader.tokens[one.start].start : reader.tokens[one.end - 1].end] for one in kept)
     ends = bool(spans) and spans[-1].end == len(reader.tokens)
     return Reading(tuple(one.quantity for one in kept), spelled, rest + reader.text[end:], ends)
@@ -250,12 +121,12 @@ def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> boo
     return not left
 
 
-def _states_none(text: str) -> bool:
-    """Return whether a text is plainly words alone with which no quantity begins, as most queries are."""
-    if not (text.isascii() and text.replace(" ", "").isalpha() and len(text) <= TEXT_CHARACTERS_MAX):
-        return False
-    words = text.lower().split()
-    return _BEGINNINGS.isdisjoint(words) and not any(word.startswith("x") for word in words)
+def _may_state_some(text: str) -> bool:
+    """Return False only of a text without a number and without a word with which a quantity begins."""
+    if not text.isascii() or _NUMBER_BEGINS.search(text):
+        return True
+    words = _ASCII_WORD.findall(text.lower())
+    return not _BEGINNINGS.isdisjoint(words) or _WORD_WITH_X.search(text) is not None
 
 
 def _spans(reader: Reader) -> Iterator[Span]:
@@ -396,7 +267,7 @@ def _restates(first: Quantity, second: Quantity) -> bool:
     return abs(mine - theirs) <= RESTATED_WITHIN * abs(mine)
 
 
-def _packed(spans: list[Span]) -> list[Span]:
+def _pack(spans: list[Span]) -> list[Span]:
     """Make of `500 ml` and `24-pack`, wherever they are in a name, 24 x 500 ml."""
     single = [span for span in spans if span.quantity.form == "single"]
     contents = [span for span in single if span.quantity.dimension in PACKABLE]
@@ -408,57 +279,43 @@ def _packed(spans: list[Span]) -> list[Span]:
     return [merged if span is contents[0] else span for span in spans if span is not packs[0]]
 
 
-PER = {"mass": ("kg", Fraction(1000)), "volume": ("l", Fraction(1000)), COUNT: ("piece", Fraction(1))}
-"""For each dimension the unit that prices are given for, and how many base units that is."""
-ATTRIBUTES = (
-    "net_content",
-    "contents",
-    "content",
-    "quantity",
-    "size",
-    "pack_size",
-    "unit_size",
-    "volume",
-    "net_weight",
-)
-"""Attributes that state a content, the first that does wins."""
-# Of a `4 port` switch or a `3 ply` tissue nothing is sold by the port or the ply.
-SOLD_BY_THE_PIECE = frozenset(
-    {
-        *("", "can", "bottle", "sachet", "box", "roll", "sheet", "tablet", "capsule", "softgel", "pill", "strip"),
-        *("pod", "bar", "cup", "wipe", "slice", "serving", "nappy", "pair", "wash"),
-    }
-)
-
-
 class Content(NamedTuple):
-    """An amount of kilograms, litres or pieces (`per`), and where it was read: `name` or an attribute."""
+    """An amount of kilograms, litres, pieces or metres (`per`), and where it was read: `name` or an attribute."""
 
     per: str
     amount: Fraction
     read_in: str
 
+    def unit_price(self, price: str) -> str:
+        """Return the price of one kilogram, litre, piece or metre, of a price in decimal text: with six decimals."""
+        digits, _, decimals = price.partition(".")
+        millionths = unit_price_millionths(int(digits + decimals), len(decimals), self.amount)
+        return f"{millionths // _MILLION}.{millionths % _MILLION:06}"
+
+
+def unit_price_millionths(price: int, decimals: int, amount: Fraction) -> int:
+    """Return in millionths what one unit of an amount costs, of a price without its decimal point.
+
+    Integers are exact, so the result is rounded once, half to even.
+    """
+    divisor: int = 10**decimals * amount.numerator
+    whole, rest = divmod(price * amount.denominator * _MILLION, divisor)
+    doubled = 2 * rest - divisor
+    return whole + (doubled > 0 or (doubled == 0 and whole % 2 == 1))
+
 
 def contents(name: str, attributes: Mapping[str, Any]) -> list[Content]:
-    """Return what one article holds, at most once for each of kg, l and piece; nothing where a name is ambiguous."""
+    """Return what one article holds, at most once for each unit of PER; nothing where a name is ambiguous."""
     plain_content = _plain_content(name)
     if plain_content is not None:
         return [plain_content]
     sources = [("name", name)]
     sources += [(f"attributes.{key}", str(attributes[key])) for key in ATTRIBUTES if attributes.get(key)]
     for read_in, text in sources:
-        amounts = _of(read(text).quantities)
+        amounts = _of(read(text))
         if amounts:
             return [Content(per, amount, read_in) for per, amount in amounts.items()]
     return []
-
-
-# Words, and one amount at the end: most names of food. Loads read the sizes of millions.
-_ASCII_WORD = re.compile("[a-z]+")
-_PLAIN = re.compile(
-    r"(?P<words>[a-z]+(?:(?: & | - |[ '-])[a-z]+)*) (?P<number>[1-9][0-9]{0,4}) ?(?P<unit>kg|g|ml|l)",
-    re.IGNORECASE | re.ASCII,
-)
 
 
 def _plain_content(name: str) -> Content | None:
@@ -466,22 +323,29 @@ def _plain_content(name: str) -> Content | None:
     match = _PLAIN.fullmatch(name)
     if match is None or len(name) > TEXT_CHARACTERS_MAX:
         return None
-    words, value = _ASCII_WORD.findall(match["words"].lower()), Fraction(match["number"])
+    words, number, spelling = _ASCII_WORD.findall(match["words"].lower()), int(match["number"]), match["unit"].lower()
     if not _BEGINNINGS.isdisjoint(words) or any(word.startswith("x") for word in words):
         return None
-    unit = resolve(match["unit"].lower(), value, frozenset(words), words[-1])
-    if unit is None or unit.dimension not in PER:
-        return None
+    meant = resolve(spelling, number, frozenset(words), words[-1])
+    return _content(number, spelling) if meant is units()[spelling] else None
+
+
+@lru_cache(maxsize=4_096)
+def _content(number: int, spelling: str) -> Content:
+    """Return what so many of a unit are; few amounts are on most packs."""
+    unit = units()[spelling]
     per, size = PER[unit.dimension]
-    return Content(per, unit.in_base(value) / size, "name")
+    return Content(per, unit.in_base(Fraction(number)) / size, "name")
 
 
-def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:
+def _of(reading: Reading) -> dict[str, Fraction]:
     amounts: dict[str, set[Fraction]] = {}
-    for quantity in quantities:
+    for quantity, spelled in zip(reading.quantities, reading.spelled, strict=True):
         if quantity.form != "single" or quantity.dimension not in PER:
             continue
         if quantity.dimension == COUNT and quantity.nouns[0] not in SOLD_BY_THE_PIECE:
+            continue
+        if quantity.dimension == "length" and not _is_sold_by_length(spelled):
             continue
         per, size = PER[quantity.dimension]
         amounts.setdefault(per, set()).add(quantity.measures[0].value * quantity.packs / size)
@@ -490,8 +354,10 @@ def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:
     return {per: contents.pop() for per, contents in amounts.items() if len(contents) == 1 and min(contents) > 0}
 
 
-_FILLERS = frozenset({"of", "pack", "per"})
-_LETTER_BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
+def _is_sold_by_length(spelled: str) -> bool:
+    word = _LAST_WORD.search(spelled.lower())
+    unit = units().get(word.group()) if word else None
+    return unit is not None and unit.size >= _SOLD_BY_LENGTH_MM_MIN
 
 
 class Comparison(NamedTuple):
@@ -523,6 +389,8 @@ def term(quantity: Quantity) -> str:
 
 def indexed_quantities(text: str) -> list[str]:
     """Return every term under which a text is found: its quantities, and of packs and sides each measure alone."""
+    if not _may_state_some(text):
+        return []
     terms: dict[str, None] = {}
     # Descriptions are read once: 65,536 of them would take hundreds of megabytes of the process that builds an index.
     reading = read(text) if len(text) <= _KEPT_CHARACTERS_MAX else read.__wrapped__(text)

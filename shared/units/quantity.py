@@ -12,6 +12,10 @@ from typing import Any, NamedTuple
 SPELLED_TOKENS_MAX = 6
 """The most tokens that one spelling has: `pounds per square inch` has four, `lb/in2` four."""
 
+COUNT = "count"
+BARE = "bare"
+"""The dimension of a number without a unit, in sizes such as 32x34."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -36,7 +40,7 @@ class Unit:
 def units() -> Mapping[str, Unit]:
     """Return the unit of each spelling."""
     units: dict[str, Unit] = {}
-    for dimension in _declared():
+    for dimension in _declarations():
         for entry in dimension["units"]:
             unit = Unit(
                 dimension["name"],
@@ -56,18 +60,13 @@ def units() -> Mapping[str, Unit]:
 @lru_cache(maxsize=1)
 def bases() -> Mapping[str, str]:
     """Return the base unit of each dimension."""
-    return MappingProxyType({dimension["name"]: dimension["base"] for dimension in _declared()})
+    return MappingProxyType({dimension["name"]: dimension["base"] for dimension in _declarations()})
 
 
-def _declared() -> list[dict[str, Any]]:
+def _declarations() -> list[dict[str, Any]]:
     with Path(__file__).with_name("units.toml").open("rb") as file:
         dimensions: list[dict[str, Any]] = tomllib.load(file)["dimension"]
     return dimensions
-
-
-COUNT = "count"
-BARE = "bare"
-"""The dimension of a number without a unit, in sizes such as 32x34."""
 
 
 class Measure(NamedTuple):

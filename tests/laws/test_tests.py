@@ -5,12 +5,13 @@ import re
 from functools import cache
 from pathlib import Path
 
+from tests.assurance.drills.__main__ import drill
+from tests.assurance.judges import tools
+from tests.assurance.sabotage.faults import FAULTS
+from tests.assurance.sabotage.planted import planted
+from tests.assurance.sabotage.run import PROJECT
 from tests.conftest import LONGEST_GROUPS
-from tests.drills.__main__ import drill
-from tests.judges import tools
 from tests.rounds import ROUNDS
-from tests.sabotage.faults import FAULTS
-from tests.sabotage.run import PROJECT, planted
 
 
 @cache
@@ -30,7 +31,7 @@ def named(test: str) -> bool:
 
 
 def test_each_planted_fault_has_its_place_and_its_judge() -> None:
-    assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 20
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 40
     for fault in FAULTS:
         text = planted(fault, (PROJECT / fault.file).read_text())
         if fault.file.endswith(".py"):
@@ -42,35 +43,34 @@ def test_each_planted_fault_has_its_place_and_its_judge() -> None:
 
 # Each is started by another program of the tests, as a process of its own.
 PARTS = {
-    "tests.drills.attackers",
-    "tests.drills.clock_skew",
-    "tests.drills.fault_proxy",
-    "tests.drills.ring",
-    "tests.drills.webhook_receiver",
-    "tests.drills.worker",
-    "tests.judges.callers.first_calls",
-    "tests.judges.matching_peers",
-    "tests.judges.read_releases",
-    "tests.perf.one_edge",
+    "tests.assurance.drills.attackers",
+    "tests.assurance.drills.clock_skew",
+    "tests.assurance.drills.fault_proxy",
+    "tests.assurance.drills.ring",
+    "tests.assurance.drills.webhook_receiver",
+    "tests.assurance.drills.worker",
+    "tests.assurance.judges.callers.first_calls",
+    "tests.assurance.judges.matching_peers",
+    "tests.assurance.judges.read_releases",
+    "tests.assurance.perf.one_edge",
 }
-# The one makes a Debian of 6 GB, and needs a program that a checkout cannot install. The other reads all releases of the
-# demo with each client, for ten minutes: the round "first calls" has the same clients make their first calls.
-WITHOUT_ROUND = {"images", "readers"}
+# It makes a Debian of 6 GB, and needs a program that a checkout cannot install.
+WITHOUT_ROUND = {"images"}
 
 
 def test_each_program_has_a_round() -> None:
     run = {command[0] for command in ROUNDS.values()}
     programs = set[str]()
     for folder in ("drills", "hostile", "judges", "perf", "sabotage", "truth"):
-        for path in (PROJECT / "tests" / folder).rglob("*.py"):
+        for path in (PROJECT / "tests" / "assurance" / folder).rglob("*.py"):
             name = ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__main__")
             if path.name == "__main__.py" or 'if __name__ == "__main__":' in path.read_text():
                 programs.add(name)
     assert programs - PARTS == run
-    drills = {command[1] for command in ROUNDS.values() if command[0] == "tests.drills"}
+    drills = {command[1] for command in ROUNDS.values() if command[0] == "tests.assurance.drills"}
     assert drills == set(drill.commands) - WITHOUT_ROUND
-    judges = {command[-1] for command in ROUNDS.values() if command[0] == "tests.judges.run"}
-    assert judges == set(tools.ALL) - WITHOUT_ROUND
+    judges = {command[-1] for command in ROUNDS.values() if command[0] == "tests.assurance.judges.run"}
+    assert judges == set(tools.ALL)
 
 
 def test_each_of_the_longest_groups_is_one() -> None:

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pytest
 
-from edge.startup import checked_settings
+from edge.startup import read_settings
 from shared.bulk.signing import new_key
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
@@ -208,7 +208,7 @@ def test_an_edge_does_not_start_as_the_owner_of_the_database(
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("DATABASE_URL", settings.database_url)
     with pytest.raises(ConfigurationError, match="EDGE_DATABASE_URL has the user of DATABASE_URL"):
-        checked_settings()
+        read_settings()
     # Without DATABASE_URL an edge has to ask PostgreSQL who owns the schema.
     as_owner = replace(settings, edge_database_url=settings.database_url, database_url="")
     code, printed = start("gunicorn", as_owner, tmp_path)

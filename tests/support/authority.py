@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from deploy.local.paths import free_port
-from deploy.local.process import Program, ServiceProcess, tail
+from deploy.local.service_process import Program, ServiceProcess, tail
 from shared.clock import utc_now
 
 _DAY = datetime.timedelta(days=1)

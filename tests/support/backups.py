@@ -13,7 +13,7 @@ from pathlib import Path
 from deploy.local import postgres
 from deploy.local.backups import timelines
 from deploy.local.paths import PROJECT, Paths
-from deploy.local.process import Program, ServiceProcess, tail
+from deploy.local.service_process import Program, ServiceProcess, tail
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 
@@ -135,4 +135,4 @@ class BackedUp:
     def reaches(self) -> datetime.datetime:
         """Return the last moment that the newest backup can be restored to, from where `itemindex backup list` has it."""
         newest, base = [(one, base.moment) for one in timelines(self.backups) for base in one.bases()][-1]
-        return max(newest.received() or base, base)
+        return max(newest.received_until() or base, base)

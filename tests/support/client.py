@@ -17,7 +17,7 @@ from yarl import URL
 
 from edge import server
 from edge.app import DOCUMENT, create_app
-from edge.composition import Resources, opened
+from edge.composition import Resources, open_resources
 from edge.storage.database import Database
 from shared.settings.settings import Settings
 from tests.support.compatibility import expanded
@@ -171,11 +171,11 @@ async def running_edge(settings: Settings, folder: Path, *, without_state: bool 
         _DOCUMENTS[settings.base_url] = exact(app[DOCUMENT].as_dict())
     document = _DOCUMENTS[settings.base_url]
 
-    async def open_resources(app: web.Application) -> AsyncIterator[None]:
-        async with opened(resources):
+    async def hold_resources(app: web.Application) -> AsyncIterator[None]:
+        async with open_resources(resources):
             yield
 
-    app.cleanup_ctx.append(open_resources)
+    app.cleanup_ctx.append(hold_resources)
     runner = server.DrainingRunner(app, resources)
     await runner.setup()
     await web.UnixSite(runner, path).start()

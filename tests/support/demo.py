@@ -2,7 +2,7 @@
 
 from deploy.ctl.demo import DATA, LOADS, MAPPINGS
 from shared.settings.settings import Settings
-from workers.ingest.load import load
+from workers.ingest.load.load import load
 from workers.ingest.mapping import read
 
 

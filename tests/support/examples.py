@@ -10,7 +10,7 @@ from typing import Any
 
 from deploy.ctl.demo import load_demo
 from deploy.terminal import Terminal
-from edge.analytics.report_declarations import REPORTS
+from edge.analytics.reports.declared import REPORTS
 from edge.docs import document
 from shared.db.connect import connect
 from shared.settings.settings import Settings
@@ -19,12 +19,15 @@ from tests.support.client import running_edge
 from tests.support.reports import queued
 from tests.support.servers import Servers
 from tests.support.workers import run
-from workers.ingest.load import load
+from workers.ingest.load.load import load
 from workers.ingest.mapping import read
 
 DAYS = "from=2026-07-20&to=2026-07-22"
 # These take other parameters than a range of days.
-OTHER_PARAMETERS = {"getPriorPrice": "asked_on=2026-07-22"}
+OTHER_PARAMETERS = {"getPriorPrice": "asked_on=2026-07-22", "getAggregateIndex": "from=2022-05-01&to=2022-05-31"}
+WEIGHTS = "/weights/example?price_reference=2020-01-01"
+# The demo's only category with years of prices, below one of the caller's own.
+WEIGHTED = b"code,parent,weight\nfood,all,100\nall,,\n"
 QUESTIONS = {
     "getPricing": "/index/pricing/{iid}",
     "getPriorPrice": "/index/pricing/{iid}/reference",
@@ -62,6 +65,7 @@ async def answers(settings: Settings, folder: Path) -> dict[str, Any]:
         row = connection.execute(CHOSEN).fetchone()
     assert row is not None
     async with running_edge(settings, folder) as edge:
+        await edge.ask("PUT", WEIGHTS, key=key, head={"Content-Type": "text/csv"}, body=WEIGHTED)
         for operation, path in sorted(QUESTIONS.items(), key=lambda one: one[0] == OF_THE_SHOP):
             if operation == OF_THE_SHOP:
                 await asyncio.to_thread(_load_shop, settings, folder, row[3])

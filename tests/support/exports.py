@@ -16,7 +16,7 @@ from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from tests.support.database import execute
 from tests.support.workers import run, worker
-from workers.bulk.exports import SQL as PARTS
+from workers.bulk.export_plan import SQL as PARTS
 
 
 def parameters(dataset: str = "observations", format: str = "parquet", compression: str = "none", **more: Any) -> Any:
@@ -95,8 +95,8 @@ def read(settings: Settings, file: File) -> bytes:
 def rows_by_sql(settings: Settings, wanted: Any) -> list[tuple[Any, ...]]:
     """Return the rows that an export of everything since ever must have, as PostgreSQL itself makes them."""
     request = Request.read(wanted)
-    named = execute(settings, ROWS_SQL.named, request.brand, request.category, request.channel)
-    scope = scope_of(request, next(iter(named), None), None)
+    [named] = execute(settings, ROWS_SQL.named, request.brand, request.category, request.channel)
+    scope = scope_of(request, named, None)
     query = getattr(ROWS_SQL, request.dataset)
     listed = ", ".join(f'"{name}"' for name in request.columns)
     return execute(settings, f"SELECT {listed} FROM ({query}) r", *arguments(request.dataset, scope, 0, ID_END))

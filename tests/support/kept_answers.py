@@ -1,11 +1,10 @@
 """Asks an edge both ways, from memory and anew, and compares the answers byte for byte."""
 
 import asyncio
-import re
 from collections.abc import Callable
 
 from tests.support.client import Edge
-from tests.support.wire import OTHER, alike, exchange, head
+from tests.support.wire import OTHER, comparable, exchange, head
 
 FORMATS = ("", "Accept: */*\r\n", "Accept: application/json\r\n", "Accept: text/csv;q=0.9, application/json;q=0.5\r\n")
 ONLY_PAID = ("Accept: text/csv\r\n", "Accept: application/x-ndjson\r\n", "Accept: application/vnd.apache.parquet\r\n")
@@ -27,7 +26,7 @@ class Asker:
         [answer] = await exchange(
             self.edge, head(self.edge, n, target, address=address, credential=credential, extra=extra)
         )
-        return re.sub(rb"r=\d+", b"r=-", alike(answer)).replace(address.encode(), b"-")
+        return comparable(answer).replace(address.encode(), b"-")
 
     async def both(self, target: str, credential: str, extra: str = "") -> bytes:
         """Return the answer from memory; assert that it is the one that the ordinary way makes."""
@@ -52,6 +51,6 @@ async def until(holds: Callable[[], bool]) -> None:
 async def used(edge: Edge, credential: str) -> int:
     """Return the units that the organization of a brand or institutional key has used today."""
     plan = await edge.resources.credentials.plan("brand")
-    principal = edge.resources.credentials.cached(credential.rpartition(" ")[2])
+    principal = edge.resources.credentials.peek(credential.rpartition(" ")[2])
     assert principal is not None
     return (await edge.resources.limiter.usage(f"org:{principal.organization_id}", plan)).used_day

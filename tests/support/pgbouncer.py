@@ -11,7 +11,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from deploy.local import postgres
 from deploy.local.paths import free_port
-from deploy.local.process import Program, ServiceProcess, tail
+from deploy.local.service_process import Program, ServiceProcess, tail
 
 MISSING = "" if shutil.which("pgbouncer") else "pgbouncer is not installed"
 """Why it cannot be run here; empty where it can."""

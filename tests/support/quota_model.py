@@ -20,8 +20,10 @@ from hypothesis.stateful import (
 )
 
 from edge.quota import limiter as meters
-from edge.quota.billing import burst_of
-from edge.quota.limiter import Decision, DegradedLimiter, LuaScript, RateLimiter
+from edge.quota.decision import QuotaDecision
+from edge.quota.degraded_limiter import DegradedLimiter
+from edge.quota.limiter import LuaScript, RateLimiter
+from edge.quota.unmetered_limits import burst_of
 from edge.storage.redis_client import RedisClient
 from shared.jobs.contract import Refunder, refund_arguments
 from shared.organizations.accounts import Plan
@@ -88,7 +90,7 @@ class LimitsMachine(RuleBasedStateMachine):
         self.model = Model()
         self.limiter = RateLimiter(self.store, DegradedLimiter(closed=True))
         self.accounts = {f"{kind}:{next(_RUNS)}": plan for kind, plan in PLANS.items()}
-        self.decisions: list[Decision] = []
+        self.decisions: list[QuotaDecision] = []
         self.number = itertools.count()
 
     @initialize()
@@ -115,7 +117,7 @@ class LimitsMachine(RuleBasedStateMachine):
             if known.allowed:
                 self.model.refund(known.account, known.charge_id, known.day)
                 day, _ = self.model.windows(known.account, known.day * DAY_SECONDS)
-                assert after.used_day == self.model.used[day]
+                assert (after.used_day, after.units) == (self.model.used[day], 0)
 
     @precondition(lambda self: any((known.account, known.charge_id) in self.model.taken for known in self.decisions))
     @rule(number=st.integers(0, 99), times=st.integers(1, 2), refunder=st.sampled_from(["edge", "dispatcher"]))
@@ -153,7 +155,7 @@ class LimitsMachine(RuleBasedStateMachine):
             assert decision.day == second // DAY_SECONDS
         self.decisions.append(decision)
 
-    def _known(self, number: int) -> Decision:
+    def _known(self, number: int) -> QuotaDecision:
         return self.decisions[number % len(self.decisions)]
 
     def _set_clock(self, second: int) -> None:
@@ -163,7 +165,7 @@ class LimitsMachine(RuleBasedStateMachine):
     async def _store_second(self, second: int) -> None:
         await asyncio.gather(*(self.store.command("SET", f"clock{{{name}}}", second) for name in self.accounts))
 
-    async def _usage(self) -> list[Decision]:
+    async def _usage(self) -> list[QuotaDecision]:
         return await asyncio.gather(*(self.limiter.usage(name, plan) for name, plan in self.accounts.items()))
 
 

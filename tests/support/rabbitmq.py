@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from deploy.local.paths import free_port
-from deploy.local.process import Program, ServiceProcess, tail
+from deploy.local.service_process import Program, ServiceProcess, tail
 
 _START_SECONDS = 90
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from shared.settings.settings import Settings
-from workers.ingest.rates import Loaded, Terms, load
+from workers.ingest.rates.load_rates import RateLoad, RateTerms, load
 
 # 2026-07-04 and 05 are a weekend.
 HISTORY = (
@@ -19,8 +19,8 @@ HISTORY = (
 )
 
 
-def load_rates(settings: Settings, folder: Path, content: str = HISTORY, name: str = "ecb") -> Loaded:
+def load_rates(settings: Settings, folder: Path, content: str = HISTORY, name: str = "ecb") -> RateLoad:
     """Load a file of rates."""
     path = folder / "eurofxref-hist.csv"
     path.write_text(content)
-    return load(settings, Terms(name), path)
+    return load(settings, RateTerms(name), path)

@@ -23,7 +23,7 @@ import msgspec
 import pyarrow.parquet as pq
 from pyarrow import ipc
 
-from edge.http.problems import reason_phrase
+from edge.http.catalogue import reason_phrase
 
 # The longest spans between today and a date that an answer derives from it: the days of a report of use, those
 # for which a release is kept. All dates of the recorded content are years away from any run.
@@ -206,6 +206,8 @@ def text_of(body: bytes, media_type: str, coding: str = "") -> str:
     kind = media_type.partition(";")[0]
     if not body or not kind:  # a part of a body has no form of its own
         return _plain(body)
+    if kind == "text/html":  # for eyes, which see more than a record: tests/browser
+        return "(a page)"
     if kind.endswith(("json", "linkset")) and "x-ndjson" not in kind:
         decoded = msgspec.json.decode(body)
         compact = msgspec.json.encode(decoded) == body

@@ -49,7 +49,7 @@ def without_column(settings: Settings, dataset: str, version: int, name: str) ->
             pq.write_table(table, sink, compression="zstd")
             content = sink.getvalue().to_pybytes()
             sha256 = hashlib.sha256(content).hexdigest()
-            with open_object_store(settings).writing(key_of(sha256)) as stored:
+            with open_object_store(settings).create(key_of(sha256)) as stored:
                 stored.write(content)
             for ends in ("minValues", "maxValues", "nullCount"):
                 file.statistics[ends].pop(name, None)

@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 
 from deploy.local import postgres
 from deploy.local.paths import Paths
-from deploy.local.process import ServiceProcess, tail
+from deploy.local.service_process import ServiceProcess, tail
 from shared.db.connect import Connection, connect
 from shared.jobs.contract import JOB_KINDS
 from shared.settings.settings import Settings

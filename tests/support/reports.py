@@ -11,12 +11,12 @@ from shared.db.connect import Connection
 from shared.settings.settings import Settings
 from tests.support.database import execute
 from tests.support.workers import reporting, services_of
-from workers.analytics.reports.aggregator import Range, number
+from workers.analytics.reports.periods import Range, number
 from workers.analytics.reports.publish import Make
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer
-from workers.jobs.context import Services
 from workers.jobs.runner import JobRunner
+from workers.jobs.services import Services
 
 SCHEMA = pa.schema([("period", pa.date32()), ("items", pa.int64())])  # what the rows of every kind have
 

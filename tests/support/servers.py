@@ -17,7 +17,7 @@ import valkey
 from deploy.local import postgres
 from deploy.local import valkey as local_valkey
 from deploy.local.paths import Paths
-from deploy.local.process import Program, ServiceProcess, tail
+from deploy.local.service_process import Program, ServiceProcess, tail
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.settings.settings import Settings

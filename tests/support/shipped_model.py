@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from tests.support.worlds import World, worlds
-from workers.articles.matching.context import Pairs, pairs_of
+from workers.articles.matching.context import CandidatePairs, pairs_of
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
 from workers.articles.matching.segment import Array
-from workers.articles.matching.training import PRECISION, Labelled, boosted, fitted, labelled, merged
+from workers.articles.matching.training import PRECISION, Labelled, fit, label_pairs, make_classifier, merge
 
 # Where both records have one model number; more is asked where likeness is all there is, because invented shops are
 # kinder than real ones.
@@ -28,10 +28,10 @@ def labelled_world(world: World) -> Labelled:
     left = [index.record(int(row)).key for row in pairs.left[chosen]]
     right = [index.record(int(row)).key for row in pairs.right[chosen]]
     labels = np.array([pair in world.matches for pair in zip(left, right, strict=True)])
-    return labelled(index, pairs, chosen, labels)
+    return label_pairs(index, pairs, chosen, labels)
 
 
-def all_pairs(index: MatchIndex) -> Pairs:
+def all_pairs(index: MatchIndex) -> CandidatePairs:
     """Return every candidate pair of an index."""
     nearest = index.nearest(index.rows())
     return pairs_of(index, nearest.row, nearest.other)
@@ -42,7 +42,7 @@ def train_shipped(*, worlds_count: int = WORLDS, seed: int = SEED, articles: int
     used = [labelled_world(world) for world in worlds(worlds_count, seed, articles)]
     unseen = [labelled_world(world) for world in worlds(_UNSEEN * worlds_count, seed + 1, articles)]
     features, labels = np.vstack([one.features for one in used]), np.concatenate([one.labels for one in used])
-    model = merged([fitted(boosted(seed * 10 + at), features, labels) for at in range(2)])
+    model = merge([fit(make_classifier(seed * 10 + at), features, labels) for at in range(2)])
     return with_link_bounds(model, [model.probabilities(one.features) for one in unseen], unseen, _REVIEW)
 
 

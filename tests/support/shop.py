@@ -5,13 +5,13 @@ from pathlib import Path
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.database import execute
-from workers.ingest.accounting import Summary
 from workers.ingest.batches import DEFAULT_BUFFERS, LoadBuffers
-from workers.ingest.load import load
+from workers.ingest.load.load import load
+from workers.ingest.load.summary import Summary
 from workers.ingest.mapping import Mapping, read
 from workers.provenance import standing
 from workers.provenance.undo import undo
-from workers.search.build import make_index
+from workers.search.job import make_index
 
 MAPPING = """
 source = "shop"

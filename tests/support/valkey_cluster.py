@@ -11,12 +11,12 @@ from typing import Any
 import redis
 
 from deploy.local.paths import free_port
-from deploy.local.process import Program, ServiceProcess, tail
+from deploy.local.service_process import Program, ServiceProcess, tail
 from deploy.local.valkey import binary
 
 SLOTS = 16_384
 SHARDS = 3
-# What deploy/guides/operate.md tells operators to set, with a shorter time-out so that a failover takes a second or two.
+# What docs/guides/cluster.md tells operators to set, with a shorter time-out so that a failover takes a second or two.
 _OPTIONS = [
     "--cluster-enabled",
     "yes",

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from edge.server import EdgeHandler
+from edge.connection import EdgeHandler
 from tests.support.client import Edge
 
 REQUEST_ID = "0123456789abcdef0123456789abcdef"
@@ -49,14 +49,19 @@ def alike(answer: bytes) -> bytes:
     return re.sub(rb"Content-Length: \d+", b"Content-Length: -", answer)
 
 
+def comparable(answer: bytes) -> bytes:
+    """As `alike`, of calls of one organization: each sees what the one before has left of the day."""
+    return re.sub(rb"r=\d+", b"r=-", alike(answer))
+
+
 def watch_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Return a list that grows with each request: whether the fast path took it."""
     seen: list[bool] = []
-    original = EdgeHandler._answered
+    original = EdgeHandler._serve
 
     def watched(self: EdgeHandler, data: bytes) -> bool:
         seen.append(original(self, data))
         return seen[-1]
 
-    monkeypatch.setattr(EdgeHandler, "_answered", watched)
+    monkeypatch.setattr(EdgeHandler, "_serve", watched)
     return seen

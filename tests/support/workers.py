@@ -14,15 +14,16 @@ from shared.objects.directory import DirectoryStore, ResultStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.database import execute
-from workers.analytics.reports.publish import Make, Replica, ReportHandler
+from workers.analytics.reports.publish import Make, ReportHandler
+from workers.analytics.reports.replica import Replica
 from workers.dispatcher.refunds import Refunds
 from workers.dispatcher.retention import delete_unnamed, statements
 from workers.handlers import job_handlers
-from workers.ingest.feeds import FeedRunner
-from workers.jobs.context import Services, build_services
+from workers.ingest.feeds.runner import FeedRunner
 from workers.jobs.failed_rows import FailedRows
 from workers.jobs.job_handler import Handlers, JobContext, RowResultHandler
 from workers.jobs.runner import JobRunner
+from workers.jobs.services import Services, build_services
 
 
 class RecordedMessages:
@@ -41,7 +42,7 @@ class RecordedMessages:
         if self._holds:
             self.held.append((task, job_id, queue))
 
-    def waiting(self, queue: str) -> int:
+    def count_waiting(self, queue: str) -> int:
         return sum(one == queue for _, _, one in self.held)
 
     @property

@@ -25,15 +25,15 @@ from tests.support.world_words import (
     SYLLABLES,
     UNITS,
 )
-from workers.articles.matching.records import Record
+from workers.articles.matching.records import MatchRecord
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """Two shops' records and the pairs of keys (left, right) that are one article."""
 
-    left: tuple[Record, ...]
-    right: tuple[Record, ...]
+    left: tuple[MatchRecord, ...]
+    right: tuple[MatchRecord, ...]
     matches: frozenset[tuple[str, str]]
 
 
@@ -173,7 +173,7 @@ def _sibling(chance: random.Random, kind: str, article: _Article) -> _Article:
     return replace(changed, price=round(article.price * chance.lognormvariate(0.1, 0.3), 2))
 
 
-def _record(chance: random.Random, article: _Article, style: _Style, shop: str, number: int) -> Record:
+def _record(chance: random.Random, article: _Article, style: _Style, shop: str, number: int) -> MatchRecord:
     code = _spelled_code(chance, article.code)
     parts = [_thinned(chance, word, style) for word in (*article.words, *article.noun.split())]
     most = 1 if article.category in SOFTWARE else 3
@@ -203,7 +203,7 @@ def _record(chance: random.Random, article: _Article, style: _Style, shop: str, 
         _code_or_nothing(chance, code),
     ]
     chance.shuffle(said)
-    return Record(
+    return MatchRecord(
         key=f"{shop}/{number}",
         source=shop,
         name=" ".join(part for part in parts if part) or article.noun,

@@ -8,12 +8,11 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from deploy.local.paths import Paths, free_port
-from deploy.local.process import read_state
+from deploy.local.running_stack import StackState, read_state
 
 COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
 PROJECT = Path(__file__).parents[2]
@@ -46,7 +45,7 @@ class Running:
         return done.stdout
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> StackState:
         """What `itemindex status --json` prints: read where it reads it, as a process of its own takes half a second."""
         state = read_state(Paths.at(self.folder))
         assert state is not None, "nothing runs"
@@ -54,7 +53,15 @@ class Running:
 
     def pid(self, name: str) -> int:
         """Return a part's process."""
-        return next(child["pid"] for child in self.state["children"] if child["name"] == name)
+        return next(pid for child in self.state["children"] if child["name"] == name and (pid := child["pid"]))
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes of all parts, each of which must run."""
+        found = [child["pid"] for child in self.state["children"]]
+        pids = [pid for pid in found if pid is not None]
+        assert len(pids) == len(found), "a part is down"
+        return pids
 
 
 def completed(

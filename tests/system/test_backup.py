@@ -17,10 +17,10 @@ import psycopg
 import pytest
 
 from deploy.local import postgres
-from deploy.local.backup_bucket import Bucket
-from deploy.local.backups import BackupError, Source, Timeline, choose
+from deploy.local.backup_bucket import BackupBucket
+from deploy.local.backups import BackupError, BackupSource, Timeline, choose
 from shared.db.connect import connect
-from shared.db.migrate import pending
+from shared.db.migrate import pending_migrations
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from tests.support.accounts import api_key
@@ -105,15 +105,12 @@ async def test_a_restored_database_equals_the_one_that_was_backed_up(
     assert digests(settings) == before
     assert schema(settings) == shape
     with connect(settings.database_url, application="tests") as connection:
-        assert pending(connection) == []
+        assert pending_migrations(connection) == []
     (tmp_path / "again").mkdir()
     async with running_edge(elsewhere, tmp_path / "again") as edge:
         again = await edge.get("/index/cohorts?brand=vita", key=key)
         assert (again.status, again.json["meta"]["cached"]) == (200, True)
         assert again.json["data"] == answer.json["data"]
-
-
-# Back to any second: `itemindex backup` and `itemindex restore`.
 
 
 _WRITE = "INSERT INTO written (text) SELECT md5(random()::text) FROM generate_series(1, 50)"
@@ -186,7 +183,7 @@ def test_a_deleted_database_comes_back_to_any_moment_that_was_received(backed_up
 
 @pytest.mark.timeout(180)
 def test_log_that_a_checkpoint_is_done_with_is_kept_for_a_receiver_that_has_not_begun(backed_up: BackedUp) -> None:
-    source = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
+    source = BackupSource(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
     with connect(backed_up.url, application="tests", autocommit=True) as connection:
         [(first,)] = connection.execute("SELECT pg_walfile_name(pg_current_wal_lsn())").fetchall()
         receiver = source.receiver(backed_up.folder / "receiver.log")
@@ -254,7 +251,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_what_was_complete(backed_up: Backe
 
 @pytest.mark.timeout(180)
 def test_old_backups_are_deleted_and_each_kept_moment_can_still_be_restored(backed_up: BackedUp) -> None:
-    source = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
+    source = BackupSource(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
     receiver = source.receiver(backed_up.folder / "receiver.log")
     gone, connected = (metrics.backup_receivers.labels(state)._value for state in ("gone", "connected"))
     with connect(backed_up.url, application="tests", autocommit=True) as connection:
@@ -288,9 +285,6 @@ def keys_in(bucket: str) -> set[str]:
     return {entry["Key"] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]}
 
 
-# Several clusters in one directory: after a disaster a new service backs up its empty database beside the old one's.
-
-
 def load(backed_up: BackedUp) -> None:
     """Commit what a load commits first of all."""
     with connect(backed_up.url, application="tests", autocommit=True) as connection:
@@ -308,11 +302,11 @@ def test_a_new_service_that_is_empty_is_never_restored_in_place_of_one_that_hold
     backed_up.start_backup()
     moments += written(backed_up, 3)
     reached(backed_up, moments[-1][0])
-    old = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups).timeline
+    old = BackupSource(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups).timeline
     if copied:
         settings = in_bucket(Settings(backup_dir=backed_up.backups, backup_bucket=BUCKET), bucket)
-        Bucket(settings).send_log(old)
-        Bucket(settings).send_bases(old)
+        BackupBucket(settings).send_log(old)
+        BackupBucket(settings).send_bases(old)
     backed_up.destroy()
     backed_up.stop_backup()
     with BackedUp.running(tmp_path / "new") as new:
@@ -320,9 +314,9 @@ def test_a_new_service_that_is_empty_is_never_restored_in_place_of_one_that_hold
         new.start_backup()
         with connect(new.url, application="tests") as connection:
             [(now,)] = connection.execute("SELECT clock_timestamp() + interval '1 second'").fetchall()
-        timeline = Source(new.environment["BACKUP_DATABASE_URL"], new.backups).timeline
+        timeline = BackupSource(new.environment["BACKUP_DATABASE_URL"], new.backups).timeline
         assert timeline.cluster != old.cluster
-        while (timeline.received() or now) <= now or not timeline.tried_at():
+        while (timeline.received_until() or now) <= now or not timeline.tried_at():
             time.sleep(0.2)
         if copied:
             while f"{timeline.folder.name}/empty" not in keys_in(bucket):
@@ -349,7 +343,7 @@ def test_a_new_service_that_is_empty_is_never_restored_in_place_of_one_that_hold
         for act in (["restore", "--into", str(into)], ["backup", "verify"]):
             refused = new.ctl(*act, code=1)
             assert "name one with --cluster" in refused and old.cluster in refused and timeline.cluster in refused
-        early = moments[3][0].isoformat()  # a moment that only one of them has
+        early = moments[-1][0].isoformat()  # a moment that only one of them has
         new.ctl("restore", "--to", early, "--into", str(into))
         assert not (into / "recovery.signal").exists()
 
@@ -357,7 +351,7 @@ def test_a_new_service_that_is_empty_is_never_restored_in_place_of_one_that_hold
 @pytest.mark.timeout(300)
 def test_a_database_that_was_made_anew_is_not_restored_without_being_asked_for(backed_up: BackedUp) -> None:
     load(backed_up)
-    source = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
+    source = BackupSource(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
     full = source.take()
     with connect(backed_up.url, application="tests", autocommit=True) as connection:
         connection.execute("TRUNCATE data_versions CASCADE")
@@ -374,12 +368,12 @@ def test_what_is_no_backup_and_a_file_cut_short_keep_no_other_from_being_listed(
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "1-00000001/received").write_text("2026-11-")
     timeline, base = choose(tmp_path, None)
-    assert (timeline.cluster, base.path.name, timeline.received()) == ("1", "20261120T140305.000000Z", None)
+    assert (timeline.cluster, base.path.name, timeline.received_until()) == ("1", "20261120T140305.000000Z", None)
 
 
 @pytest.mark.timeout(180)
 def test_a_base_backup_that_is_under_way_is_not_deleted_by_another(backed_up: BackedUp) -> None:
-    source = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
+    source = BackupSource(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
     left = source.timeline.folder / "base" / ".partial-1"
     left.mkdir()
     with source._lock():
@@ -387,9 +381,6 @@ def test_a_base_backup_that_is_under_way_is_not_deleted_by_another(backed_up: Ba
         assert left.is_dir()
     backed_up.ctl("backup", "take")
     assert not left.exists() and len(source.timeline.bases()) == 1
-
-
-# A copy in a bucket.
 
 
 @pytest.mark.timeout(600)
@@ -456,23 +447,23 @@ class _Refusing(BaseHTTPRequestHandler):
 def test_a_bucket_that_refuses_is_a_sentence_and_gets_it_all_later(backed_up: BackedUp, bucket: str) -> None:
     url = backed_up.environment["BACKUP_DATABASE_URL"]
     good = in_bucket(Settings(backup_dir=backed_up.backups, backup_bucket=BUCKET, backup_database_url=url), bucket)
-    source = Source(url, backed_up.backups)
+    source = BackupSource(url, backed_up.backups)
     base, timeline = source.take(), source.timeline
     (timeline.wal / base.first_log).write_bytes(b"a file of the log")
     timeline.note_received(base.moment)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Refusing)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     expired = replace(good, s3_endpoint=f"http://127.0.0.1:{server.server_port}")
-    for send in (Bucket(expired).send_log, Bucket(expired).send_bases):
+    for send in (BackupBucket(expired).send_log, BackupBucket(expired).send_bases):
         with pytest.raises(BackupError, match="answers ExpiredToken; renew S3_ACCESS_KEY_ID"):
             send(timeline)
     server.shutdown()
     server.server_close()
-    nowhere = Bucket(replace(good, backup_bucket="nowhere"))
+    nowhere = BackupBucket(replace(good, backup_bucket="nowhere"))
     with pytest.raises(BackupError, match="answers NoSuchBucket; create it, or correct BACKUP_BUCKET"):
         nowhere.send_log(timeline)
     assert timeline.bases() == [base] and (timeline.wal / base.first_log).exists()
-    accepting = Bucket(good)
+    accepting = BackupBucket(good)
     assert accepting.send_log(timeline) == base.moment
     accepting.send_bases(timeline)
     assert len(keys_in(bucket)) == 4, "a file of the log, a base backup with its mark, the moment"
@@ -485,12 +476,12 @@ def test_a_bucket_that_refuses_is_a_sentence_and_gets_it_all_later(backed_up: Ba
     newest = later.first_log
     before_a_restore = Timeline(timeline.folder.with_name(f"{timeline.cluster}-00000000"))
     shutil.copytree(timeline.folder, before_a_restore.folder)
-    Bucket(good).send_log(before_a_restore)
-    Bucket(good).send_bases(before_a_restore)
-    Bucket(good).expire(timeline, base.moment)
+    BackupBucket(good).send_log(before_a_restore)
+    BackupBucket(good).send_bases(before_a_restore)
+    BackupBucket(good).expire(timeline, base.moment)
     assert before_a_restore.folder.name in {key.partition("/")[0] for key in keys_in(bucket)}
     shutil.rmtree(backed_up.backups)  # what is lost here must not be deleted there
-    Bucket(good).expire(timeline, later.moment)
+    BackupBucket(good).expire(timeline, later.moment)
     left = {key.rpartition("/")[2] for key in keys_in(bucket)}
     archive = f"{later.path.name}-{newest}.tar.gz"
     assert left == {archive, f"{later.path.name}.empty", f"{newest}.gz", "received"}

@@ -18,7 +18,7 @@ from tests.support.node import node
 from tests.system.conftest import PROJECT, Running
 
 pytestmark = pytest.mark.xdist_group("stack")
-PACKAGE = PROJECT / "deploy/clients/python"
+PACKAGE = PROJECT / "clients/python"
 
 
 @pytest.fixture(scope="module")

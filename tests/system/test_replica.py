@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.service.reports import market
 from tests.support.replica import Pair, in_recovery, ordered
 from tests.support.reports import answer
 from tests.support.shop import ROWS, load_rows, open_shop
+from tests.support.weights import store_weights
 from tests.support.workers import reporting, run, worker
 from workers.analytics.reports.publish import COMPUTATIONS, Make
 from workers.analytics.reports.query import ReportProgress
@@ -34,10 +36,14 @@ OWN_QUESTIONS: list[tuple[str, dict[str, Any], *tuple[str, ...]]] = [
     ("price-index", {"category": ["food"], "granularity": "month", "method": "geks-jevons", **SPRING}, "json"),
     ("sustainability-rollup", SPRING, "parquet"),
 ]
-# Every other report is asked for all that there is.
+# Every other report is asked for all that there is, but one, which needs a table of weights.
+BY_WEIGHTS = "aggregate-index"
 QUESTIONS = [
     *OWN_QUESTIONS,
-    *((kind, SPRING, "json") for kind in sorted(COMPUTATIONS.keys() - {kind for kind, *_ in OWN_QUESTIONS})),
+    *(
+        (kind, SPRING, "json")
+        for kind in sorted(COMPUTATIONS.keys() - {BY_WEIGHTS, *(kind for kind, *_ in OWN_QUESTIONS)})
+    ),
 ]
 
 
@@ -96,10 +102,13 @@ def telling_where(told_where: list[bool], then: Make | None = None) -> Make:
 
 def test_every_report_is_the_same_to_the_last_byte(pair: Pair, tmp_path: Path) -> None:
     with market.opened(pair.primary, tmp_path) as settings:
+        weights = store_weights(settings, [("food", "", "1")], date(2026, 3, 1))
+        pair.catch_up()
+        by_weights = (BY_WEIGHTS, {**SPRING, **weights, "currency": "HKD"}, "json")
         before, both = counted(), []
         for source in (settings, pair.settings(settings)):
             results = []
-            for kind, parameters, *formats in QUESTIONS:
+            for kind, parameters, *formats in (*QUESTIONS, by_weights):
                 for format in formats:
                     job = ordered(settings, kind, format, **parameters)
                     assert run(source, job) == "succeeded", (kind, parameters)

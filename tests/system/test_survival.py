@@ -17,7 +17,7 @@ import pytest
 
 from deploy.ctl.healthcheck import healthy
 from deploy.local.paths import Paths, free_port, port_is_free
-from deploy.local.process import read_state
+from deploy.local.running_stack import read_state
 from tests.support.processes import alive, children
 from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, start
 
@@ -229,7 +229,7 @@ def test_another_users_stack_lives_beside_it_and_ctrl_c_stops_all_of_that_one(ow
     assert busy.returncode == 1
     assert "already runs" in busy.stderr
     assert json.loads(other.ctl("status", "--json"))["children"] == other.state["children"]
-    pids = [child["pid"] for child in other.state["children"]]
+    pids = other.pids
     process.send_signal(signal.SIGINT)
     printed, _ = process.communicate(timeout=60)
     assert process.returncode == 0
@@ -241,7 +241,7 @@ def test_another_users_stack_lives_beside_it_and_ctrl_c_stops_all_of_that_one(ow
 def test_a_killed_supervisor_leaves_no_orphan_and_the_next_start_finds_its_data(own: Running) -> None:
     token = own.ctl("tokens", "issue").strip()
     state = own.state
-    pids = [child["pid"] for child in state["children"]]
+    pids = own.pids
     assert all(alive(pid) for pid in pids)
     os.kill(state["pid"], signal.SIGKILL)
     assert until(lambda: not any(alive(pid) for pid in pids)), [pid for pid in pids if alive(pid)]
@@ -253,7 +253,7 @@ def test_a_killed_supervisor_leaves_no_orphan_and_the_next_start_finds_its_data(
 def test_down_leaves_nothing_behind_although_supervisor_and_masters_were_killed(own: Running) -> None:
     state = own.state
     masters = [own.pid(name) for name in ("nginx", "edge-a", "worker-reports")]
-    parts = {child["pid"] for child in state["children"]}
+    parts = set(own.pids)
     parts |= {worker for master in masters for worker in children(master)}
     # The supervisor first, or it would start the parts anew.
     for pid in (state["pid"], *masters):

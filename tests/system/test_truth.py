@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from tests.assurance.truth import sets
+from tests.assurance.truth.client import Client
+from tests.assurance.truth.compare import Question, Verdict, differences
+from tests.assurance.truth.endpoints import ENDPOINTS
+from tests.assurance.truth.exact import Near
+from tests.assurance.truth.footprint import INDICATORS
+from tests.assurance.truth.index import Index
+from tests.assurance.truth.stack import Stack
 from tests.system.conftest import Running
-from tests.truth import sets
-from tests.truth.client import Client
-from tests.truth.compare import Question, Verdict, differences
-from tests.truth.endpoints import ENDPOINTS
-from tests.truth.exact import Near
-from tests.truth.footprint import INDICATORS
-from tests.truth.index import Index
-from tests.truth.stack import Stack
 
 # Delta Sharing's client still passes pandas a keyword that is deprecated.
 pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.filterwarnings("ignore:The copy keyword is deprecated")]

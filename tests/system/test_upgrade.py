@@ -16,10 +16,10 @@ import pytest
 from deploy.ctl.healthcheck import wait_until_healthy
 from deploy.local import valkey
 from deploy.local.paths import Paths, free_port
-from deploy.local.process import ServiceProcess, tail
+from deploy.local.service_process import ServiceProcess, tail
 from deploy.local.stack import Stack
 from shared.db.connect import connect
-from tests.drills.checks import SQL
+from tests.assurance.drills.checks import SQL
 from tests.support.accounts import issue_key
 from tests.support.demo import load_prices
 from tests.support.traffic import Traffic

@@ -1,7 +1,7 @@
 // Drives the TypeScript client against a stack as a customer would, and prints what it got as JSON. Run by test_clients.py.
 
-import { Client, NotFound } from "../../deploy/clients/typescript/dist/index.js";
-import { download } from "../../deploy/clients/typescript/dist/node.js";
+import { Client, NotFound } from "../../clients/typescript/dist/index.js";
+import { download } from "../../clients/typescript/dist/node.js";
 
 const client = new Client();
 const hits = await Array.fromAsync(client.search("soy milk", { limit: 50 }));

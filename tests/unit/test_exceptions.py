@@ -16,7 +16,9 @@ import edge
 import shared
 import workers
 from edge.bulk.s3 import S3Problem
-from edge.http.problems import Fault, Problem
+from edge.http.faults import Fault
+from edge.http.problems import Problem
+from shared.price_index.weights import RowFault
 
 PACKAGES = (edge, workers, shared, deploy, itemindex_client)
 DOCUMENT = {
@@ -29,7 +31,13 @@ DOCUMENT = {
 RESPONSE = httpx.Response(300, headers={"X-Request-Id": "abcdefgh", "Retry-After": "7"})
 JOB = {"id": "j", "state": "failed", "error": {"detail": "It took too long.", "errors": DOCUMENT["errors"]}}
 # What an argument of this name is made of; others are a text or a number by their annotation.
-BY_NAME = {"document": DOCUMENT, "response": RESPONSE, "job": JOB, "faults": [Fault("limit", "is too large", 90)]}
+BY_NAME = {
+    "document": DOCUMENT,
+    "response": RESPONSE,
+    "job": JOB,
+    "faults": [Fault("limit", "is too large", 90)],
+    "row_faults": [RowFault("rows.0.code", "is given twice")],
+}
 BY_CLASS = {Problem: "rate-limited", S3Problem: "AccessDenied"}
 
 

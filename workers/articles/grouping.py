@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from workers.articles.matching.clusters import Member, cluster
-from workers.articles.matching.records import Link
+from workers.articles.matching.clusters import ClusterMember, cluster
+from workers.articles.matching.records import RecordLink
 from workers.provenance.acts import Decision, EffectiveActs
 
 
 @dataclass(frozen=True, slots=True)
-class Membership:
+class ArticleMembership:
     """Where an item belongs. `survivor_id`: the item whose IID answers for a merged one; `owner_id`: the active item
     whose record shows it, None where it or its survivor was withdrawn."""
 
@@ -23,12 +23,15 @@ class Membership:
 class Articles:
     """The article of every item that was asked for, and the links that were not followed."""
 
-    memberships: tuple[Membership, ...]
-    refused: tuple[Link, ...]
+    memberships: tuple[ArticleMembership, ...]
+    refused: tuple[RecordLink, ...]
 
 
 def group(
-    members: Mapping[int, Member], links: Iterable[Link], standing: EffectiveActs, decisions: Collection[Decision]
+    members: Mapping[int, ClusterMember],
+    links: Iterable[RecordLink],
+    standing: EffectiveActs,
+    decisions: Collection[Decision],
 ) -> Articles:
     """Return the articles that items form. `members` must have all that are connected with any of them.
 
@@ -47,16 +50,18 @@ def group(
     return Articles(tuple(one for ids in articles for one in _memberships(ids, members, standing)), made.refused)
 
 
-def _memberships(together: list[int], members: Mapping[int, Member], standing: EffectiveActs) -> Iterable[Membership]:
+def _memberships(
+    together: list[int], members: Mapping[int, ClusterMember], standing: EffectiveActs
+) -> Iterable[ArticleMembership]:
     roots = sorted(set(together) - standing.merged_into.keys(), key=lambda item_id: members[item_id].age)
     withdrawn = [item_id for item_id in roots if item_id in standing.withdrawn]
     survivor = withdrawn[0] if withdrawn else roots[0]
     owner = None if withdrawn else survivor
     for item_id in together:
         if item_id in withdrawn:
-            yield Membership(item_id, "withdrawn", None, None)
+            yield ArticleMembership(item_id, "withdrawn", None, None)
         elif item_id == survivor:
-            yield Membership(item_id, "active", None, survivor)
+            yield ArticleMembership(item_id, "active", None, survivor)
         else:
             root = standing.root(item_id)
-            yield Membership(item_id, "merged", root if root in withdrawn else survivor, owner)
+            yield ArticleMembership(item_id, "merged", root if root in withdrawn else survivor, owner)

@@ -8,7 +8,7 @@ from pathlib import Path
 from shared.db.connect import Connection
 from workers.articles import records
 from workers.articles.matching.index import MatchIndex
-from workers.articles.matching.records import Record
+from workers.articles.matching.records import MatchRecord
 from workers.articles.records import SQL
 
 _STAMP = "stamp.json"
@@ -33,7 +33,7 @@ def open_index(
     """Return the index of all records that are committed; made anew where the directory has none of this database.
 
     Without a directory it is made in memory. `changed`: items whose records the caller adds itself. `check` is
-    called between the steps of what is asked of the index, and raises where no more of it is wanted.
+    called between the steps of a search, and raises to cancel it.
     """
     kept = _kept(connection, directory)
     if kept is None:
@@ -57,9 +57,9 @@ def save(connection: Connection, index: MatchIndex, directory: Path) -> None:
 
 
 def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int] | None:
-    """Return the kept index and its data_version; None where there is none of this database.
+    """Return the kept index and its data_version; None where this database has no index.
 
-    After a loss of power files may be empty or cut short: what cannot be read is made anew like what is not there.
+    After a loss of power files may be empty or cut short: an index that cannot be read is made anew.
     """
     if directory is not None:
         with suppress(OSError, ValueError, EOFError, KeyError, TypeError):
@@ -74,7 +74,7 @@ def _ids(connection: Connection, query: str, *values: object) -> list[int]:
     return [row[0] for row in connection.execute(query, values).fetchall()]
 
 
-def _records(connection: Connection, ids: Sequence[int]) -> Iterator[Record]:
+def _records(connection: Connection, ids: Sequence[int]) -> Iterator[MatchRecord]:
     """Yield the records of items, of which only some are read at a time."""
     for start in range(0, len(ids), _BATCH_ITEMS):
         yield from (known.record for known in records.read(connection, ids[start : start + _BATCH_ITEMS]))

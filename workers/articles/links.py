@@ -11,7 +11,7 @@ from shared.processes import without_collector
 from workers.articles import models, records
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.matcher import Matcher
-from workers.articles.matching.records import Decision, Evidence, Kind, Link
+from workers.articles.matching.records import LinkDecision, LinkEvidence, LinkKind, RecordLink
 from workers.articles.records import SourceRecord
 
 SQL = load_queries(__file__, "links.sql")
@@ -43,7 +43,7 @@ def _relink(
 ) -> set[int]:
     linkage = Matcher(models.active(connection), index).link(str(item_id) for item_id in changed)
     touched = {int(key) for key in linkage.touched} | set(changed)
-    trusted = {pair_of(link): link for link in _trusted(connection, linkage.links, known)}
+    trusted = {pair_of(link): link for link in _apply_trust(connection, linkage.links, known)}
     held = read(connection, touched)
     gone = held.keys() - trusted.keys()
     new = {pair for pair, link in trusted.items() if held.get(pair) != link}
@@ -62,45 +62,52 @@ def restore(connection: Connection, no: int, vanished: Collection[int]) -> set[i
     return ends - set(vanished)
 
 
-def read(connection: Connection, item_ids: Collection[int]) -> dict[Pair, Link]:
+def read(connection: Connection, item_ids: Collection[int]) -> dict[Pair, RecordLink]:
     """Return the links that items have."""
     return {
-        (left, right): Link(
-            str(left), str(right), Kind(kind), score, Decision(decision), tuple(Evidence(**one) for one in evidence)
+        (left, right): RecordLink(
+            str(left),
+            str(right),
+            LinkKind(kind),
+            score,
+            LinkDecision(decision),
+            tuple(LinkEvidence(**one) for one in evidence),
         )
         for left, right, kind, score, decision, evidence in connection.execute(SQL.held, (list(item_ids),))
     }
 
 
-def pair_of(link: Link) -> Pair:
+def pair_of(link: RecordLink) -> Pair:
     """Return the items of a link, the lesser id first."""
     left, right = int(link.left), int(link.right)
     return (left, right) if left < right else (right, left)
 
 
-def _trusted(connection: Connection, candidates: Iterable[Link], known: dict[int, SourceRecord]) -> list[Link]:
+def _apply_trust(
+    connection: Connection, candidates: Iterable[RecordLink], known: dict[int, SourceRecord]
+) -> list[RecordLink]:
     """Let a link wait for a person where the mapping of one of its sources wants that."""
     links = list(candidates)
     ends = {item_id for link in links for item_id in pair_of(link)}
     others = {one.item_id: one for one in records.read(connection, ends - known.keys())}
     trust = {item_id: one.trust for item_id, one in {**others, **known}.items()}
 
-    def with_trust_applied(link: Link) -> Link:
+    def with_trust_applied(link: RecordLink) -> RecordLink:
         left, right = pair_of(link)
         weakest = max((trust.get(end, "all") for end in (left, right)), key=TRUST.index)
-        waits = weakest == "review" or (weakest == "identifiers" and link.kind is Kind.LIKENESS)
-        evidence = link.evidence if int(link.left) == left else tuple(map(_mirrored, link.evidence))
-        decision = Decision.REVIEW if waits else link.decision
+        waits = weakest == "review" or (weakest == "identifiers" and link.kind is LinkKind.LIKENESS)
+        evidence = link.evidence if int(link.left) == left else tuple(map(_mirror, link.evidence))
+        decision = LinkDecision.REVIEW if waits else link.decision
         return replace(link, left=str(left), right=str(right), decision=decision, evidence=evidence)
 
     return [with_trust_applied(link) for link in links]
 
 
-def _mirrored(one: Evidence) -> Evidence:
+def _mirror(one: LinkEvidence) -> LinkEvidence:
     return replace(one, left=one.right, right=one.left)
 
 
-def _store(connection: Connection, gone: Collection[Pair], new: dict[Pair, Link], no: int) -> None:
+def _store(connection: Connection, gone: Collection[Pair], new: dict[Pair, RecordLink], no: int) -> None:
     if gone:
         connection.execute(SQL.drop, ([pair[0] for pair in gone], [pair[1] for pair in gone]))
     if new:

@@ -18,7 +18,7 @@ from workers.articles.matching.context import pairs_of
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
 from workers.articles.matching.segment import Array
-from workers.articles.matching.training import LEAST_OF_LABEL, Learned, labelled, learn
+from workers.articles.matching.training import LEAST_OF_LABEL, Learned, label_pairs, learn
 
 SQL = load_queries(__file__, "models.sql")
 SHIPPED = "shipped"
@@ -38,7 +38,7 @@ class TooFewDecisions(ItemIndexError):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptModel:
     """A model of the index, as `itemindex matches models` lists it."""
 
     digest: str
@@ -55,12 +55,12 @@ def active(connection: Connection) -> Model:
     return Model.shipped() if row is None or row[1] is None else Model.decoded(bytes(row[1]))
 
 
-def listed(connection: Connection) -> list[Kept]:
+def list_models(connection: Connection) -> list[KeptModel]:
     """Return the models of the index, the newest first, and the shipped one."""
     row = connection.execute(SQL.active).fetchone()
     used = SHIPPED if row is None or row[1] is None else row[0]
-    kept = [Kept(one[0], one[0] == used, *one[1:]) for one in connection.execute(SQL.listed)]
-    return [*kept, Kept(SHIPPED, used == SHIPPED, None, None, None, None)]
+    kept = [KeptModel(one[0], one[0] == used, *one[1:]) for one in connection.execute(SQL.listed)]
+    return [*kept, KeptModel(SHIPPED, used == SHIPPED, None, None, None, None)]
 
 
 def find(connection: Connection, digest: str) -> str:
@@ -122,7 +122,7 @@ def learn_from(connection: Connection, decided: Mapping[tuple[int, int], bool], 
             f"of the decided pairs that loads compare, {said.sum()} are one item and {(~said).sum()} are different "
             f"ones: at least {LEAST_OF_LABEL} of either are needed"
         )
-    examples = labelled(index, pairs, chosen, said)
+    examples = label_pairs(index, pairs, chosen, said)
     missed = sum(labels.values()) - int(said.sum())
     return learn(Model.shipped(), examples, missed)
 

@@ -9,7 +9,7 @@ from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import InvalidIdentifier
 from shared.index.identifiers import normal
-from workers.articles.matching.records import Record
+from workers.articles.matching.records import MatchRecord
 
 SQL = load_queries(__file__, "records.sql")
 
@@ -20,7 +20,7 @@ class SourceRecord:
 
     item_id: int
     source_id: int
-    record: Record
+    record: MatchRecord
     trust: str
 
 
@@ -57,7 +57,7 @@ def _record(claims: list[_Claim]) -> SourceRecord:
     identifiers = {one["scheme"]: one["value"] for claim in reversed(claims) for one in claim.identifiers}
     attributes = {key: str(value) for claim in reversed(claims) for key, value in claim.attributes.items()}
     shared = {key: value for key, value in identifiers.items() if key not in rules.get("own_identifiers", ())}
-    record = Record(
+    record = MatchRecord(
         key=str(newest.item_id),
         source=newest.source,
         name=next(claim.name for claim in claims if claim.name),

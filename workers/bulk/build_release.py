@@ -6,30 +6,42 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 import numpy as np
 from psycopg.types.json import Jsonb
 
-from shared.bulk.schema import CHANGES, DATASETS, RELEASED, Dataset, ReleaseFile, changes_of, schema_of, version_of
+from shared.bulk.schema import (
+    CHANGES,
+    DATASETS,
+    RELEASED,
+    ColumnDocument,
+    Dataset,
+    ReleaseFile,
+    changes_of,
+    schema_of,
+    version_of,
+)
 from shared.bulk.signing import SigningKey, statement
 from shared.db.connect import Connection
 from shared.db.copy_binary import EPOCH
 from shared.errors import ItemIndexError, ResultGone
 from workers.bulk import catalogue
-from workers.bulk.changes import Comparison, differing
+from workers.bulk.changes import ReleaseComparison, differing_batches
 from workers.bulk.releases import SQL, exclusive
-from workers.bulk.sources.release import month_slices, read_months, read_names, table_batches
+from workers.bulk.sources.release_rows import month_slices, read_months, read_names, table_batches
 from workers.bulk.sources.snapshot import Snapshot
-from workers.bulk.writers.release_file import ReleaseWriter, write_slice, write_table
+from workers.bulk.writers.release_file import ReleaseWriter
+from workers.bulk.writers.release_observations import write_slice
+from workers.bulk.writers.release_table import write_table
 from workers.jobs.job_handler import JobContext
 from workers.jobs.leases import LeaseLost
 
 Files = dict[str, list[ReleaseFile]]
 
 
-class Progress(Protocol):
+class ReleaseProgress(Protocol):
     """Reports progress; may raise to stop."""
 
     def __call__(self, stage: str, rows_done: int = 0, rows_total: int | None = None) -> None:
@@ -40,7 +52,7 @@ class ReleaseUnderWay(ItemIndexError):
     """Another release is being built, or old ones are being swept; try again."""
 
 
-def build_release(context: JobContext) -> dict[str, Any]:
+def build_release(context: JobContext) -> dict[str, object]:
     """Return the job's result: which data_version was built, and how many bytes of it are new."""
     with context.services.connect("release", autocommit=True) as connection, exclusive(connection) as held:
         if not held:
@@ -48,7 +60,7 @@ def build_release(context: JobContext) -> dict[str, Any]:
         return _build(context, connection)
 
 
-def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
+def _build(context: JobContext, connection: Connection) -> dict[str, object]:
     writer = ReleaseWriter(context.services.objects, context.services.split_rows)
     key_file = context.services.settings.release_signing_key_file
     key = SigningKey.read(key_file) if key_file is not None else None
@@ -64,7 +76,7 @@ def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
         sources = [dict(zip(names, row, strict=True)) for row in snapshot.rows(SQL.sources)]
     context.progress("changes")
     changes, since = write_changes(context, connection, version, files, writer)
-    profiles: dict[str, dict[str, Any]] = {name: {"sources": sources} for name in files}
+    profiles: dict[str, dict[str, object]] = {name: {"sources": sources} for name in files}
     profiles["observations"] |= collection_period(days)
     profiles |= {name: {"sources": sources, "since": first} for name, first in since.items()}
     _publish(context, connection, version, files | changes, profiles, key)
@@ -80,7 +92,7 @@ def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
     return result
 
 
-def write_files(snapshot: Snapshot, writer: ReleaseWriter, progress: Progress, days: set[int]) -> Files:
+def write_files(snapshot: Snapshot, writer: ReleaseWriter, progress: ReleaseProgress, days: set[int]) -> Files:
     """Write the files of all datasets from one snapshot; add to `days` those that have an observation."""
     files: Files = {}
     for name, dataset in DATASETS.items():
@@ -93,7 +105,7 @@ def write_files(snapshot: Snapshot, writer: ReleaseWriter, progress: Progress, d
 
 
 def write_observations(
-    snapshot: Snapshot, writer: ReleaseWriter, progress: Progress, days: set[int]
+    snapshot: Snapshot, writer: ReleaseWriter, progress: ReleaseProgress, days: set[int]
 ) -> list[ReleaseFile]:
     """Write all months, each slice while the next one is read; return their files in order. `days` since 2000-01-01."""
     names, months = read_names(snapshot), read_months(snapshot)
@@ -116,7 +128,7 @@ def write_observations(
     return files
 
 
-def collection_period(days: set[int]) -> dict[str, Any]:
+def collection_period(days: set[int]) -> dict[str, object]:
     """Return the first and last of days since 2000-01-01, and the ranges of days between them that are missing."""
     ordered = sorted(days)
     ranges = [(day + 1, other - 1) for day, other in itertools.pairwise(ordered) if other > day + 1]
@@ -147,9 +159,11 @@ def write_changes(
     if not compared:
         return changed, since
     try:
-        with TemporaryDirectory() as folder, Comparison(Path(folder)) as comparison:
+        with TemporaryDirectory() as folder, ReleaseComparison(Path(folder)) as comparison:
             for name in compared:
-                for rows in differing(context.services.objects, DATASETS[name], held.get(name, []), files[name]):
+                for rows in differing_batches(
+                    context.services.objects, DATASETS[name], held.get(name, []), files[name]
+                ):
                     comparison.take(DATASETS[name], rows)
             comparison.explain()
             for name in compared:
@@ -172,7 +186,7 @@ class PreviousRelease(NamedTuple):
     """What a dataset's release before says of itself, and the oldest version that is kept."""
 
     data_version: int
-    columns: list[dict[str, Any]]
+    columns: list[ColumnDocument]
     since: int
     oldest: int
 
@@ -187,7 +201,7 @@ def _publish(
     connection: Connection,
     version: int,
     files: Files,
-    profiles: dict[str, dict[str, Any]],
+    profiles: dict[str, dict[str, object]],
     key: SigningKey | None,
 ) -> None:
     settings, job = context.services.settings, context.job

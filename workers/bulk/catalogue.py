@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from shared.bulk.schema import LIST, catalogue_key
+from shared.bulk.schema import LIST, ColumnDocument, FileStatistics, catalogue_key
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
@@ -90,7 +90,7 @@ class KeptRelease(NamedTuple):
 
     dataset: str
     data_version: int
-    columns: list[dict[str, Any]]
+    columns: list[ColumnDocument]
     rows: int
     bytes: int
     created_at: datetime
@@ -105,7 +105,7 @@ class KeptFile(NamedTuple):
     sha256: str
     rows: int
     bytes: int
-    statistics: dict[str, Any]
+    statistics: FileStatistics
 
 
 def refresh(connection: Connection, store: ResultStore, base_url: str) -> bool:
@@ -126,7 +126,7 @@ def refresh(connection: Connection, store: ResultStore, base_url: str) -> bool:
         write_ducklake(path, releases, files, f"{base_url}/index/datasets/")
         content = path.read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
-    with store.writing(catalogue_key(sha256)) as file:
+    with store.create(catalogue_key(sha256)) as file:
         file.write(content)
     connection.execute(SQL.publish, (sha256, len(content), made_from))
     return True
@@ -157,12 +157,12 @@ def write_ducklake(path: Path, releases: list[KeptRelease], files: list[KeptFile
         raise StoreUnavailable("results", state="takes no catalogue") from error  # a full disk: it is tried again
 
 
-def _tables(releases: list[KeptRelease], files: list[KeptFile]) -> dict[str, list[tuple[Any, ...]]]:
+def _tables(releases: list[KeptRelease], files: list[KeptFile]) -> dict[str, list[tuple[object, ...]]]:
     """Return the rows of the catalogue's tables by their names."""
     versions = sorted({release.data_version: release.created_at for release in releases}.items())
     numbers = {name: number for number, name in enumerate(dict.fromkeys(r.dataset for r in releases), 1)}
     first, builder = versions[0][0], _Columns()
-    rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in ("table", "table_stats", "schema_versions")}
+    rows: dict[str, list[tuple[object, ...]]] = {name: [] for name in ("table", "table_stats", "schema_versions")}
     rows["schema"] = [(0, _id("main"), first, None, "main", "", True)]
     schema_of_version: dict[int, int] = {}
     for release in releases:
@@ -197,8 +197,9 @@ class _Columns:
         self.next_id = 1
         self.schema_version = 0
         self.mappings: dict[tuple[int, int], int] = {}
-        self.rows: dict[str, list[tuple[Any, ...]]] = {"column": [], "column_mapping": [], "name_mapping": []}
+        self.rows: dict[str, list[tuple[object, ...]]] = {"column": [], "column_mapping": [], "name_mapping": []}
         self._of_version: dict[tuple[int, int], dict[str, tuple[str, int]]] = {}
+        self._newest_mapping: dict[int, int] = {}
         self._current: dict[int, dict[str, tuple[str, int]]] = {}
 
     def at(self, table: int, version: int) -> dict[str, tuple[str, int]]:
@@ -226,7 +227,7 @@ class _Columns:
             self._map(table, now)
             self.schema_version += 1
         self._current[table] = self._of_version[table, version] = now
-        self.mappings[table, version] = len(self.rows["column_mapping"]) if not same else self._mapping_of(table)
+        self.mappings[table, version] = self._newest_mapping[table]
         return not same
 
     def _number(self) -> int:
@@ -249,7 +250,7 @@ class _Columns:
         self.rows["column"].append((number, version, None, table, order, name, typed, *default))
 
     def _end(self, numbers: set[int], version: int) -> None:
-        def is_ended(row: tuple[Any, ...]) -> bool:
+        def is_ended(row: tuple[object, ...]) -> bool:
             return row[2] is None and (row[0] in numbers or row[10] in numbers)
 
         columns = self.rows["column"]
@@ -259,15 +260,13 @@ class _Columns:
         """Files have no field ids: their columns are found by name."""
         mapping = len(self.rows["column_mapping"]) + 1
         self.rows["column_mapping"].append((mapping, table, "map_by_name"))
+        self._newest_mapping[table] = mapping
         names = self.rows["name_mapping"]
         for name, (kind, number) in columns.items():
             place = len(names)
             names.append((mapping, place, name, number, None, False))
             if kind == LIST:
                 names.append((mapping, place + 1, "list", number + 1, place, False))
-
-    def _mapping_of(self, table: int) -> int:
-        return int(max(row[0] for row in self.rows["column_mapping"] if row[1] == table))
 
 
 def _data_files(releases: list[KeptRelease], files: list[KeptFile]) -> Iterable[tuple[KeptFile, int, int | None]]:
@@ -288,8 +287,9 @@ def _data_files(releases: list[KeptRelease], files: list[KeptFile]) -> Iterable[
             yield file, begin, None
 
 
-def _statistics(file: KeptFile, columns: dict[str, tuple[str, int]]) -> Iterable[tuple[Any, ...]]:
-    nulls, least, most = (file.statistics.get(name, {}) for name in ("nullCount", "minValues", "maxValues"))
+def _statistics(file: KeptFile, columns: dict[str, tuple[str, int]]) -> Iterable[tuple[object, ...]]:
+    kept = file.statistics
+    nulls, least, most = kept.get("nullCount", {}), kept.get("minValues", {}), kept.get("maxValues", {})
     for name in nulls:
         if name in columns:
             ends = tuple(str(value) if value is not None else None for value in (least.get(name), most.get(name)))

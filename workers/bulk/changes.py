@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +13,7 @@ from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
 from shared.objects.directory import ResultStore
-from workers.bulk.part import Part
+from workers.bulk.part import ExportPart
 from workers.bulk.sources.release import SQL as RELEASE_SQL
 from workers.bulk.sources.release import ObjectFile
 
@@ -36,14 +36,26 @@ _USUAL = {"merged": "merge"}
 _GROUPS = {"brands": "brand", "categories": "category"}
 _CAME = ("insert", "update_postimage")
 
+_SIGNED = (pa.field("_sign", pa.int32()), pa.field("_reason", pa.string()), pa.field("_version", pa.int64()))
+_PAIRED = (
+    pa.field("_place", pa.int64()),
+    pa.field("_after", pa.bool_()),
+    pa.field("_is_update", pa.bool_()),
+    pa.field("_reason", pa.string()),
+)
 
-class Comparison:
+
+class ReleaseComparison:
     """Takes the rows that two releases differ in, and yields the changes. Its folder holds what memory does not."""
 
     def __init__(self, folder: Path) -> None:
         import duckdb  # loaded only where releases are compared
 
-        limits: dict[str, Any] = {"threads": 2, "memory_limit": _MEMORY, "temp_directory": str(folder)}
+        limits: dict[str, str | bool | int | float | list[str]] = {
+            "threads": 2,
+            "memory_limit": _MEMORY,
+            "temp_directory": str(folder),
+        }
         self._database = duckdb.connect(str(folder / "changes.duckdb"), config=limits)
         for name, dataset in DATASETS.items():
             rows = pa.schema([*_plain(dataset), *_PAIRED]).empty_table()
@@ -55,12 +67,12 @@ class Comparison:
     def __exit__(self, *error: object) -> None:
         self._database.close()
 
-    def take(self, dataset: Dataset, batches: Iterator[Any]) -> None:
+    def take(self, dataset: Dataset, batches: Iterator[pa.RecordBatch]) -> None:
         """Take all signed rows of a dataset that may have one key. Raises what reading them raises."""
         from duckdb import Error, IOException
 
         schema, failures = pa.schema([*_plain(dataset), *_SIGNED]), list[Exception]()
-        self._database.register("signed", pa.RecordBatchReader.from_batches(schema, _noting(batches, failures)))
+        self._database.register("signed", pa.RecordBatchReader.from_batches(schema, _note_failures(batches, failures)))
         flag = dataset.name == "observations"
         unflagged = "hash(price_minor, list_minor, units)" if flag else "0"
         try:
@@ -83,14 +95,14 @@ class Comparison:
             usual, kind = _USUAL.get(name, "source"), _GROUPS.get(name, "item")
             self._run(SQL.reasons, dataset, usual=usual, kind=kind, column=dataset.order[0])
 
-    def changes(self, dataset: Dataset, version: int) -> Iterator[Any]:
+    def changes(self, dataset: Dataset, version: int) -> Iterator[pa.RecordBatch]:
         """Yield the changes of a dataset as record batches, as the release `version` names them."""
         schema = arrow_schema(CHANGES[changes_of(dataset.name)])
         order = ", ".join(f'"{column}"' for column in dataset.order)
         query = self._text(SQL.changes, dataset, order=order)
         for batch in self._database.sql(query, params={"version": version}).to_arrow_reader(_BATCH_ROWS):
             yield pa.RecordBatch.from_arrays(
-                [_typed(batch.column(field.name), field.type) for field in schema], schema=schema
+                [_cast(batch.column(field.name), field.type) for field in schema], schema=schema
             )
 
     def _run(self, query: str, dataset: Dataset, **named: str) -> None:
@@ -101,7 +113,7 @@ class Comparison:
         return query.format(table=dataset.name, columns=columns, key=_KEYS[dataset.name], **named)
 
 
-def _noting(batches: Iterator[Any], failures: list[Exception]) -> Iterator[Any]:
+def _note_failures(batches: Iterator[pa.RecordBatch], failures: list[Exception]) -> Iterator[pa.RecordBatch]:
     try:
         yield from batches
     except Exception as failure:
@@ -109,18 +121,9 @@ def _noting(batches: Iterator[Any], failures: list[Exception]) -> Iterator[Any]:
         raise
 
 
-_SIGNED = (pa.field("_sign", pa.int32()), pa.field("_reason", pa.string()), pa.field("_version", pa.int64()))
-_PAIRED = (
-    pa.field("_place", pa.int64()),
-    pa.field("_after", pa.bool_()),
-    pa.field("_is_update", pa.bool_()),
-    pa.field("_reason", pa.string()),
-)
-
-
-def differing(
+def differing_batches(
     store: ResultStore, dataset: Dataset, before: list[ReleaseFile], after: list[ReleaseFile]
-) -> Iterator[Iterator[Any]]:
+) -> Iterator[Iterator[pa.RecordBatch]]:
     """Yield the signed rows of the files that only one of two releases has, month by month where files are split so.
 
     Raises ResultGone if a file is not in the store any more.
@@ -133,42 +136,44 @@ def differing(
                 month = file.name[: len("2026-07")] if dataset.split_by == "month" else ""
                 groups.setdefault(month, []).append((sign, file))
     for listed in groups.values():
-        yield _signed(store, dataset, listed)
+        yield _signed_batches(store, dataset, listed)
 
 
-def _signed(store: ResultStore, dataset: Dataset, files: Iterable[tuple[int, ReleaseFile]]) -> Iterator[Any]:
+def _signed_batches(
+    store: ResultStore, dataset: Dataset, files: Iterable[tuple[int, ReleaseFile]]
+) -> Iterator[pa.RecordBatch]:
     for sign, file in files:
-        for batch in _read(store, file.sha256):
+        for batch in _batches_of(store, file.sha256):
             signs = pa.repeat(pa.scalar(sign, pa.int32()), batch.num_rows)
             unknown = (pa.nulls(batch.num_rows, field.type) for field in _SIGNED[1:])
             yield _batch(dataset, batch, [signs, *unknown])
 
 
-def changed_batches(connection: Connection, store: ResultStore, part: Part) -> Iterator[Any]:
+def changed_batches(connection: Connection, store: ResultStore, part: ExportPart) -> Iterator[pa.RecordBatch]:
     """Yield what changed between the two releases of an export's part. What changed back in between did not change."""
-    dataset = next(one for one in DATASETS.values() if changes_of(one.name) == part.request.dataset)
+    dataset = next(released for released in DATASETS.values() if changes_of(released.name) == part.request.dataset)
     files = connection.execute(RELEASE_SQL.changed, (part.request.dataset, part.data_version, part.id_from)).fetchall()
-    with TemporaryDirectory() as folder, Comparison(Path(folder)) as comparison:
+    with TemporaryDirectory() as folder, ReleaseComparison(Path(folder)) as comparison:
         comparison.take(dataset, steps(store, dataset, [sha256 for (sha256,) in files]))
         yield from comparison.changes(dataset, part.data_version)
 
 
-def steps(store: ResultStore, dataset: Dataset, digests: Iterable[str]) -> Iterator[Any]:
+def steps(store: ResultStore, dataset: Dataset, digests: Iterable[str]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of files of changes, signed, so that a row that came and went is nothing."""
     for sha256 in digests:
-        for batch in _read(store, sha256):
+        for batch in _batches_of(store, sha256):
             kinds = batch.column("_change_type").cast(pa.string()).to_pylist()
             signs = pa.array([1 if kind in _CAME else -1 for kind in kinds], pa.int32())
             reasons = batch.column("_change_reason").cast(pa.string())
             yield _batch(dataset, batch, [signs, reasons, batch.column("_data_version")])
 
 
-def _read(store: ResultStore, sha256: str) -> Iterator[Any]:
+def _batches_of(store: ResultStore, sha256: str) -> Iterator[pa.RecordBatch]:
     with ObjectFile(store.open(key_of(sha256))) as opened:
         yield from pq.ParquetFile(opened, pre_buffer=True).iter_batches(_BATCH_ROWS)
 
 
-def _batch(dataset: Dataset, batch: Any, signed: list[Any]) -> Any:
+def _batch(dataset: Dataset, batch: pa.RecordBatch, signed: list[pa.Array]) -> pa.RecordBatch:
     """Return rows in the present schema of the dataset, whatever the schema of their release was."""
     schema = pa.schema([*_plain(dataset), *_SIGNED])
     there = set(batch.schema.names)
@@ -179,7 +184,7 @@ def _batch(dataset: Dataset, batch: Any, signed: list[Any]) -> Any:
     return pa.RecordBatch.from_arrays([*columns, *signed], schema=schema)
 
 
-def _plain(dataset: Dataset) -> list[Any]:
+def _plain(dataset: Dataset) -> list[pa.Field]:
     """Return the columns without dictionaries, which differ from file to file."""
     return [
         pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
@@ -187,5 +192,5 @@ def _plain(dataset: Dataset) -> list[Any]:
     ]
 
 
-def _typed(column: Any, kind: Any) -> Any:
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
     return column.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else column.cast(kind)

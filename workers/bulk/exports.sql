@@ -53,12 +53,6 @@ SELECT result FROM jobs WHERE id = ANY($1::uuid[]) AND state = 'succeeded' ORDER
 -- Exports of one organization are published one after the other: two at once would both find room for one.
 SELECT pg_advisory_xact_lock(hashtextextended($1, 7166008));
 
--- name: stored
--- The bytes of exports that an organization has stored, and how many it may: by its plan, or else $2. As `stored_exports`
--- (edge/quota/quota.sql).
-SELECT (SELECT coalesce(sum(coalesce(j.stored_bytes,
-                   CASE WHEN j.result ->> 'bytes' ~ '^[0-9]{1,15}$' THEN (j.result ->> 'bytes')::bigint END)), 0)::bigint
-        FROM jobs j WHERE j.organization_id = o.id AND j.kind = 'export' AND j.state = 'succeeded'
-                      AND j.expires_at > statement_timestamp()),
-       coalesce(p.stored_export_bytes_max, $2)
-FROM organizations o JOIN plans p ON p.name = o.plan WHERE o.id = $1::uuid;
+-- name: stored_limit
+-- How many bytes of exports an organization may have stored: by its plan, or else $2.
+SELECT coalesce(p.stored_export_bytes_max, $2) FROM organizations o JOIN plans p ON p.name = o.plan WHERE o.id = $1::uuid;

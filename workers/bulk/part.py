@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from shared.bulk.request import Request
-from shared.objects.directory import Reader
+from shared.objects.directory import ObjectReader
 
 RELEASE = "release"
 """Stands in a part's row instead of a snapshot's name: the part's range is then one of places in the release."""
@@ -12,7 +12,7 @@ CHANGED = "changes"
 """Stands there where a part's rows are changes: from the release at which its range begins to the one at its end."""
 
 
-class Part(NamedTuple):
+class ExportPart(NamedTuple):
     """The content of a part: a range of a snapshot's items or of a release's files, as the export's request narrows it.
 
     It is a job of its own, under whose id and attempt its file is stored.
@@ -38,4 +38,4 @@ class StoredCopy(NamedTuple):
     rows: int
     min_key: str
     max_key: str
-    reader: Reader
+    reader: ObjectReader

@@ -8,6 +8,7 @@ from psycopg.types.json import Jsonb
 from shared.bulk.schema import PREFIX, key_of, sha256_of
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
+from shared.errors import ItemIndexError
 from shared.jobs.contract import RELEASE
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import ResultStore
@@ -41,6 +42,14 @@ def order(connection: Connection, version: int) -> str:
     return str(job)
 
 
+def order_newest(connection: Connection) -> str:
+    """Order a release of what is loaded now; return the job's id. Raises ItemIndexError where there is no data."""
+    row = connection.execute(SQL.newest).fetchone()
+    if row is None:
+        raise ItemIndexError("there is no data yet; load some with `itemindex ingest`")
+    return order(connection, row[0])
+
+
 def order_due(settings: Settings, connection: Connection) -> str | None:
     """Order the release that is due; return its job's id, None if none is due."""
     if settings.release_interval_hours <= 0:
@@ -62,7 +71,7 @@ def expire(
             return 0  # a release is being built: its manifest does not name its files yet
         expired = connection.execute(SQL.expire).fetchall()
         passed_over = set(failed.keys)
-        listed = [entry.key for entry in store.listed(PREFIX) if entry.age_seconds > orphan_seconds]
+        listed = [entry.key for entry in store.list_objects(PREFIX) if entry.age_seconds > orphan_seconds]
         old = [sha256_of(key) for key in listed if key not in passed_over]
         deleted = 0
         for start in range(0, len(old), _FILES_AT_ONCE):

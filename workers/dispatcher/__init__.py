@@ -1,1 +1,1 @@
-"""The dispatcher: messages for jobs, refunds of what failed, and what is due from time to time."""
+"""The dispatcher: messages for jobs, refunds of failed orders, and periodic maintenance."""

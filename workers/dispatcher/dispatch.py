@@ -23,8 +23,9 @@ from shared.telemetry.http_server import serve_metrics
 from workers.dispatcher.maintenance import Maintenance
 from workers.dispatcher.refunds import Refunds
 from workers.dispatcher.steps import SWEEP, Steps
-from workers.jobs.context import Services, build_services, traced
+from workers.jobs.job import trace_fields
 from workers.jobs.progress import touch_while
+from workers.jobs.services import Services, build_services
 from workers.jobs.startup import settings_at_start
 
 SQL = load_queries(__file__, "dispatch.sql")
@@ -82,7 +83,7 @@ class Dispatcher:
         self._next_sweep = self._next_delivery = 0.0
         self._swept_at = time.monotonic()
         self._failures = 0
-        self._held: dict[str, int] = {}
+        self._queue_lengths: dict[str, int] = {}
         self.stopping = False
         metrics.begin_at_zero(metrics.jobs_lost, JOB_KINDS)
         metrics.begin_at_zero(metrics.results_lost, JOB_KINDS)
@@ -122,18 +123,19 @@ class Dispatcher:
 
     def _requeue(self, connection: Connection) -> None:
         for job, kind, state, expired, trace in connection.execute(SQL.requeue_expired).fetchall():
-            self._log.warning("job-lost", job=job, kind=kind, attempt=expired, state=state, **traced(trace))
+            self._log.warning("job-lost", job=job, kind=kind, attempt=expired, state=state, **trace_fields(trace))
             metrics.jobs_lost.labels(kind).inc()
             if state == "failed":
                 metrics.jobs_finished.labels(kind, state).inc()
                 metrics.job_attempts.labels(kind).observe(expired)
 
     def settle_clock(self, connection: Connection) -> None:
-        """Bring forward what a clock of PostgreSQL that was ahead has put too far off: jobs and webhooks."""
+        """Bring forward what a clock of PostgreSQL that was ahead has put too far off: jobs, webhooks and mails."""
         settled = connection.execute(SQL.settle_jobs, (self._settings.lease_ttl_seconds,)).fetchall()
         webhooks = connection.execute(SQL.settle_webhooks, (list(RETRY_SECONDS),)).fetchall()
-        if settled or webhooks:
-            self._log.warning("clock-set-back", jobs=len(settled), webhooks=len(webhooks))
+        mails = connection.execute(SQL.settle_mails, (list(RETRY_SECONDS),)).fetchall()
+        if settled or webhooks or mails:
+            self._log.warning("clock-set-back", jobs=len(settled), webhooks=len(webhooks) + len(mails))
 
     def measure(self, connection: Connection) -> None:
         """Set the gauges of all queues; one that is empty is 0, not what it was."""
@@ -144,7 +146,7 @@ class Dispatcher:
             metrics.queue_age_seconds.labels(queue).set(depths.get((queue, "queued"), (0, 0.0))[1])
         if self._down != "broker":
             with contextlib.suppress(StoreUnavailable):
-                for queue in [queue for queue, held in self._held.items() if held]:
+                for queue in [queue for queue, held in self._queue_lengths.items() if held]:
                     self._look(queue)
 
     def _serve(self, connection: Connection) -> None:
@@ -166,7 +168,7 @@ class Dispatcher:
                 pass
 
     def order_deliveries(self, connection: Connection, now: float) -> None:
-        """Send a message where a webhook has something due that no worker sends: one a second at most."""
+        """Send a message where a webhook or a mail is due that no worker sends: one a second at most."""
         if now < self._next_delivery:
             return
         [[due]] = connection.execute(SQL.webhooks_due, (BRAND,)).fetchall()
@@ -182,7 +184,7 @@ class Dispatcher:
             values = (self._resend_seconds, _DISPATCHED_MAX, _PART_WORKERS_MAX)
             selected = connection.execute(SQL.select_dispatchable, values).fetchall()
         due = [_Due(*row) for row in selected]
-        due.sort(key=lambda one: (one.turn, one.sent_at is not None))  # RETURNING keeps no order, the broker does
+        due.sort(key=lambda job: (job.turn, job.sent_at is not None))  # RETURNING keeps no order, the broker does
         try:
             due = self._within_bounds(connection, due)
         except StoreUnavailable:
@@ -191,13 +193,13 @@ class Dispatcher:
         else:
             # Not one try more after the first failure: a broker that hangs takes half a minute for each.
             sent = list(takewhile(self._send, due))
-        # Those that were sent before stay sent: the broker may still have their messages.
+        # Jobs that were sent before stay sent: the broker may still have their messages.
         if unsent := [job.job for job in due[len(sent) :] if job.sent_at is None]:
             connection.execute(SQL.undo_dispatch, (unsent,))
         return len(sent)
 
     def _within_bounds(self, connection: Connection, due: list[_Due]) -> list[_Due]:
-        """Return what is to be sent: no message that its queue still holds, and none into a queue that is full.
+        """Return the jobs to send: none whose message its queue still holds, and none into a full queue.
 
         What is left out of a full queue was not sent, so it is due at the next sweep; what is not sent again is due
         after another `resend_seconds`.
@@ -225,7 +227,7 @@ class Dispatcher:
 
     def _look(self, queue: str) -> int:
         """Return how many messages the broker holds of a queue, and note it. Raises StoreUnavailable."""
-        self._held[queue] = held = self._services.messages.waiting(queue)
+        self._queue_lengths[queue] = held = self._services.messages.count_waiting(queue)
         metrics.broker_messages.labels(queue).set(held)
         return held
 
@@ -237,7 +239,7 @@ class Dispatcher:
             return False
         self._note_broker(up=True)
         metrics.jobs_dispatched.labels(due.kind).inc()
-        self._log.info("job-dispatched", job=due.job, kind=due.kind, **traced(due.trace))
+        self._log.info("job-dispatched", job=due.job, kind=due.kind, **trace_fields(due.trace))
         return True
 
     def _note_broker(self, *, up: bool) -> None:
@@ -260,7 +262,7 @@ def main() -> None:
     services = build_services(settings_at_start(), "dispatcher")
     settings, log = services.settings, services.log
     dispatcher, maintenance = Dispatcher(services), Maintenance(services)
-    gc.freeze()  # what is imported stays: no collection needs to look at it, and least the one at the end
+    gc.freeze()  # imported modules stay: no collection needs to look at them, and least the one at the end
 
     def stop(number: int, frame: object) -> None:
         dispatcher.stopping = True

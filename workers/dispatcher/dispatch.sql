@@ -88,14 +88,30 @@ WHERE disabled_at IS NULL AND (
     OR lease_until > statement_timestamp() + interval '5 minutes')
 RETURNING id::text;
 
+-- name: settle_mails
+-- The same for the queue of mails.
+UPDATE mail_queue SET
+    due_at = CASE WHEN due_at > statement_timestamp() + make_interval(secs => 1.1 * coalesce(($1::integer[])[failures], 0), mins => 5)
+                  THEN statement_timestamp() ELSE due_at END,
+    lease_until = CASE WHEN lease_until IS NOT NULL THEN least(lease_until, statement_timestamp() + interval '30 seconds') END
+WHERE ended_at IS NULL AND (
+    due_at > statement_timestamp() + make_interval(secs => 1.1 * coalesce(($1::integer[])[failures], 0), mins => 5)
+    OR lease_until > statement_timestamp() + interval '5 minutes')
+RETURNING id::text;
+
 -- name: queue_depth
 -- The values of the gauges; queues that are empty have no row. Parts of exports are not what anyone waits for.
 SELECT queue, state, count(*), coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8
 FROM jobs WHERE state IN ('queued', 'running') AND parent_id IS NULL GROUP BY queue, state;
 
 -- name: webhooks_due
--- Whether a webhook has an event to send that no worker holds; $1 as for `claim` (workers/events/webhooks.sql).
+-- Whether a webhook has an event to send that no worker holds, or a mail is due; $1 as for `claim`
+-- (workers/events/webhooks.sql).
 SELECT EXISTS (
+    SELECT FROM mail_queue q JOIN organizations o ON o.id = q.organization_id AND o.state = 'active'
+    WHERE q.ended_at IS NULL AND q.due_at <= statement_timestamp()
+      AND (q.lease_until IS NULL OR q.lease_until < statement_timestamp()) AND mail_has_recipient(q))
+  OR EXISTS (
     SELECT FROM webhook_endpoints w
     JOIN organizations o ON o.id = w.organization_id AND o.state = 'active' JOIN plans p ON p.name = o.plan AND p.rank >= $1
     WHERE w.disabled_at IS NULL AND w.due_at <= statement_timestamp()

@@ -23,7 +23,7 @@ def measure_backups(connection: Connection) -> None:
 
 
 def measure_loads(connection: Connection) -> None:
-    """Set the gauges of what is kept of loads."""
+    """Set the gauges of loads, their files and their rejects."""
     [(kept, dropped, listed, remembered)] = connection.execute(SQL.measure_loads).fetchall()
     metrics.load_rejects.labels("kept").set(kept)
     metrics.load_rejects.labels("dropped").set(dropped)

@@ -1,4 +1,4 @@
-"""Maintenance: what is due from time to time, in a thread of its own, so that no fault of it delays a dispatch."""
+"""Periodic maintenance, in a thread of its own, so that none of its faults delays a dispatch."""
 
 import contextlib
 import threading
@@ -17,20 +17,20 @@ from workers.bulk.releases import expire, order_due, refresh_catalogue
 from workers.dispatcher import gauges, retention
 from workers.dispatcher.missing_results import MissingResults
 from workers.dispatcher.steps import Steps
-from workers.jobs.context import Services
 from workers.jobs.failed_rows import FailedRows
 from workers.jobs.outages import is_outage
+from workers.jobs.services import Services
 
 _CHECK_SECONDS = 30.0
 _EXPIRY_SECONDS = 600.0
 # The first round begins so long after the first dispatch.
 _PAUSE_SECONDS = 2.0
-# No key of ours: a store that answers says that it is not there.
+# No object has this key: a store that answers says that it is not there.
 _NO_KEY = "maintenance/nothing"
 
 
 class Task(NamedTuple):
-    """What is done every `seconds`."""
+    """An act that is repeated every `seconds`."""
 
     name: str
     seconds: float
@@ -89,7 +89,7 @@ class Maintenance:
         self._thread.join(seconds)
 
     def run_due(self, connection: Connection, now: float) -> None:
-        """Run what is due at `now`, by a clock that only counts on. Raises the outage of PostgreSQL."""
+        """Run the tasks that are due at `now`, by a monotonic clock. Raises the outage of PostgreSQL."""
         for task in self.tasks:
             if self._stopping.is_set():
                 return

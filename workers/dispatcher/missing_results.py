@@ -1,7 +1,5 @@
 """Results that edges reported missing: served again once they are back, expired and refunded once they stay missing."""
 
-from typing import Any
-
 from shared.analytics.manifest import manifest_from
 from shared.bulk.manifest import export_manifest_from
 from shared.db.connect import Connection
@@ -34,7 +32,7 @@ class MissingResults:
             with self._failed.handle(job):
                 self._confirm(connection, job, kind, result)
 
-    def _confirm(self, connection: Connection, job: str, kind: str, result: dict[str, Any]) -> None:
+    def _confirm(self, connection: Connection, job: str, kind: str, result: dict[str, object]) -> None:
         if all(self._store.size(key) == size for key, size in _objects(kind, result)):
             connection.execute(SQL.found, (job,))
             self._log.info("result-found", job=job, kind=kind)
@@ -43,7 +41,7 @@ class MissingResults:
             self._log.error("result-lost", job=job, kind=kind)
 
 
-def _objects(kind: str, result: dict[str, Any]) -> list[tuple[str, int]]:
+def _objects(kind: str, result: dict[str, object]) -> list[tuple[str, int]]:
     """Return key and length in bytes of everything that a job has published."""
     if kind == EXPORT.name:
         return [(file.key, file.bytes) for file in export_manifest_from(result).files]

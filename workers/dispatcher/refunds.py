@@ -15,6 +15,20 @@ from workers.jobs.outages import is_outage
 SQL = load_queries(__file__, "refunds.sql")
 _DEADLINE_SECONDS = 2.0
 
+# Codes of answers that are the store's state, whatever is asked of it.
+_STATES = (
+    "BUSY",
+    "CLUSTERDOWN",
+    "LOADING",
+    "MASTERDOWN",
+    "MISCONF",
+    "NOAUTH",
+    "NOPERM",
+    "NOREPLICAS",
+    "OOM",
+    "READONLY",
+)
+
 
 class Refunds:
     """Makes refunds: due in the row until the store has recorded them; the store's marker makes a repeat harmless."""
@@ -45,21 +59,6 @@ class Refunds:
     def close(self) -> None:
         if self._store is not None:
             self._store.close()
-
-
-# Codes of answers that are the store's state, whatever is asked of it.
-_STATES = (
-    "BUSY",
-    "CLUSTERDOWN",
-    "LOADING",
-    "MASTERDOWN",
-    "MISCONF",
-    "NOAUTH",
-    "NOPERM",
-    "NOREPLICAS",
-    "OOM",
-    "READONLY",
-)
 
 
 def _is_outage(error: Exception) -> bool:

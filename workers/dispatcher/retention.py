@@ -14,7 +14,7 @@ from workers.jobs.failed_rows import FailedRows
 SQL = load_queries(__file__, "retention.sql")
 _ROWS_KEPT_DAYS = 30
 _ATTEMPTS_AT_ONCE = 500
-# The largest number that a row's attempt can be; what is stored under another name is no attempt.
+# The largest number that a row's attempt can be; an object under a larger one is no attempt.
 _ATTEMPT_MAX = 2**31 - 1
 # Longer than any one object takes to be written.
 _PARTIAL_SECONDS = 3_600.0
@@ -44,6 +44,8 @@ def statements(settings: Settings) -> tuple[Statement, ...]:
         Statement("delete-jobs", SQL.delete_old_jobs, (_ROWS_KEPT_DAYS,)),
         Statement("delete-events", SQL.delete_old_events, (KEPT_DAYS,)),
         Statement("delete-webhook-attempts", SQL.delete_old_attempts, (KEPT_DAYS,)),
+        Statement("delete-outbox-mails", SQL.delete_old_mails, (KEPT_DAYS,)),
+        Statement("delete-queued-mails", SQL.delete_old_queued_mails, (KEPT_DAYS,)),
         Statement("delete-answers", SQL.delete_old_answers),
         Statement("delete-answers-of-organizations", SQL.delete_old_answers_of_organizations),
         Statement("delete-invitations", SQL.delete_old_invitations, (_ROWS_KEPT_DAYS,)),

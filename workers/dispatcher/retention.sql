@@ -29,6 +29,14 @@ UPDATE event_log_deleted SET up_to = last.number FROM last WHERE up_to < last.nu
 -- As long as the events that they are of.
 DELETE FROM webhook_attempts WHERE at < statement_timestamp() - make_interval(days => $1);
 
+-- name: delete_old_mails
+-- Of the outbox, as long as the events that they tell of.
+DELETE FROM outbox_mails WHERE at < statement_timestamp() - make_interval(days => $1);
+
+-- name: delete_old_queued_mails
+-- Sent or not, as long as alerts wait.
+DELETE FROM mail_queue WHERE created_at < statement_timestamp() - make_interval(days => $1);
+
 -- name: delete_old_answers
 -- To requests of people with an Idempotency-Key: an edge repeats one for a day.
 DELETE FROM idempotent_requests WHERE created_at <= statement_timestamp() - interval '24 hours';

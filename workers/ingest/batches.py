@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+RAW_CHARACTERS_MAX = 4_000
+VALUE_CHARACTERS_MAX = 300
+
 
 @dataclass(frozen=True, slots=True)
 class LoadBuffers:
@@ -20,10 +23,6 @@ class LoadBuffers:
 
 
 DEFAULT_BUFFERS = LoadBuffers()
-
-
-RAW_CHARACTERS_MAX = 4_000
-VALUE_CHARACTERS_MAX = 300
 
 
 def as_json(value: Any) -> str:

@@ -109,9 +109,9 @@ def _day(text: str, form: str) -> date | None:
 
 def _in_english(text: str, directive: str) -> str:
     """Return the text of a day with the month's name as Python's parser knows it."""
-    names = _month_names(directive)
     whole = unicodedata.normalize("NFC", _FIRST.sub("1", text))
-    return _WORD.sub(lambda word: names.get(_bare(word[0]), word[0]), whole)
+    # The names of all languages take longer to load than most files to guess: only a text with a word needs them.
+    return _WORD.sub(lambda word: _month_names(directive).get(_bare(word[0]), word[0]), whole)
 
 
 @cache

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from shared.text import ACCENT, WORD, unpointed
+from shared.text import ACCENT, WORD, without_points
 
 _LANGUAGE = re.compile(r"\([a-z]{2}(?:[-_][a-z]{2})?\)$", re.IGNORECASE)
 # "Bezeichnung 1" and "name1" are the first of several.
@@ -16,6 +16,11 @@ _OF_HOLDER = re.compile(r"name|title|label|text|value|main|en|de|fr|es|it|nl|pl|
 _PREPOSITION = re.compile(r" (?:in|im|of|for|per|de|du|des|del|della|di|do|da|en|van|za|w|pro|au) ")
 # How certain the name of a column is: all of it, its last words, or some of its words.
 WHOLE, PART, INSIDE = 300, 200, 100
+# "Group/ Article/ Property" is a column of three levels; "Price/kg" has a unit.
+_LEVELS = re.compile(r"(?<=\S)/ +")
+_OF_A_LEVEL_MAX = WHOLE - 51
+# Greek and Cyrillic, which separate words by spaces.
+_SPACED_SCRIPT = re.compile(r"[\u0370-\u052f]")
 # Of several columns that are called by a role's names in full, the one with its most certain name is meant.
 _WHOLE_NAMES_MAX = 200
 
@@ -24,7 +29,7 @@ def plain(name: str) -> str:
     """Return a column's name as lower-case words without accents: `Variant SKU`, `variant_sku` and `variantSku`."""
     apart = re.sub(r"(?<=[a-z])(?<!Mw)(?=[A-Z])", " ", re.sub("[#№]", " no ", name))  # "MwSt" is one word
     letters = unicodedata.normalize("NFKD", apart.casefold().replace("ł", "l").replace("ß", "ss").replace("ı", "i"))
-    return " ".join(WORD.findall(unpointed(unicodedata.normalize("NFKC", ACCENT.sub("", letters)))))
+    return " ".join(WORD.findall(without_points(unicodedata.normalize("NFKC", ACCENT.sub("", letters)))))
 
 
 @cache
@@ -74,9 +79,16 @@ def _without_tax(words: str) -> str:
 def name_score(column: str, aliases: tuple[str, ...]) -> float:
     """Return how well a column's name fits one of a role's names: the whole name, its last or first words, any of them.
 
-    What follows a preposition only describes: an "Artikelnummer im Shop" is no shop. So does what is said of tax.
+    What follows a preposition only describes: an "Artikelnummer im Shop" is no shop. So does what is said of tax. A
+    column of several levels, as "Group/ Article/ Property", is what any of them is, a little less certainly.
     """
-    words = _words(column)
+    levels = _LEVELS.split(column)
+    if len(levels) > 1:
+        return min(_OF_A_LEVEL_MAX, max(_score(_words(level), aliases) for level in levels))
+    return _score(_words(column), aliases)
+
+
+def _score(words: str, aliases: tuple[str, ...]) -> float:
     bare = _without_tax(words)
     head = _PREPOSITION.split(bare, maxsplit=1)[0]
     best, unspaced = 0.0, words.replace(" ", "")
@@ -86,7 +98,7 @@ def name_score(column: str, aliases: tuple[str, ...]) -> float:
         said = bare if described else head
         if unspaced == alias.replace(" ", ""):
             best = max(best, WHOLE + _WHOLE_NAMES_MAX - place)
-        elif not alias.isascii():
+        elif not alias.isascii() and not _SPACED_SCRIPT.match(alias):
             best = max(best, INSIDE + 10 * certain if alias in words else 0)
         elif said == alias or (described and said.startswith(f"{alias} ")):
             best = max(best, WHOLE - 50 + certain)
@@ -96,6 +108,8 @@ def name_score(column: str, aliases: tuple[str, ...]) -> float:
             best = max(best, PART - 50 + certain)
         elif f" {alias} " in f" {said} ":
             best = max(best, INSIDE + certain)
+        elif not alias.isascii() and alias in words:  # the beginning of a word with another ending
+            best = max(best, INSIDE - 50 + certain)
     return best
 
 
@@ -108,6 +122,11 @@ def role_of(column: str) -> str:
 def has_word(column: str, kind: str) -> bool:
     """Return whether a column's name has a word of a kind, such as of `tax` or of `hundredths`."""
     return not set(word_list(kind)).isdisjoint(plain(column).split())
+
+
+def is_of_codes(column: str) -> bool:
+    """Return whether a column's name ends with the word for a code, as `retailer_sku` and `categoryId` do."""
+    return plain(column).rpartition(" ")[2] in word_list("of_codes")
 
 
 def is_exactly_price(column: str) -> bool:

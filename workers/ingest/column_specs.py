@@ -1,10 +1,10 @@
 """The field of a mapping while it is guessed: its keys as TOML will have them. A load makes a `fields.Field` of it."""
 
-from typing import Literal, TypedDict
+from typing import Literal, Required, TypedDict
 
 
 class ColumnSpec(TypedDict, total=False):
-    """The keys of one field; deploy/guides/bring-your-own-data.md says what each means."""
+    """The keys of one field; docs/guides/bring-your-own-data.md says what each means."""
 
     column: str
     columns: list[str]
@@ -27,6 +27,7 @@ class ColumnSpec(TypedDict, total=False):
     thousands: str
     decimal: str
     multiply: str
+    round: str
     unit: str
     format: str | list[str]
     required: bool
@@ -36,3 +37,22 @@ class ColumnSpec(TypedDict, total=False):
 
 Open = Literal["?"]
 """A field that a person must write."""
+
+
+class ItemSpecs(TypedDict, total=False):
+    """The fields of an item."""
+
+    id: Required[ColumnSpec | Open]
+    name: Required[ColumnSpec | Open]
+    brand: ColumnSpec
+    category: list[ColumnSpec] | ColumnSpec
+    product_type: ColumnSpec
+    identifiers: dict[str, ColumnSpec]
+    attributes: dict[str, ColumnSpec]
+
+
+class FieldSpecs(TypedDict, total=False):
+    """The fields of a mapping, by its tables."""
+
+    item: Required[ItemSpecs]
+    observation: dict[str, ColumnSpec]

@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
-from workers.ingest import clean
+from workers.ingest import clean, read_amounts
 from workers.ingest.batches import Batch, Reject
-from workers.ingest.clean import Faults, times
+from workers.ingest.clean import times
 from workers.ingest.mapping import Mapping
+from workers.ingest.row_faults import Faults
 from workers.provenance.events import Event
 
 SQL = load_queries(__file__, "factors.sql")
@@ -36,10 +37,11 @@ def replace(
 ) -> bool:
     """Put a source's factors in the place of its old ones; return whether anything changed."""
     assert mapping.factors is not None
-    scope, stated = mapping.factors.scope, (mapping.factors.method, mapping.factors.basis)
+    spec, scope = mapping.factors, mapping.factors.scope
+    stated = (spec.method, spec.basis, spec.reference_year)
     figures = gather(mapping, batches, keep, counts)
     means = {key: (mean(listed), len(listed), *stated, *log_spread(listed)) for key, listed in figures.items()}
-    before = {row[:2]: row[2:8] for row in _current(connection, scope) if row[8] == event.source_id}
+    before = {row[:2]: row[2:9] for row in _current(connection, scope) if row[9] == event.source_id}
     counts["factors_read"] = len(means)
     counts["factors_new"] = len(means.keys() - before.keys())
     counts["factors_same"] = sum(before.get(key) == values for key, values in means.items())
@@ -82,9 +84,9 @@ def gather(
         bad = Faults(batch.rows)
         listed = clean.texts(spec.code, batch, path)
         bad.check(spec.code, clean.Read(listed, listed), unknown, unknown)
-        read = [(name, field, clean.numbers(field, batch, path)) for name, field in spec.indicators]
+        read = [(name, field, read_amounts.numbers(field, batch, path)) for name, field in spec.indicators]
         for _, field, column in read:
-            bad.check(field, column, clean.NO_FIGURE)
+            bad.check(field, column, read_amounts.NO_FIGURE)
         bad.where(
             np.logical_and.reduce([np.asarray(pc.is_null(column.values)) for _, _, column in read]), "has no figure"
         )

@@ -1,11 +1,11 @@
 -- name: current
 -- To see which codes a load or its undoing changes.
-SELECT code, indicator, per_kg, samples, method, basis, log_samples, log_deviation, source_id FROM impact_factors WHERE scope = $1;
+SELECT code, indicator, per_kg, samples, method, basis, reference_year, log_samples, log_deviation, source_id FROM impact_factors WHERE scope = $1;
 
 -- name: claim
 -- Kept beside those of former loads: when this one is undone, theirs hold again.
-INSERT INTO factor_claims (no, scope, code, indicator, per_kg, samples, method, basis, log_samples, log_deviation, source_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
+INSERT INTO factor_claims (no, scope, code, indicator, per_kg, samples, method, basis, reference_year, log_samples, log_deviation, source_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
 
 -- name: clear
 -- Made anew as a whole from the claims.
@@ -13,8 +13,8 @@ DELETE FROM impact_factors WHERE scope = $1;
 
 -- name: settle
 -- A source's factors are replaced whole: they belong together. Where two sources give one for a code, the later load counts.
-INSERT INTO impact_factors (scope, code, indicator, per_kg, samples, method, basis, log_samples, log_deviation, source_id)
-SELECT DISTINCT ON (code, indicator, basis) scope, code, indicator, per_kg, samples, method, basis, log_samples, log_deviation, source_id
+INSERT INTO impact_factors (scope, code, indicator, per_kg, samples, method, basis, reference_year, log_samples, log_deviation, source_id)
+SELECT DISTINCT ON (code, indicator, basis) scope, code, indicator, per_kg, samples, method, basis, reference_year, log_samples, log_deviation, source_id
 FROM factor_claims c
 WHERE scope = $1 AND no = (SELECT max(n.no) FROM factor_claims n WHERE n.source_id = c.source_id AND n.scope = c.scope)
 ORDER BY code, indicator, basis, no DESC;

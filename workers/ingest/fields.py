@@ -1,6 +1,6 @@
 """The fields of a mapping for an item, an observation or a factor, as frozen values.
 
-What each key means is said once, in the tables of deploy/guides/bring-your-own-data.md: a law compares both.
+What each key means is said once, in the tables of docs/guides/bring-your-own-data.md: a law compares both.
 """
 
 from dataclasses import dataclass, field
@@ -70,11 +70,18 @@ class Impact:
     low: Field | None = None
     high: Field | None = None
     deviation: Field | None = None
+    pedigree: Field | None = None
+    reference_year: Field | None = None
 
     @property
     def has_spread(self) -> bool:
         """Whether the source states how wide the figure is."""
         return self.low is not None or self.deviation is not None
+
+    @property
+    def describes_total(self) -> bool:
+        """Whether it states what only a total has: how wide it is, and the quality of its data."""
+        return self.has_spread or self.pedigree is not None or self.reference_year is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,3 +126,4 @@ class FactorFields:
     method: str
     scope: Literal["category", "product_type"] = "category"
     basis: Literal["as_sold", "as_consumed", "dry"] = "as_sold"
+    reference_year: int | None = None

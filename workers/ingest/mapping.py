@@ -5,11 +5,11 @@ import re
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from shared.analytics.footprint import CODES
+from shared.analytics.footprint import CODES, REFERENCE_YEARS
+from shared.currencies import CODES as CURRENCIES
 from shared.errors import LoadRefused
-from shared.money import CODES as CURRENCIES
 from workers.ingest.fields import AltNames, FactorFields, Impact, ItemFields, ObservationFields
 from workers.ingest.mapping_tables import Tables
 
@@ -17,6 +17,11 @@ _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 _LEVELS_MAX = 8
 _SKIPPED_MAX = 1_000
+_OF_TOTALS = "`low`, `high`, `deviation`, `pedigree` or `reference_year`"
+
+SECTION_COLUMN = "@section"
+"""The name by which a mapping has the heading of a row as a column."""
+_TABLES = ("item", "observation", "factors", "impacts", "match")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +48,6 @@ class Sections:
 
     column: str
     without: tuple[str, ...]
-
-
-SECTION_COLUMN = "@section"
-"""The name by which a mapping has the heading of a row as a column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ class Mapping(TopKeys):
         return self.item is not None and (not self.item.join_by or bool(self.impacts))
 
     @property
-    def matching(self) -> dict[str, Any]:
+    def matching(self) -> dict[str, object]:
         """The rules of matching that differ from the usual ones, as the source's row keeps them."""
         own = {rule.name: getattr(self.match, rule.name) for rule in fields(MatchRules)}
         return {name: value for name, value in own.items() if value != getattr(MatchRules(), name)}
@@ -128,9 +129,6 @@ class Mapping(TopKeys):
     def counts_events(self) -> bool:
         """Whether equal observations each count."""
         return bool(self.observations) and self.observations[0].identity == "event"
-
-
-_TABLES = ("item", "observation", "factors", "impacts", "match")
 
 
 def read(path: Path) -> Mapping:
@@ -154,7 +152,7 @@ def parse(text: str, path: Path = Path("mapping.toml")) -> Mapping:
 
 
 class _Reader(Tables):
-    def mapping(self, document: dict[str, Any], text: str, path: Path) -> Mapping:
+    def mapping(self, document: dict[str, object], text: str, path: Path) -> Mapping:
         plain = self.read(TopKeys, document, "the mapping", _TABLES)
         if not _SOURCE.fullmatch(plain["source"]):
             self.refuse("source must be lower-case letters, digits and underscores, and begin with a letter")
@@ -212,7 +210,7 @@ class _Reader(Tables):
         if rank is not None and (type(rank) is not int or not 0 <= rank <= 32_767):
             self.refuse("rank must be a whole number from 0 to 32,767; the lowest takes precedence")
 
-    def _place(self, plain: dict[str, Any]) -> dict[str, Any]:
+    def _place(self, plain: dict[str, object]) -> dict[str, FillDown | Sections]:
         """Read which cells are filled down, and note the columns that say which rows are read."""
         read: dict[str, FillDown | Sections] = {}
         if "fill_down" in plain:
@@ -222,10 +220,11 @@ class _Reader(Tables):
             heading = read["sections"] = Sections(**self.read(Sections, plain["sections"], "sections"))
             self.columns += [heading.column, *heading.without]
             self.columns = [column for column in self.columns if column != SECTION_COLUMN]
-        self.columns += filter(None, [plain.get("rows_with")])
+        rows_with = plain.get("rows_with")
+        self.columns += [rows_with] if rows_with and isinstance(rows_with, str) else []
         return read
 
-    def _item(self, given: Any) -> ItemFields:
+    def _item(self, given: object) -> ItemFields:
         where = "[item]"
         join_by = given.get("join_by") if isinstance(given, dict) else None
         if join_by:
@@ -240,7 +239,7 @@ class _Reader(Tables):
         names = {"alt_names": self._alt_names(item["alt_names"])} if "alt_names" in item else {}
         return ItemFields(**item | names)
 
-    def _alt_names(self, given: Any) -> AltNames:
+    def _alt_names(self, given: object) -> AltNames:
         where = "[item] alt_names"
         read = AltNames(**self.read(AltNames, given, where))
         file = read.file
@@ -248,7 +247,7 @@ class _Reader(Tables):
             self.refuse(f"{where} file must be the plain name of a file beside the data or the mapping")
         return read
 
-    def _observations(self, given: Any) -> tuple[ObservationFields, ...]:
+    def _observations(self, given: object) -> tuple[ObservationFields, ...]:
         listed = tuple(
             map(self._observation, given if isinstance(given, list) else [given] if given is not None else [])
         )
@@ -256,9 +255,9 @@ class _Reader(Tables):
             self.refuse("[[observation]] must have one identity in all its tables")
         return listed
 
-    def _observation(self, given: Any) -> ObservationFields:
+    def _observation(self, given: object) -> ObservationFields:
         where, kind = "[observation]", given.get("kind") if isinstance(given, dict) else None
-        if isinstance(kind, str):
+        if isinstance(given, dict) and isinstance(kind, str):
             if kind not in ("listing", "sale"):
                 self.refuse(f"{where} kind must be one of listing, sale, or a table that names a column of these two")
             given = {**given, "kind": {"constant": kind}}
@@ -267,7 +266,7 @@ class _Reader(Tables):
             self.refuse(f"{where} currency must be a code of ISO 4217, three capital letters")
         return read
 
-    def _rules(self, given: Any, item: ItemFields | None) -> MatchRules:
+    def _rules(self, given: object, item: ItemFields | None) -> MatchRules:
         read = self.read(MatchRules, given, "[match]")
         rules = MatchRules(**read | {"own_identifiers": tuple(sorted(read.get("own_identifiers", ())))})
         known = {scheme for scheme, _ in item.identifiers} if item else set()
@@ -276,13 +275,16 @@ class _Reader(Tables):
                 self.refuse(f"[match] names the scheme `{scheme}`, which [item.identifiers] does not have")
         return rules
 
-    def _factors(self, given: Any) -> FactorFields:
+    def _factors(self, given: object) -> FactorFields:
         factors = FactorFields(**self.read(FactorFields, given, "[factors]"))
         for code, _ in factors.indicators:
             self.one_of(code, CODES, "[factors] indicators")
+        year = factors.reference_year
+        if year is not None and (type(year) is not int or year not in REFERENCE_YEARS):
+            self.refuse(f"[factors] reference_year must be a year from {REFERENCE_YEARS[0]} to {REFERENCE_YEARS[-1]}")
         return factors
 
-    def _impacts(self, given: Any) -> tuple[Impact, ...]:
+    def _impacts(self, given: object) -> tuple[Impact, ...]:
         if not isinstance(given, list):
             self.refuse("[[impacts]] must be a list of tables")
         impacts = tuple(map(self._impact, given))
@@ -291,12 +293,12 @@ class _Reader(Tables):
             self.refuse("[[impacts]] gives the total of one indicator twice; a part of it has a `stage`")
         return impacts
 
-    def _impact(self, given: Any) -> Impact:
+    def _impact(self, given: object) -> Impact:
         where = "[[impacts]]"
         impact = Impact(**self.read(Impact, given, where))
         self.one_of(impact.indicator, CODES, f"{where} indicator")
         if (impact.low is None) != (impact.high is None):
             self.refuse(f"{where} states both `low` and `high`, or none of them")
-        if impact.stage and impact.has_spread:
-            self.refuse(f"{where} of a stage has no `low`, `high` or `deviation`: they are of the total")
+        if impact.stage and impact.describes_total:
+            self.refuse(f"{where} of a stage has no {_OF_TOTALS}: they are of the total")
         return impact

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from workers.ingest.read_sheet import PARSED, column_of, elements, opendocument_rows, part_of
+from workers.ingest.files.sheet_faults import opendocument_rows, part_of
+from workers.ingest.files.sheet_size import PARSED, column_of, elements
 
 _STYLES = "xl/styles.xml"
 _CURRENCY = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}currency"

@@ -1,174 +1,28 @@
 """From a batch of columns to observations: rows of numbers, with the mark that makes each one itself. Pure."""
 
 import hashlib
-from collections import Counter
-from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shared.money import CODES
+from shared.currencies import CODES
 from shared.text import fold
-from workers.ingest import calendar_days, clean
+from workers.ingest import calendar_days, clean, read_amounts
 from workers.ingest.batches import Batch
-from workers.ingest.clean import Coded, Faults, Read, times
-from workers.ingest.fields import Field, Impact, ObservationFields
-
-# The figures of a batch: an item's own, as totals or by stages of its life cycle. Pure.
-
-
-STAGE_CHARACTERS_MAX = 100
-
-
-class StageFigure(NamedTuple):
-    """The figure of a row for one stage of an item's life cycle. Negative where it is a credit."""
-
-    key: int
-    impact: Impact
-    stage: str
-    per_unit: Decimal
-
-
-class Spread(NamedTuple):
-    """How wide a source says that a figure is: the bounds of its middle 95 %, or its standard deviation."""
-
-    low: Decimal | None = None
-    high: Decimal | None = None
-    deviation: Decimal | None = None
-
-    def fits(self, figure: Decimal) -> bool:
-        """Return whether there is a spread, and the figure is inside its bounds."""
-        if self.low is None or self.high is None:
-            return self.deviation is not None and figure > 0
-        return 0 < self.low <= figure <= self.high
-
-
-def spreads(impact: Impact, batch: Batch, path: Path) -> list[Spread]:
-    """Return the spreads that the rows of a batch state; bounds only where both exist."""
-    low, high, deviation = (decimals(field, batch, path) for field in (impact.low, impact.high, impact.deviation))
-    return [
-        Spread(least, most, wide) if least is not None and most is not None else Spread(deviation=wide)
-        for least, most, wide in zip(low, high, deviation, strict=True)
-    ]
-
-
-def totals(impacts: tuple[Impact, ...], batch: Batch, path: Path) -> list[tuple[dict[str, Decimal], dict[str, Spread]]]:
-    """Return each row's own totals by indicator, and their stated spreads, where these fit."""
-    none = [Spread()] * batch.rows
-    listed = [
-        (
-            impact.indicator,
-            decimals(impact.value, batch, path),
-            spreads(impact, batch, path) if impact.has_spread else none,
-        )
-        for impact in impacts
-        if impact.stage is None
-    ]
-    rows = []
-    for n in range(batch.rows):
-        own = {name: figure for name, figures, _ in listed if (figure := figures[n]) is not None}
-        wide = {name: stated[n] for name, _, stated in listed if name in own and stated[n].fits(own[name])}
-        rows.append((own, wide))
-    return rows
-
-
-def decimals(field: Field | None, batch: Batch, path: Path) -> list[Decimal | None]:
-    """Return a field's numbers times its factor, exactly; None for a text that is no number."""
-    if field is None:
-        return [None] * batch.rows
-    texts = clean.numbers(field, batch, path).values.to_pylist()
-    return [None if text is None else times(text, field.multiply) for text in texts]
-
-
-class FigureColumns:
-    """The columns of figures of a batch, with their errors noted."""
-
-    def __init__(self, impacts: tuple[Impact, ...], batch: Batch, path: Path, bad: Faults) -> None:
-        self._read: list[tuple[Impact, clean.Read, Any]] = []
-        for impact in impacts:
-            figures = clean.numbers(impact.value, batch, path, signed=impact.stage is not None)
-            bad.check(impact.value, figures, clean.NO_SIGNED_FIGURE if impact.stage else clean.NO_FIGURE)
-            stages = None
-            if impact.stage is not None:
-                given = clean.texts(impact.stage, batch, path)
-                short = pc.less_equal(pc.utf8_length(given), STAGE_CHARACTERS_MAX)
-                stages = pc.if_else(short, given, None)
-                long = f"is a stage of over {STAGE_CHARACTERS_MAX} characters"
-                there = np.asarray(pc.is_valid(figures.given))
-                bad.check(impact.stage, clean.Read(given, stages), long, "has no stage", among=there)
-            self._read.append((impact, figures, stages))
-            self._check_spread(impact, batch, path, bad)
-
-    def _check_spread(self, impact: Impact, batch: Batch, path: Path, bad: Faults) -> None:
-        """Note bounds and deviations that are no numbers, and bounds that do not enclose the figure."""
-        for field in (impact.low, impact.high, impact.deviation):
-            if field is not None:
-                bad.check(field, clean.numbers(field, batch, path), clean.NO_FIGURE)
-        if impact.low is None or impact.high is None:
-            return
-        figures, stated = decimals(impact.value, batch, path), spreads(impact, batch, path)
-        wrong = [
-            figure is not None and one.low is not None and not one.fits(figure)
-            for figure, one in zip(figures, stated, strict=True)
-        ]
-        bad.note(impact.low, pa.array(wrong, pa.bool_()), "does not enclose the figure with `high`")
-
-    def count(self, good: Any, counts: Counter[str]) -> None:
-        """Count the figures of the good rows, and those of them that cannot be used."""
-        for _, figures, stages in self._read:
-            given, usable = (np.asarray(pc.is_valid(column)).take(good) for column in figures)
-            if stages is not None:
-                usable = usable & np.asarray(pc.is_valid(stages)).take(good)
-            counts["impacts_read"] += int(np.count_nonzero(given))
-            counts["impacts_rejected"] += int(np.count_nonzero(given & ~usable))
-
-    def of_stages(self, good: Any, keys: Any) -> list[StageFigure]:
-        """Return the figures by stage of the good rows, whose items' keys are given."""
-        staged = []
-        for impact, figures, stages in self._read:
-            if stages is None:
-                continue
-            texts, names = figures.values.to_pylist(), stages.to_pylist()
-            for row, key in zip(good.tolist(), keys.tolist(), strict=True):
-                if texts[row] is not None and names[row] is not None:
-                    staged.append(StageFigure(key, impact, names[row], times(texts[row], impact.value.multiply)))
-        return staged
-
-
-# Marks, which distinguish observations of one item and day, the same at every load. Pure.
-
+from workers.ingest.clean import Coded, Read
+from workers.ingest.fields import Field, ObservationFields
+from workers.ingest.row_faults import Faults, Mask
 
 _CURRENCY_SHIFT = 45
-
-
-def mix(values: Any) -> Any:
-    """Scatter 64-bit integers (the finalizer of splitmix64; Steele, Lea, Flood 2014)."""
-    with np.errstate(over="ignore"):
-        mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return mixed ^ (mixed >> np.uint64(31))
-
-
-def hash64(text: str) -> int:
-    """Return 64 bits of a text's hash."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
-
-
-def currency_bits(currencies: Any) -> Any:
-    """Return what a currency (three capital letters, S3) adds to a mark by XOR: 15 bits, another for each currency.
-
-    Simple enough for SQL: migration 0017 adds the same bits to the marks of rows that had none.
-    """
-    positions = np.ascontiguousarray(currencies).view("u1").reshape(-1, 3).astype("i8") - ord("A")
-    return (positions @ np.array([676, 26, 1], "i8") + 1) << _CURRENCY_SHIFT
-
-
 CHANNEL_CHARACTERS_MAX = 200
+Rows = npt.NDArray[np.void]
 _CURRENCIES = pa.array(sorted(CODES))
 _NO_PRICE = "is not a price: no plain amount, negative, or finer than its currency"
+
 OBSERVATION = np.dtype(
     [
         ("item", "i8"),
@@ -184,17 +38,40 @@ OBSERVATION = np.dtype(
 )
 
 
-class Observed(NamedTuple):
+def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Scatter 64-bit integers (the finalizer of splitmix64; Steele, Lea, Flood 2014)."""
+    with np.errstate(over="ignore"):
+        mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return mixed ^ (mixed >> np.uint64(31))
+
+
+def hash64(text: str) -> int:
+    """Return 64 bits of a text's hash."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+
+def currency_bits(currencies: npt.NDArray[np.bytes_]) -> npt.NDArray[np.int64]:
+    """Return what a currency (three capital letters, S3) adds to a mark by XOR: 15 bits, another for each currency.
+
+    Simple enough for SQL: migration 0017 adds the same bits to the marks of rows that had none.
+    """
+    positions = np.ascontiguousarray(currencies).view("u1").reshape(-1, 3).astype("i8") - ord("A")
+    bits: npt.NDArray[np.int64] = (positions @ np.array([676, 26, 1], "i8") + 1) << _CURRENCY_SHIFT
+    return bits
+
+
+class ObservationRows(NamedTuple):
     """The result of a batch for one table of observations: a row for each row of the batch, good or bad.
 
     `priced` is a mask of the rows that have a price, `present` of those that have an observation if they are not
     rejected; None where all have. The rows' `channel` counts into `channels`; `list` is -1 where there is none.
     """
 
-    rows: Any
+    rows: Rows
     channels: list[str]
-    priced: Any
-    present: Any
+    priced: Mask
+    present: Mask
 
 
 class Observer:
@@ -205,7 +82,7 @@ class Observer:
         self._spec = spec
         self._spellings = spellings
 
-    def shape(self, batch: Batch, path: Path, bad: Faults) -> Observed:
+    def shape(self, batch: Batch, path: Path, bad: Faults) -> ObservationRows:
         """Shape the observations of a batch, and note what is wrong with its rows."""
         spec = self._spec
         rows = np.zeros(batch.rows, OBSERVATION)
@@ -227,7 +104,7 @@ class Observer:
         else:
             rows["list"] = -1
         if spec.units is not None:
-            units = clean.whole_numbers(spec.units, batch, path)
+            units = read_amounts.whole_numbers(spec.units, batch, path)
             lost.append(
                 bad.check(spec.units, units, "is no positive whole number of units", "has no units", among=priced)
             )
@@ -242,9 +119,9 @@ class Observer:
         for mask in lost:
             if mask is not None:
                 present = ~mask if present is None else present & ~mask
-        return Observed(rows, codes, priced, present)
+        return ObservationRows(rows, codes, priced, present)
 
-    def _days(self, batch: Batch, path: Path, bad: Faults, priced: Any, rows: Any) -> Any:
+    def _days(self, batch: Batch, path: Path, bad: Faults, priced: Mask, rows: Rows) -> Mask:
         spec = self._spec.day
         read = clean.days(spec, batch, path)
         rows["day"] = clean.filled(read.values, 0)
@@ -253,7 +130,7 @@ class Observer:
             bad.check(spec, read, unread, "has no day", among=priced), check_bounds(spec, read, bad, among=priced)
         )
 
-    def _currencies(self, currencies: Any, bad: Faults, priced: Any, rows: Any) -> Any:
+    def _currencies(self, currencies: pa.Array | None, bad: Faults, priced: Mask, rows: Rows) -> Mask:
         spec = self._spec.currency
         if currencies is None:
             rows["currency"] = (spec.constant or "").encode()
@@ -263,7 +140,7 @@ class Observer:
         rows["currency"] = np.asarray(pc.fill_null(read.values, "XXX")).astype("S3")
         return bad.check(spec, read, "is no currency (ISO 4217)", "has no currency (ISO 4217)", among=priced)
 
-    def _kinds(self, batch: Batch, path: Path, bad: Faults, priced: Any, rows: Any) -> Any:
+    def _kinds(self, batch: Batch, path: Path, bad: Faults, priced: Mask, rows: Rows) -> Mask:
         spec = self._spec.kind
         if spec.constant is not None:
             rows["kind"] = spec.constant[:1].encode()
@@ -274,7 +151,7 @@ class Observer:
         rows["kind"] = np.asarray(pc.fill_null(read.values, "listing")).astype("S1")
         return bad.check(spec, read, "is neither listing nor sale", "has no kind (listing or sale)", among=priced)
 
-    def _channels(self, batch: Batch, path: Path, bad: Faults, priced: Any) -> tuple[Coded, Any]:
+    def _channels(self, batch: Batch, path: Path, bad: Faults, priced: Mask) -> tuple[Coded, Mask]:
         spec = self._spec.channel
         channels = clean.coded(spec, batch, path)
         short = pc.less_equal(pc.utf8_length(channels.values), CHANNEL_CHARACTERS_MAX)
@@ -289,20 +166,20 @@ class Observer:
         """Return the first spelling of a channel that was met."""
         return self._spellings.setdefault(fold(text or ""), text or "")
 
-    def _amounts(self, field: Field, batch: Batch, path: Path, currencies: Any) -> Read:
+    def _amounts(self, field: Field, batch: Batch, path: Path, currencies: pa.Array | None) -> Read:
         """Read prices, each by the minor digits of its own currency."""
         if currencies is None:
-            return clean.amounts(field, batch, path, self._spec.currency.constant or "")
-        given, values = clean.amounts(field, batch, path, "")
+            return read_amounts.amounts(field, batch, path, self._spec.currency.constant or "")
+        given, values = read_amounts.amounts(field, batch, path, "")
         met = pc.unique(currencies)
         # Each currency costs a reading of the whole batch: texts that are none, of which there may be as many as rows,
         # share the one above, and are rejected as currencies.
         for code in pc.filter(met, pc.is_in(met, value_set=_CURRENCIES)).to_pylist():
-            read = clean.amounts(field, batch, path, code)
+            read = read_amounts.amounts(field, batch, path, code)
             values = pc.if_else(pc.fill_null(pc.equal(currencies, code), False), read.values, values)
         return Read(given, values)
 
-    def _marks(self, batch: Batch, path: Path, rows: Any, codes: list[str]) -> Any:
+    def _marks(self, batch: Batch, path: Path, rows: Rows, codes: list[str]) -> npt.NDArray[np.int64]:
         spec = self._spec
         mixed = np.zeros(batch.rows, "u8")
         for kind in ("listing", "sale"):
@@ -324,7 +201,7 @@ class Observer:
         return (mixed & np.uint64(0x7FFFFFFFFFFF0000)).astype("i8") ^ currency_bits(currencies)
 
 
-def check_bounds(field: Field, read: Read, bad: Faults, *, among: Any = None) -> Any:
+def check_bounds(field: Field, read: Read, bad: Faults, *, among: Mask = None) -> Mask:
     """Note days that are not allowed; None where there are none, else a mask as `Faults.check` returns it."""
     first, last = calendar_days.bounds(field.min, field.max)
     outside = pc.or_(pc.less(read.values, first), pc.greater(read.values, last))
@@ -332,5 +209,5 @@ def check_bounds(field: Field, read: Read, bad: Faults, *, among: Any = None) ->
     return bad.note(field, outside, reason, among)
 
 
-def _either(one: Any, other: Any) -> Any:
+def _either(one: Mask, other: Mask) -> Mask:
     return other if one is None else one if other is None else one | other

@@ -6,25 +6,29 @@ Each is one TOML file in deploy/mappings/shapes. `[[identified]]`: all of `all` 
 field may have `any` (the columns of these that the file has; the first that is not empty counts) and `first` (of
 several fields the first of whose columns the beginning of the file has cells; with `unique` in each row, and no two
 the same). `rows_with` of a form is the first of several columns that has cells. `[[doubts]]`: what a person should
-know. `[names]`: of a column the names that the system writes in other languages.
+know. `[tree]`: how the document writes a tree of categories (`xml_groups.GroupTree`), and the columns `of` their ids,
+of which a file has one.
+`[names]`: of a column the names that the system writes in other languages.
 """
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
 
 from shared.printable import many
 from workers.ingest.batches import Batch
 from workers.ingest.column_names import plain
+from workers.ingest.column_specs import FieldSpecs, ItemSpecs
+from workers.ingest.files.reshape import reshaped
+from workers.ingest.files.xml_groups import GroupTree
 from workers.ingest.mapping import FillDown
-from workers.ingest.readers import reshaped
-from workers.ingest.sample import Sample
+from workers.ingest.sampling.sample import Sample
 
 _PLACES = {"any", "first", "unique", "column", "columns", "within", "beside"}
 FOLDER = Path(__file__).parents[2] / "deploy/mappings/shapes"
@@ -37,9 +41,12 @@ class Shape:
     title: str
     about: str
     because: str
-    fields: dict[str, Any]
+    fields: FieldSpecs
     form: dict[str, Any]
     doubts: tuple[tuple[str, str], ...]
+    tree: GroupTree | None
+    """How the document writes its tree of categories; None where it has none, or no row names one by its id."""
+    ids_of_categories: str
     sampled: Sample
     """The rows as a load with this form reads them."""
 
@@ -77,13 +84,20 @@ def recognized(sampled: Sample) -> Shape | None:
     if len(read.rows) < len(sampled.rows):
         left_out = f"{len(sampled.rows) - len(read.rows):,} of {many(len(sampled.rows), 'row')}"
         doubts.append(("rows", f'{left_out} have no "{form["rows_with"]}" and are not read'))
+    item = cast(ItemSpecs, {"id": "?", "name": "?"} | tables["item"])
+    tree = document.get("tree", {})
+    ids = next((name for name in tree.get("of", ()) if name in columns.filled), "")
     return Shape(
         title=document["title"],
         about=document["about"],
         because=f"the columns {', '.join(known[name] for name in why)}",
-        fields={"item": {"id": "?", "name": "?"} | tables["item"], "observation": tables["observation"]},
+        fields={"item": item, "observation": tables["observation"]},
         form=form,
         doubts=tuple(doubts),
+        tree=GroupTree(**{place: text for place, text in tree.items() if place != "of"})
+        if ids in columns.filled
+        else None,
+        ids_of_categories=columns.filled.get(ids, ""),
         sampled=read,
     )
 
@@ -93,7 +107,7 @@ def _documents() -> tuple[dict[str, Any], ...]:
     return tuple(tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.toml")))
 
 
-def _by_plain_name(columns: Iterable[str]) -> dict[str, str]:
+def _by_plain_name(columns: Collection[str]) -> dict[str, str]:
     """Return columns by their plain names; places in lists count for nothing, and Google's prefix `g:` may be there."""
     known: dict[str, str] = {}
     for column in columns:
@@ -101,6 +115,9 @@ def _by_plain_name(columns: Iterable[str]) -> dict[str, str]:
         known.setdefault(words, column)
         if column.startswith("g:"):
             known[words.removeprefix("g ")] = column
+    for column in columns:  # `Classification[UNSPSC]` is also a `Classification`, where no other one is
+        if column.endswith("]"):
+            known.setdefault(plain(column.partition("[")[0]), column)
     return known
 
 
@@ -127,12 +144,12 @@ def _translated(document: dict[str, Any], named: dict[str, str]) -> dict[str, st
 
 def _columns(document: dict[str, Any], sampled: Sample, known: dict[str, str]) -> _Columns:
     cells = {column: sampled.values(column) for column in sampled.columns}
-    unique = (
+    unique = [
         column
         for column, texts in cells.items()
         if len(set(texts)) == len(sampled.rows) and column not in sampled.repeated
-    )
-    filled = (column for column in cells if cells[column] or column in sampled.filled_below)
+    ]
+    filled = [column for column in cells if cells[column] or column in sampled.filled_below]
     return _Columns(known, _translated(document, _by_plain_name(filled)), _translated(document, _by_plain_name(unique)))
 
 

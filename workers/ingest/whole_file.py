@@ -1,10 +1,9 @@
-"""What only all rows of a file say: whether a column that might be the id has no text twice, and which columns fill up.
+"""What only all rows of a file say: which columns have a text twice, which fill up, which currencies prices state.
 
-A sample cannot: the first thousand products of an export may be those without variants.
+A sample cannot: the first thousand products of an export may be those without variants, or of one country.
 """
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shared.errors import LoadRefused
+from shared.toml_text import as_toml
 from workers.ingest.batches import Batch
 from workers.ingest.clean import MARKED_UP
 from workers.ingest.column_names import PART, name_score, role_names
+from workers.ingest.files.forms import Opened, refused_by_name
+from workers.ingest.files.read_file import read_opened
+from workers.ingest.further_cells import FurtherCells
 from workers.ingest.mapping import parse
-from workers.ingest.readers import read
-from workers.ingest.sample import SAMPLE_BYTES, SAMPLE_ROWS, Sample
-from workers.ingest.toml_text import as_toml
+from workers.ingest.sampling.sample import SAMPLE_BYTES, SAMPLE_ROWS, Sample
 
 _BATCH_ROWS = 65_536
 _IDS_MAX = 6
@@ -27,32 +28,43 @@ _IDS = ("id", "gtin", "mpn", "isbn")
 _TEXTS = ("name", "brand", "category")
 _TEXTS_MAX = 12
 _PRICES = ("price", "sale_price", "list_price")
+_PRICES_MAX = 8
+_WITH_NOTHING = ("brand", "category", "channel", "size", "colour", "gtin", "mpn")
 
 
-def with_all_rows(sampled: Sample, path: Path, *, unpacked_bytes_max: int) -> Sample:
+def with_all_rows(sampled: Sample, found: Opened) -> Sample:
     """Return a sample that also knows what the rows behind it say, as long as the file can be read to its end."""
-    if len(sampled.rows) < SAMPLE_ROWS // 2 and path.stat().st_size < SAMPLE_BYTES // 4:
+    if len(sampled.rows) < SAMPLE_ROWS // 2 and found.path.stat().st_size < SAMPLE_BYTES // 4:
         return sampled
     ids, empty = _ids(sampled), _empty(sampled)
     prices = [column for column in sampled.columns if _named(column, _PRICES, PART)][:2]
     texts = [column for column in sampled.columns if _named(column, _TEXTS, 1)][:_TEXTS_MAX]
-    columns = list(dict.fromkeys([*ids, *empty, *prices, *texts]))
+    amounts = [column for column in sampled.columns if _named(column, (*_PRICES, "currency"), PART - 50)][:_PRICES_MAX]
+    others = [column for column in sampled.columns if _named(column, _WITH_NOTHING, PART)][:_TEXTS_MAX]
+    columns = list(dict.fromkeys([*ids, *empty, *prices, *texts, *amounts, *others]))
     if not columns:
         return sampled
     form = [f"{key} = {as_toml(one)}" for key, one in sampled.form.items()]
     lines = ['source = "a"', 'title = "a"', 'license = "a"', *form]
     field = as_toml({"columns": columns, "sparse": True})
     count = _Count(ids)
+    further = FurtherCells(sampled, amounts, others)
     try:
-        mapping = parse("\n".join([*lines, "[item]", f"id = {field}", f"name = {field}"]) + "\n", path)
-        for batch in read(path, mapping, batch_rows=_BATCH_ROWS, unpacked_bytes_max=unpacked_bytes_max):
-            count.add(batch, prices, empty)
-            count.add_texts(batch, texts)
+        mapping = parse("\n".join([*lines, "[item]", f"id = {field}", f"name = {field}"]) + "\n", found.path)
+        with refused_by_name(found.path):
+            for batch in read_opened(found, mapping, batch_rows=_BATCH_ROWS):
+                count.add(batch, prices, empty)
+                count.add_texts(batch, texts)
+                further.add(batch)
     except LoadRefused as error:
         said = f"rows: the file cannot be read to its end, so that only its beginning was looked at: {error}"
         return replace(sampled, doubts=(*sampled.doubts, said))
     return replace(
-        sampled, repeated=count.repeated(), filled_below=frozenset(count.filled), marked_up=frozenset(count.marked_up)
+        sampled,
+        repeated=count.repeated(),
+        filled_below=frozenset(count.filled),
+        marked_up=frozenset(count.marked_up),
+        further=further.found(),
     )
 
 

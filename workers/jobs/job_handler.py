@@ -2,21 +2,22 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection
 from shared.jobs.contract import JOB_KINDS
-from workers.jobs.context import Job, Services
+from workers.jobs.job import Job
 from workers.jobs.leases import SQL, Lease, succeed
+from workers.jobs.services import Services
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """The outcome of an attempt: the row's `result`, and for stored bytes what the row says of them."""
 
-    result: dict[str, Any]
+    result: dict[str, object]
     bytes: int = 0
     rows: int = 0
     data_version: int = 0
@@ -44,10 +45,10 @@ class JobContext:
 class JobHandler(Protocol):
     """How one kind of job is done."""
 
-    def run(self, context: JobContext) -> Outcome:
+    def run(self, context: JobContext) -> JobOutcome:
         """Compute while the lease is held. Nothing that it writes is visible before `publish`."""
 
-    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+    def publish(self, context: JobContext, outcome: JobOutcome) -> bool:
         """Publish by one statement fenced by the attempt; False, and nothing visible, if the job is no longer ours."""
 
 
@@ -57,7 +58,7 @@ Handlers = Mapping[str, JobHandler]
 class StoredResultHandler:
     """A kind of job whose result has bytes in the object store; its subclass computes it."""
 
-    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+    def publish(self, context: JobContext, outcome: JobOutcome) -> bool:
         """Publish what was stored; False if the job is no longer ours, and then the bytes are never visible."""
         job = context.job
         result, hours = Jsonb(outcome.result), JOB_KINDS[job.kind].kept_hours
@@ -68,13 +69,13 @@ class StoredResultHandler:
 class RowResultHandler:
     """A kind of job whose whole result is a small document in its row."""
 
-    def __init__(self, compute: Callable[[JobContext], dict[str, Any]]) -> None:
+    def __init__(self, compute: Callable[[JobContext], dict[str, object]]) -> None:
         self._compute = compute
 
-    def run(self, context: JobContext) -> Outcome:
+    def run(self, context: JobContext) -> JobOutcome:
         """Compute the document."""
-        return Outcome(self._compute(context))
+        return JobOutcome(self._compute(context))
 
-    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+    def publish(self, context: JobContext, outcome: JobOutcome) -> bool:
         """Write the document into the row."""
         return succeed(context.connection, context.job, outcome.result)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, LiteralString, Self
+from typing import Self
 
 import psycopg
 from psycopg.types.json import Jsonb
@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from workers.jobs.context import Job
+from workers.jobs.job import Job
 
 SQL = load_queries(__file__, "leases.sql")
 _POLL_SECONDS = 0.1
@@ -30,7 +30,7 @@ class JobTimeout(ItemIndexError):
 
 
 @dataclass
-class Progress:
+class JobProgress:
     """How far a job is; each renewal of the lease writes it into the row."""
 
     fraction: float = 0.0
@@ -64,7 +64,7 @@ class Lease:
     ttl_seconds: int
     seconds_max: float = float("inf")
     stop: Callable[[], None] = lambda: None
-    progress: Progress = field(default_factory=Progress)
+    progress: JobProgress = field(default_factory=JobProgress)
 
     def __post_init__(self) -> None:
         self.lost = threading.Event()
@@ -91,7 +91,7 @@ class Lease:
             raise JobTimeout(self.job_id)
 
     @contextlib.contextmanager
-    def stopped_by(self, stop: Callable[[], None]) -> Iterator[None]:
+    def replace_stop(self, stop: Callable[[], None]) -> Iterator[None]:
         """Call this `stop` instead while the block runs: the work is on another server for that long."""
         usual, self.stop = self.stop, stop
         try:
@@ -138,13 +138,10 @@ class Lease:
 
     def _renew(self, connection: Connection) -> bool:
         progress = self.progress.snapshot()
-        held = connection.execute(*self._renewal()).fetchone() is not None
+        values = (self.job_id, self.attempt, self.ttl_seconds, *progress)
+        held = connection.execute(SQL.renew, values).fetchone() is not None
         self._renewed_at, self._written, self.failure = time.monotonic(), progress, None
         return held
-
-    def _renewal(self) -> tuple[LiteralString, tuple[Any, ...]]:
-        """Return the statement that renews what is held, which gives a row if it still is, and its values."""
-        return SQL.renew, (self.job_id, self.attempt, self.ttl_seconds, *self.progress.snapshot())
 
 
 def cancel_statement(connection: Connection) -> None:
@@ -159,18 +156,18 @@ def claim(connection: Connection, job_id: str, ttl_seconds: int) -> Job | None:
     return Job(*row) if row is not None else None
 
 
-def succeed(connection: Connection, job: Job, result: dict[str, Any]) -> bool:
+def succeed(connection: Connection, job: Job, result: dict[str, object]) -> bool:
     """Record the result of a job without stored bytes; False, and nothing written, if it is no longer ours."""
     return connection.execute(SQL.succeed, (job.id, job.attempt, Jsonb(result))).fetchone() is not None
 
 
-def fail(connection: Connection, job: Job, problem: dict[str, Any], *, final: bool = False) -> str | None:
+def fail(connection: Connection, job: Job, problem: dict[str, object], *, final: bool = False) -> str | None:
     """Requeue the job, or fail it after its last attempt; return its new state, None if it is no longer ours."""
     row = connection.execute(SQL.fail, (job.id, job.attempt, Jsonb(problem), final)).fetchone()
     return str(row[0]) if row else None
 
 
-def retry_later(connection: Connection, job: Job, problem: dict[str, Any]) -> str | None:
+def retry_later(connection: Connection, job: Job, problem: dict[str, object]) -> str | None:
     """Requeue the job without counting the attempt; None if it is no longer ours, or has been retried for an hour."""
     row = connection.execute(SQL.retry_later, (job.id, job.attempt, Jsonb(problem))).fetchone()
     return str(row[0]) if row else None

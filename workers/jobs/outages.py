@@ -15,5 +15,5 @@ def store_at_fault(error: BaseException) -> str | None:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Return whether an error is the outage of a store: what is done next meets it too, and may succeed later."""
+    """Return whether an error is the outage of a store: the next call meets it too, and may succeed later."""
     return store_at_fault(error) is not None

@@ -36,11 +36,11 @@ class WorkerProgress:
         self._turned_at: float | None = None
         self.watched = False
 
-    def turned(self) -> None:
+    def note_turn(self) -> None:
         """Note that the event loop turns."""
         self._turned_at = self._clock()
 
-    def left_loop(self) -> None:
+    def note_loop_end(self) -> None:
         """Note that no event loop runs: the worker starts, ends, or waits for its broker to come back."""
         self._turned_at = None
 

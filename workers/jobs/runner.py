@@ -1,90 +1,34 @@
-"""A process that runs jobs: each attempt is claimed, run under its lease and published, or its failure recorded."""
+"""One attempt at a job: claim, run, publish. The handler of a kind of job does the work itself."""
 
-import contextlib
-import select
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import psycopg
-from psycopg.pq import TransactionStatus
 
 from shared.db.connect import Connection, unavailable
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused
 from shared.jobs.contract import JOB_KINDS
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
-from shared.telemetry.spans import step_from
-from workers.jobs.context import Job, Services, span_attributes
+from shared.telemetry.trace_context import step_from
+from workers.jobs.job import Job, span_attributes
 from workers.jobs.job_handler import Handlers, JobContext
+from workers.jobs.kept_connection import KeptConnection
 from workers.jobs.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
 from workers.jobs.outages import store_at_fault
-
-
-class KeptConnection:
-    """Lends one connection at a time, and keeps it idle for `idle_seconds_max`; with 0 each one is closed.
-
-    It is kept only after `keep`, and only where no transaction is left in its session.
-    """
-
-    def __init__(
-        self, connect: Callable[[], Connection], idle_seconds_max: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._connect = connect
-        self._idle_seconds_max = idle_seconds_max
-        self._clock = clock
-        self._idle: Connection | None = None
-        self._idle_since = 0.0
-        self._keep = False
-
-    @contextlib.contextmanager
-    def lent(self) -> Iterator[Connection]:
-        """Lend the kept connection, or a new one. Raises psycopg.OperationalError if PostgreSQL is unavailable."""
-        connection = self._usable() or self._connect()
-        self._keep = False
-        try:
-            yield connection
-        finally:
-            if self._keep and connection.info.transaction_status is TransactionStatus.IDLE and connection.autocommit:
-                self._idle, self._idle_since = connection, self._clock()
-            else:
-                connection.close()
-
-    def keep(self) -> None:
-        """Keep the connection that is lent: its borrower has ended well and holds no lock of the session."""
-        self._keep = self._idle_seconds_max > 0
-
-    def close(self) -> None:
-        """Close the kept connection."""
-        if self._idle is not None:
-            self._idle.close()
-            self._idle = None
-
-    def _usable(self) -> Connection | None:
-        """Return the kept connection unless it is old, or the server has said anything: then it has ended."""
-        connection, self._idle = self._idle, None
-        if connection is None:
-            return None
-        poll = select.poll()
-        poll.register(connection.fileno(), select.POLLIN)
-        if self._clock() - self._idle_since < self._idle_seconds_max and not poll.poll(0):
-            return connection
-        connection.close()
-        return None
-
-
-# One attempt at a job: claim, run, publish. The handler of a kind of job does the work itself.
+from workers.jobs.services import Services
 
 
 class _Refusal(NamedTuple):
     """Why an attempt failed, and whether another attempt can help."""
 
-    problem: dict[str, Any]
+    problem: dict[str, object]
     final: bool
 
 
 class JobRunner:
-    """Runs jobs in one process, one after the other, on one connection if it may stay idle for so many seconds.
+    """Runs jobs in one process, one after the other; its connection stays open for `idle_connection_seconds`.
 
     With `raises_outages`, the outage of a store is also raised after it was recorded: the caller learns of it as well.
     """
@@ -112,7 +56,7 @@ class JobRunner:
     def run(self, job_id: str) -> str | None:
         """Claim and run a job; return the state it reached, None if it was not queued or its lease was lost."""
         services = self._services
-        with self._connection.lent() as connection:
+        with self._connection.lend() as connection:
             job = claim(connection, job_id, services.settings.lease_ttl_seconds)
             if job is None:
                 return None

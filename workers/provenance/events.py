@@ -1,9 +1,9 @@
 """Events: every change of the index has a number, a moment, and an actor; numbers are in the order of commits."""
 
 import getpass
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -47,7 +47,7 @@ def begin(
     *,
     load_id: str | None = None,
     source_id: int | None = None,
-    terms: dict[str, Any] | None = None,
+    terms: Mapping[str, object] | None = None,
     items: tuple[int | None, int | None] = (None, None),
     part_of: int | None = None,
 ) -> Event:
@@ -60,7 +60,7 @@ def begin(
     return Event(number, moment, source_id or 0)
 
 
-def begin_load(connection: Connection, load_id: str, kind: str, source: str, terms: dict[str, Any]) -> Event:
+def begin_load(connection: Connection, load_id: str, kind: str, source: str, terms: Mapping[str, object]) -> Event:
     """Number a load, and make its terms those of its source."""
     *plain, matching = (terms[name] for name in TERMS)
     [(source_id, *changes)] = connection.execute(SQL.source, (source, *plain, Jsonb(matching))).fetchall()

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
-from typing import Any
 
 import psycopg
 
@@ -14,6 +13,8 @@ from shared.index.identifiers import LAYOUT, SCHEMES, Identifier, brand_key, nor
 SQL = load_queries(__file__, "identifiers.sql")
 _BATCH_ROWS = 20_000
 _COLUMNS = "scheme, value, item_id, source_id, brand, load_no"
+_Claim = tuple[int, int, str, str, str | None, int]
+"""An item and its source, scheme and text of the identifier, the brand, and the number of the load."""
 
 
 def of_load(connection: Connection, event_no: int, chosen: str) -> None:
@@ -52,7 +53,7 @@ def refresh(connection: Connection, chosen: str, *values: object) -> int:
     return count
 
 
-def _rows(claimed: Iterable[tuple[Any, ...]]) -> Iterator[tuple[object, ...]]:
+def _rows(claimed: Iterable[_Claim]) -> Iterator[tuple[object, ...]]:
     """Yield the rows of claims, which come item by item. An EAN and a GTIN of one claim may be the same number."""
     for (item_id, source_id), claims in groupby(claimed, lambda claim: (claim[0], claim[1])):
         first: dict[tuple[Identifier, str], int] = {}

@@ -6,6 +6,7 @@ import numpy as np
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
+from workers.analytics import stated_contents
 from workers.analytics.rollups.codec import unpack
 
 SQL = load_queries(__file__, "items.sql")
@@ -43,6 +44,7 @@ def refresh(connection: Connection, version: int, chosen: str, *values: object) 
     for statement in statements:
         connection.execute(statement)
     connection.execute(SQL.write_fields, (version,))
+    stated_contents.keep(connection, "SELECT item_id FROM refreshing")
 
 
 def refresh_brands(connection: Connection, counted: Iterable[int], seen: Iterable[int]) -> None:

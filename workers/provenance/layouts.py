@@ -6,10 +6,13 @@ from workers.provenance import identifiers
 
 
 def ensure(connection: Connection) -> bool:
-    """Derive anew rollups of another layout and identifiers that are missing; return whether there were such rollups.
+    """Derive anew rollups of another layout, and identifiers and contents that are missing.
 
-    Needs the lock of loads. Commits.
+    Return whether there were such rollups. Needs the lock of loads. Commits.
     """
+    from workers.analytics import stated_contents  # needs numpy, which commands that start or wait must not
+
     derived = layout.ensure(connection)
     identifiers.ensure(connection)
+    stated_contents.ensure(connection)
     return derived

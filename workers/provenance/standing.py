@@ -1,25 +1,20 @@
 """Which items belong to which, kept in the database: made anew for the items that an event is connected with."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import date
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import LoadRefused
-from workers.analytics.rollups import refresh
-from workers.analytics.rollups.aggregates import Items
-from workers.analytics.rollups.rows import SQL as ROLLUPS
 from workers.articles import links as stored
 from workers.articles import records
-from workers.articles.grouping import Articles, Membership, group
-from workers.articles.matching.clusters import Member
-from workers.events import watches
+from workers.articles.grouping import ArticleMembership, Articles, group
+from workers.articles.matching.clusters import ClusterMember
 from workers.provenance import events, items, layouts
 from workers.provenance.acts import Act, Decision, EffectiveActs, in_effect, replay
 
 SQL = load_queries(__file__, "acts.sql")
-# What merges more than this share of the items that there were is stopped: so many twins are seldom meant.
+# A load that merges more than this share of the items of the index is refused: it is seldom meant.
 MERGED_SHARE_MAX = 0.1
 # Fewer merges than this are never too many: in an index of ten items a tenth is one.
 MERGES_MIN = 10
@@ -51,7 +46,7 @@ class Settled:
     parted: dict[int, int]
 
     @property
-    def memberships(self) -> tuple[Membership, ...]:
+    def memberships(self) -> tuple[ArticleMembership, ...]:
         """Return the article of every item that was looked at."""
         return self.articles.memberships
 
@@ -59,9 +54,9 @@ class Settled:
     def merges(self) -> list[tuple[int, int]]:
         """Return the items that were active and are merged now, each with the item that it is merged into."""
         return [
-            (one.item_id, one.survivor_id)
-            for one in self.memberships
-            if one.item_id in self.merged and one.survivor_id is not None
+            (member.item_id, member.survivor_id)
+            for member in self.memberships
+            if member.item_id in self.merged and member.survivor_id is not None
         ]
 
 
@@ -83,9 +78,9 @@ def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
 
     `items.begin` must have been called: where an owner changes, the items that share a record are noted before.
     """
-    connected = _connected(connection, acts, set(seeds))
+    connected = _connected_items(connection, acts, set(seeds))
     known = {
-        item_id: Member(source, article, separate, age=(first_day, source, item_id))
+        item_id: ClusterMember(source, article, separate, age=(first_day, source, item_id))
         for item_id, source, first_day, separate, article in connection.execute(records.SQL.members, (list(connected),))
     }
     links = stored.read(connection, known).values()
@@ -124,7 +119,7 @@ def named_pairs(connection: Connection, pairs: list[tuple[int, int]], word: str)
     return [f"{shown[item_id]} {word} {shown[other]}" for item_id, other in first]
 
 
-def mark(connection: Connection, memberships: Collection[Membership]) -> None:
+def mark(connection: Connection, memberships: Collection[ArticleMembership]) -> None:
     """Write what readers and the lookup see of the memberships."""
     connection.execute(
         items.SQL.standing,
@@ -136,7 +131,7 @@ def mark(connection: Connection, memberships: Collection[Membership]) -> None:
     )
 
 
-def _connected(connection: Connection, acts: Acts, seeds: set[int]) -> set[int]:
+def _connected_items(connection: Connection, acts: Acts, seeds: set[int]) -> set[int]:
     named: dict[int, set[int]] = {}
     for left, right in acts.pairs:
         named.setdefault(left, set()).add(right)
@@ -150,9 +145,6 @@ def _connected(connection: Connection, acts: Acts, seeds: set[int]) -> set[int]:
     return reached
 
 
-# The last step of every event but a load: owners, rows, versions, rollups and brands of its items made anew.
-
-
 def lock(connection: Connection) -> bool:
     """Wait until no other event is being made, and see to it that what is derived is of this code's layout. Commits.
 
@@ -160,47 +152,3 @@ def lock(connection: Connection) -> bool:
     """
     events.lock(connection)
     return layouts.ensure(connection)
-
-
-def reindex(
-    connection: Connection,
-    load_id: str | None,
-    seeds: Collection[int] = (),
-    check: Callable[[Settled], None] = lambda settled: None,
-) -> int:
-    """Make anew what an event changes, and commit its data_version; return that.
-
-    The caller has called `items.begin` with the event's items before it changed anything, and has left the observations
-    that it changed in the temporary table `changed_observations`. `seeds`: further items whose links have changed.
-    `check` sees the articles before anything is committed, and may raise.
-    """
-    version = events.next_version(connection)
-    settled = _stand(connection, seeds)
-    check(settled)
-    memberships = settled.memberships
-    items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
-    mark(connection, memberships)
-    connection.execute(items.SQL.versions, (version,))
-    groups, above = Items.read(connection, items.SQL.item_groups), refresh.ancestors(connection)
-    watched = watches.watched(connection, groups)
-    refresh.refresh_touched(connection, groups, above, items.SQL.rollups_touched, but=set(), observe=watched.observe)
-    watches.rearm(connection, watched)
-    brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched)]
-    items.refresh_brands(connection, brands, brands)
-    events.commit_version(connection, load_id, _months(connection))
-    return version
-
-
-def _stand(connection: Connection, seeds: Collection[int]) -> Settled:
-    """Find the articles of the event's items anew; note whose owner changes, before their rows do."""
-    acts = read_acts(connection)
-    affected = {row[0] for row in connection.execute(items.SQL.affected_items)}
-    settled = settle(connection, acts, affected | set(seeds))
-    recounted = connection.execute(SQL.forget_changes, (acts.effective,)).fetchall()
-    recounted += connection.execute(SQL.keep_changes, (acts.effective,)).fetchall()
-    items.widen(connection, {row[0] for row in recounted})
-    return settled
-
-
-def _months(connection: Connection) -> list[date]:
-    return [row[0] for row in connection.execute(ROLLUPS.months)]

@@ -17,7 +17,7 @@ from workers.articles.index import needed, open_index
 from workers.articles.records import SQL as RECORDS
 from workers.ingest import factors
 from workers.provenance import events, identifiers, items
-from workers.provenance.standing import reindex
+from workers.provenance.reindex import reindex
 
 SQL = load_queries(__file__, "undo.sql")
 ON_ITEMS = ("merge", "withdrawal", "link", "separation", "decisions")

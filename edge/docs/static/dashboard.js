@@ -17,13 +17,14 @@ function takeInvitation(place) {
   const given = location.hash.slice(1) || sessionStorage.getItem("invitation") || "";
   sessionStorage.setItem("invitation", given);
   history.replaceState(null, "", location.pathname);
+  if (given) htmx.ajax("POST", "/dashboard/invitation/details", { target: "#invitation", values: { secret: given } });
   if (place.tagName !== "FORM") return;
   place.elements.secret.value = given;
   place.addEventListener("submit", () => sessionStorage.removeItem("invitation"));
 }
 
 function showLocalTimes(root) {
-  const style = (timeStyle) => new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle });
+  const style = (timeStyle) => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle });
   const minutes = style("short"), seconds = style("medium");
   for (const time of root.querySelectorAll("time[datetime]:not([title])")) {
     const moment = new Date(time.dateTime);
@@ -71,6 +72,11 @@ function announceState(root) {
 }
 
 function shortcut(event) {
+  if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+    const field = document.querySelector('[data-shortcut="/"]');
+    if (field) { event.preventDefault(); field.focus(); field.select(); }
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
   const field = document.querySelector(`[data-shortcut="${CSS.escape(event.key)}"]`);
   if (field) {

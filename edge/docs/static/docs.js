@@ -1,6 +1,13 @@
 // Copies what is to be typed, and runs the first calls from the page, with the anonymous token, against the same origin.
 const page = document.getElementById("docs");
 
+// The theme that was chosen in the dashboard; pages of the documentation are the same for everybody.
+const theme = /(?:^|; )theme=(light|dark)(?:;|$)/.exec(document.cookie)?.[1];
+if (theme) {
+  document.getElementById("dark").media = theme === "dark" ? "all" : "not all";
+  document.querySelector("meta[name=color-scheme]").content = theme;
+}
+
 // In a transcript the commands follow `$ `; what is printed is not copied with them.
 function typed(block) {
   const text = block.textContent.trim();

@@ -13,8 +13,22 @@ function seriesColour(label, n) {
   return token(`--series-${OUTCOMES[label] || (n % 6) + 1}`);
 }
 
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+// A day of a long time is told by its month and year, one of a short time by its day and month: the axis has the year.
 function dayOf(at, long) {
-  return new Date(at * 1000).toISOString().slice(long ? 0 : 5, 10);
+  const day = new Date(at * 1000), month = MONTHS[day.getUTCMonth()];
+  return long ? `${month} ${day.getUTCFullYear()}` : `${day.getUTCDate()} ${month}`;
+}
+
+// A period as people write it: days and months of ISO 8601 within it are replaced.
+function inWords(label) {
+  const day = (text) => `${Number(text.slice(8))} ${MONTHS[Number(text.slice(5, 7)) - 1]} ${text.slice(0, 4)}`;
+  return label.replace(/\d{4}-\d\d-\d\d/g, day).replace(/(?<![\d-])(\d{4})-(\d\d)(?![\d-])/g, (whole, year, month) => `${MONTHS[Number(month) - 1]} ${year}`);
+}
+
+function years(x) {
+  const [first, last] = [x[0], x[x.length - 1]].map((at) => new Date(at * 1000).getUTCFullYear());
+  return first === last ? String(first) : `${first} to ${last}`;
 }
 
 function compact(value) {
@@ -29,34 +43,18 @@ function stacked(series) {
   return series.map((s) => s.values.map((value, n) => (sums[n] += value || 0))).reverse();
 }
 
-// Lines that meet stay apart: where values are closer than two lines are wide, they are drawn side by side, in order.
-// The bounds of an interval stay where they are: the area between them shows them.
-const LANE = 4, PLOT_HEIGHT = 210;
-function apart(entries, scale) {
+// A line that lies on lines before it is dashed, so that they are seen through it: no value is drawn where it is not.
+// The bounds of an interval are drawn by the area between them.
+const NEAR = 3, PLOT_HEIGHT = 210, OVER = [null, [9, 9], [5, 13], [3, 15]];
+function ranks(entries, scale) {
   const log = scale === "log", known = entries.flatMap(({ values }) => values.filter((value) => value !== null));
-  const scaled = (value) => (log ? Math.log(value) : value), back = (value) => (log ? Math.exp(value) : value);
+  const scaled = (value) => (log ? Math.log(value) : value);
   const [low, high] = heights(scale, Math.min(...known), Math.max(...known)).map(scaled);
-  const lane = (LANE * (high - low)) / PLOT_HEIGHT, lines = entries.map(({ values }) => [...values]);
-  let met = false;
-  for (let at = 0; at < (lines[0]?.length ?? 0); at++) {
-    const here = lines.map((values, n) => n).filter((n) => entries[n].line !== false && !entries[n].bound && lines[n][at] !== null);
-    here.sort((one, other) => entries[other].values[at] - entries[one].values[at] || one - other);
-    const bundles = here.map((n) => ({ members: [n], middle: scaled(lines[n][at]) }));
-    for (let n = 0; n + 1 < bundles.length; ) {
-      const [one, other] = [bundles[n], bundles[n + 1]], both = [...one.members, ...other.members];
-      if (one.middle - other.middle >= (lane * both.length) / 2) { n++; continue; }
-      const middle = (one.middle * one.members.length + other.middle * other.members.length) / both.length;
-      bundles.splice(n, 2, { members: both, middle });
-      n = Math.max(0, n - 1);
-    }
-    for (const { members, middle: wanted } of bundles.filter((bundle) => bundle.members.length > 1)) {
-      // Lines that meet at an end of the scale stay within it, where they can be seen.
-      const half = (members.length * lane) / 2, middle = Math.min(Math.max(wanted, low + half), high - half);
-      met = true;
-      members.forEach((n, place) => { lines[n][at] = back(middle + ((members.length - 1) / 2 - place) * lane); });
-    }
-  }
-  return { lines, met };
+  const near = (NEAR * (high - low)) / PLOT_HEIGHT, isLine = (entry) => entry.line !== false && !entry.bound;
+  const isNear = (one, other, at) => at in one.values && one.values[at] !== null && other.values[at] !== null && Math.abs(scaled(one.values[at]) - scaled(other.values[at])) < near;
+  // Lines that only cross are seen both: those lie over one another that meet at two places in a row.
+  const meet = (one, other) => one.values.some((_, at) => isNear(one, other, at) && (one.values.length === 1 || isNear(one, other, at + 1)));
+  return entries.map((entry, n) => (isLine(entry) ? entries.slice(0, n).filter((other) => isLine(other) && meet(entry, other)).length : 0));
 }
 
 // The parts of a line beside a period whose days do not all have data yet, which are dashed; and the rest, which is not.
@@ -113,7 +111,7 @@ function tooltip(entries, labels) {
     box.hidden = at === null || at === undefined || u.cursor.left < 0;
     if (box.hidden) return;
     const title = document.createElement("strong");
-    title.textContent = labels[at];
+    title.textContent = inWords(labels[at]);
     box.replaceChildren(title);
     for (const { label, colour, values, line } of entries) {
       if (line === false && values[at] === null) continue;
@@ -134,7 +132,7 @@ function hollowPoints(entries, card) {
   const draw = (u) => {
     const { ctx } = u, ratio = uPlot.pxRatio;
     ctx.save();
-    for (const { hollow, places: values, colour } of entries) {
+    for (const { hollow, values, colour } of entries) {
       for (const at of hollow || []) {
         if (!values || values[at] === null) continue;
         ctx.beginPath();
@@ -151,20 +149,21 @@ function hollowPoints(entries, card) {
   return { hooks: { draw } };
 }
 
-function axes(bars, long, text, line, at, labels) {
+function axes(bars, long, text, line, at, labels, unit) {
   const shared = { stroke: text, font: FONT, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   const days = [1, 2, 3, 7, 14, 28, 61, 91, 182, 365, 730].map((n) => n * DAY);
   const x = { ...shared, incrs: days, space: long ? 84 : 52, values: (u, splits) => splits.map((at) => dayOf(at, long)) };
   // A few periods are marked where they begin, and nowhere between them, by their first day with data.
   if (labels && at.length <= (innerWidth > 600 ? 8 : 4)) {
-    const months = labels.some((label) => label.length === 7);
+    const months = long || labels.some((label) => label.length === 7);
     x.splits = () => at;
-    x.values = () => labels.map((label) => (months ? label.slice(0, 7) : label.slice(long ? 0 : 5, 10)));
+    x.values = () => at.map((one) => dayOf(one, months));
   }
   // A count has no half: its steps are whole numbers.
   const whole = Array.from({ length: 12 }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
   const y = { ...shared, size: axisSize, values: (u, splits) => splits.map((value) => (value === null ? "" : compact(value))), ...(bars ? { incrs: whole } : {}) };
-  return [x, y];
+  const titled = { labelFont: FONT, labelSize: 18, labelGap: 2 };
+  return [long ? x : { ...x, ...titled, label: years(at) }, unit ? { ...y, ...titled, label: unit } : y];
 }
 
 function scales(bars, x, scale) {
@@ -196,12 +195,53 @@ function notes(place, plot, u, met) {
   if (plot.kind !== "bars" && plot.scale !== "log" && min > 0) said.push(`The scale begins at ${Number(min.toPrecision(3))}, not at zero.`);
   if (plot.scale === "log") said.push("The scale is logarithmic.");
   if (plot.partial?.length) said.push("Dashed: periods that do not have data for all of their days yet.");
-  if (met) said.push("Lines of equal values are drawn side by side; the table has the figures.");
+  if (met) said.push("A dashed line lies on another one of the same values.");
   if (!said.length) return;
   const note = document.createElement("p");
   note.className = "note dim";
   note.textContent = said.join(" ");
   place.append(note);
+}
+
+// The picture as a file: what is drawn, below its title and above the names of its lines, on the colour of the card.
+const PICTURE_MARGIN = 16, PICTURE_LINE = 20;
+function savePicture(place, plot, entries) {
+  const drawn = place.uplot.ctx.canvas, ratio = uPlot.pxRatio, picture = document.createElement("canvas"), ctx = picture.getContext("2d");
+  const named = entries.filter(({ line }) => line !== false), width = drawn.width / ratio, head = 2 * PICTURE_MARGIN + PICTURE_LINE;
+  picture.width = drawn.width + 2 * PICTURE_MARGIN * ratio;
+  picture.height = drawn.height + (head + PICTURE_MARGIN + named.length * PICTURE_LINE) * ratio;
+  ctx.fillStyle = token("--card");
+  ctx.fillRect(0, 0, picture.width, picture.height);
+  ctx.drawImage(drawn, PICTURE_MARGIN * ratio, head * ratio);
+  ctx.scale(ratio, ratio);
+  ctx.fillStyle = token("--text");
+  ctx.font = `600 14px system-ui, sans-serif`;
+  ctx.fillText(inWords(plot.title), PICTURE_MARGIN, PICTURE_MARGIN + 14, width);
+  ctx.font = FONT;
+  named.forEach(({ label, colour }, n) => {
+    const y = head + drawn.height / ratio + (n + 0.7) * PICTURE_LINE;
+    ctx.fillStyle = colour;
+    ctx.fillRect(PICTURE_MARGIN, y - 9, 10, 10);
+    ctx.fillStyle = token("--text");
+    ctx.fillText(label, PICTURE_MARGIN + 18, y, width - 18);
+  });
+  picture.toBlob((file) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(file);
+    link.download = `${inWords(plot.title).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 80) || "picture"}.png`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+}
+
+function pictureButton(place, plot, entries) {
+  if (!plot.title) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "quiet picture";
+  button.textContent = "Save picture";
+  button.addEventListener("click", () => savePicture(place, plot, entries));
+  place.append(button);
 }
 
 // A zigzag at the foot of the axis where the scale does not begin at zero.
@@ -221,27 +261,28 @@ function brokenAxis(plot, colour) {
   return { hooks: { draw } };
 }
 
-// Of many points only those are drawn that no line joins with others.
+// Of many points, and of a line that lies on another one, only those are drawn that no line joins with others.
 const POINTS_MAX = 120;
-function pointsOf(u, at) {
+function pointsOf(u, at, over) {
   const values = u.data[at], known = (n) => values[n] !== null && values[n] !== undefined;
-  return values.length <= POINTS_MAX ? null : [...values.keys()].filter((n) => known(n) && !known(n - 1) && !known(n + 1));
+  return values.length <= POINTS_MAX && !over ? null : [...values.keys()].filter((n) => known(n) && !known(n - 1) && !known(n + 1));
 }
 
 // How a series is drawn: as bars, as points alone, which a plugin draws, or as a line with filled points.
-function drawn(bars, line, colour) {
+function drawn(bars, line, colour, over = false) {
   if (bars) return { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } };
   if (line === false) return { paths: () => null, points: { show: false } };
-  return { spanGaps: false, points: { show: true, fill: colour, stroke: colour, size: 5, filter: pointsOf } };
+  return { spanGaps: false, points: { show: true, fill: colour, stroke: colour, size: 5, filter: (u, at) => pointsOf(u, at, over) } };
 }
 
 // The lines and their dashed parts, with the data of each in the same order.
 function linesOf(entries, partial) {
   const series = [], data = [];
-  for (const { label, colour, line, places, bound } of entries) {
-    const { cut, dashes } = line === false ? { cut: places, dashes: [] } : dividedLine(places, partial);
+  for (const { label, colour, line, values, bound, rank } of entries) {
+    const { cut, dashes } = line === false ? { cut: values, dashes: [] } : dividedLine(values, partial);
     for (const [n, part] of [cut, ...dashes].entries()) {
-      series.push({ label, stroke: colour, width: bound || places.length > POINTS_MAX ? 1 : 2, ...(n ? { dash: [6, 5] } : {}), ...drawn(false, line, colour) });
+      const dash = OVER[Math.min(rank, OVER.length - 1)] || (n ? [6, 5] : undefined);
+      series.push({ label, stroke: colour, width: bound || values.length > POINTS_MAX ? 1 : 2, dash, ...drawn(false, line, colour, rank > 0) });
       data.push(part);
     }
   }
@@ -254,8 +295,8 @@ function drawPlot(place) {
   const x = plot.x.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000);
   const long = x.length > 0 && x[x.length - 1] - x[0] > LONG_DAYS * DAY;
   const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, s.colour ?? n), bound: plot.band?.includes(s.label) }));
-  const { lines: places, met } = bars ? { lines: [], met: false } : apart(entries, plot.scale);
-  entries.forEach((entry, n) => { entry.places = places[n]; });
+  const ranked = bars ? [] : ranks(entries, plot.scale), met = ranked.some((rank) => rank > 0);
+  entries.forEach((entry, n) => { entry.rank = ranked[n] || 0; });
   const lines = linesOf(bars ? [] : entries, plot.partial || []);
   const stacks = [...entries].reverse().map(({ label, colour }) => ({ label, stroke: colour, width: 0, fill: colour, ...drawn(true) }));
   // The ends of a band are whole, without dashes, and drawn by their fill alone.
@@ -267,13 +308,14 @@ function drawPlot(place) {
   const options = {
     width: Math.max(240, place.clientWidth), height: 280, padding: [null, LABEL_HALF, null, null], tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
     legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } }, scales: scales(bars, x, plot.scale),
-    axes: axes(bars, long, text, line, x, plot.labels), series: [{}, ...series], bands,
+    axes: axes(bars, long, text, line, x, plot.labels, plot.unit), series: [{}, ...series], bands,
     plugins: [tooltip(entries, plot.labels || plot.x), hollowPoints(entries, card), brokenAxis(plot, text)],
     hooks: { ready: [(u) => notes(place, plot, u, met)] },
   };
   place.replaceChildren();
   place.uplot = new uPlot(options, data, place);
   legend(place, entries);
+  pictureButton(place, plot, entries);
 }
 
 function drawPlots(root) {

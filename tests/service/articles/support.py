@@ -7,7 +7,7 @@ from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.database import execute
 from tests.support.shop import MAPPING, load_rows
-from workers.ingest.accounting import Summary
+from workers.ingest.load.summary import Summary
 
 HEADER = "sku,ean,name,brand,group,kind,weight,day,store,price,list\n"
 SOY, OAT, TEA = "4006381333931", "9780201379624", "5901234123457"

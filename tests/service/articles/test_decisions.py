@@ -1,4 +1,4 @@
-"""What people decide of pairs, and which pairs they are asked about."""
+"""What a person decides of a pair holds until it is undone, whatever later loads find."""
 
 import csv
 import io
@@ -25,11 +25,8 @@ from tests.service.articles.support import SOY, A, B, articles, row, shop
 from tests.support.database import execute
 from tests.support.servers import begins_with
 from tests.support.shop import undone
-from workers.provenance import events, item_acts
+from workers.provenance import events, item_acts, reviews
 from workers.provenance.item_acts import ActRefused
-
-# What a person decides of a pair holds until it is undone, whatever later loads find.
-
 
 C = mint("shop_c", "y").iid
 
@@ -172,7 +169,7 @@ def note(settings: Settings, one: int, other: int, decision: str, batch: str | N
 def apply(settings: Settings) -> tuple[int, int | None]:
     with connect(settings.database_url, application="tests") as connection:
         events.lock(connection)
-        return item_acts.apply(connection)
+        return reviews.apply(connection)
 
 
 @begins_with(two_shops)
@@ -252,9 +249,6 @@ def test_pairs_are_chosen_by_source_score_evidence_and_brand(settings: Settings)
         ]
         assert len(printed(settings, "list", *options)) == count, filters
         assert len(execute(settings, PAIRS.waiting, None, *filters)) == count, filters
-
-
-# Which pairs a person is asked about: those that are the best of one of their records.
 
 
 NAMES = {"1": "Soy milk 1L", "2": "Oat biscuits", "x": "Green tea", "y": "Olive oil"}

@@ -17,7 +17,7 @@ from tests.support.database import execute
 from tests.support.releases import cut
 from tests.support.servers import Servers, begins_with
 from tests.support.shop import load_rows, undone
-from workers.ingest.linking import CONFLICTING, CROWDED, REPEATED
+from workers.ingest.load.linking import CONFLICTING, CROWDED, REPEATED
 
 
 def one_shop(settings: Settings, folder: Path) -> None:

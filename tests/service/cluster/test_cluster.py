@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from edge.quota.limiter import NOT_COUNTED, DegradedLimiter, RateLimiter
-from edge.storage.redis_cluster import ClusterClient, slot_of
+from edge.quota.decision import NOT_COUNTED
+from edge.quota.degraded_limiter import DegradedLimiter
+from edge.quota.limiter import RateLimiter
+from edge.storage.cluster_slots import slot_of
+from edge.storage.redis_cluster import ClusterClient
 from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry.log import Log

@@ -15,9 +15,11 @@ import pytest
 
 from deploy.ctl.doctor import look_at
 from edge.dashboard.sessions import IdToken, Sessions
-from edge.index.lookup import LAYOUT, Record, RecordCache
-from edge.quota.limiter import DegradedLimiter, RateLimiter
-from edge.storage.redis_cluster import ClusterClient, slot_of
+from edge.index.record import LAYOUT, ItemRecord, ItemState, RecordCache
+from edge.quota.degraded_limiter import DegradedLimiter
+from edge.quota.limiter import RateLimiter
+from edge.storage.cluster_slots import slot_of
+from edge.storage.redis_cluster import ClusterClient
 from shared.errors import StoreUnavailable
 from shared.index.iid import mint
 from shared.jobs.contract import Refunder, refund_arguments
@@ -116,13 +118,13 @@ async def test_readiness_names_a_cluster_of_which_one_primary_is_full(
 async def test_the_cache_continues_without_one_of_its_nodes(cluster: ValkeyCluster) -> None:
     read: Counter[str] = Counter()
 
-    async def from_database(iids: Sequence[str]) -> dict[str, Record]:
+    async def from_database(iids: Sequence[str]) -> dict[str, ItemRecord]:
         read.update(iids)
-        return dict.fromkeys(iids, Record("+", b"{}", '"1"'))
+        return dict.fromkeys(iids, ItemRecord(ItemState.RECORD, b"{}", '"1"'))
 
     client = ClusterClient(cluster.url, name="cache", deadline_seconds=1, hold_seconds=0, acked=False, log=Log("tests"))
     await client.start()
-    version = cast(Any, SimpleNamespace(snapshot=str(time.time_ns()), on_change=lambda changed: None))
+    version = cast("Any", SimpleNamespace(snapshot=str(time.time_ns()), on_change=lambda changed: None))
     records = RecordCache(client, version, from_database, bytes_max=0, ttl_seconds=60)
     iids = [mint("cache", str(n)).iid for n in range(RECORDS)]
     for iid in iids:

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from edge.quota import billing
-from edge.quota.billing import burst_of
+from edge.quota import unmetered_limits
+from edge.quota.unmetered_limits import burst_of
 from shared.index.iid import mint
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
@@ -122,7 +122,7 @@ async def test_a_preview_counts_as_a_call_that_costs_nothing(
     none = Plan(**{name: getattr(plan, name) for name in Plan.__slots__} | {"burst_units": 0})
     path = "/dashboard/exports/preview?dataset=observations&columns=iid&format=csv"
     assert await visit(browser, path) == 200 and "calls without units" not in browser.text
-    monkeypatch.setattr(billing, "burst_of", lambda plan: none)
+    monkeypatch.setattr(unmetered_limits, "burst_of", lambda plan: none)
     shown = []
     for _ in range(5):  # the first call of a second is always allowed
         assert await visit(browser, path) in (200, 429)

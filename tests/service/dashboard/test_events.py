@@ -9,7 +9,7 @@ from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import SOY, contents, member, visit
-from tests.service.dashboard.test_pages import fault
+from tests.service.dashboard.test_forms import fault
 from tests.support.database import execute
 
 __all__ = ["contents"]

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from edge.http.answered_call import AnsweredCall
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import member, order
@@ -67,10 +68,10 @@ async def test_a_report_of_nothing_says_that_nothing_was_charged(browser: Browse
     [queued_job] = await asyncio.to_thread(queued, settings)
     assert await asyncio.to_thread(run, settings, queued_job) == "succeeded"
     assert await browser.ask("GET", job) == 200
-    assert "<p>Nothing was charged.</p>" in browser.text and "0 units · 0 rows" in browser.text
-    assert 'Data available for 0 of 1 day, <span class="day">2030-01-01</span>.' in browser.text
+    assert "Nothing was charged.</p>" in browser.text and "0 units · 0 rows" in browser.text
+    assert '0 of 1 day has prices, <span class="day">1 Jan 2030</span>.' in browser.text
     assert (
-        '<strong class="figure">0 prices</strong> were observed from <span class="day">2030-01-01</span>'
+        '<strong class="figure">0 prices</strong> were observed from <span class="day">1 Jan 2030</span>'
         in browser.text
     )
 
@@ -100,9 +101,10 @@ async def test_requests_are_filtered_and_show_what_was_asked_and_which_problem_i
     organization = await member(browser)
     log = browser.edge.resources.request_log
     for number, (status, problem) in enumerate([(200, ""), (404, "iid-not-found"), (429, "rate-limited"), (503, "")]):
-        call = ("lookup", status, 1, 0.001, f"{number:032x}", "GET", "/v1/index/lookup/X", problem)
-        log.note(organization, "api-key:abc", *call)
-    log.note(organization, "api-key:def", "search", 200, 1, 0.001, "f" * 32, "GET", "/v1/index/search", "")
+        call = AnsweredCall("lookup", status, 1, 0.001, f"{number:032x}", "GET", "/v1/index/lookup/X", problem)
+        log.note(organization, "api-key:abc", call)
+    search = AnsweredCall("search", 200, 1, 0.001, "f" * 32, "GET", "/v1/index/search")
+    log.note(organization, "api-key:def", search)
     await log.flush()
 
     async def shown(query: str) -> list[str]:
@@ -131,7 +133,7 @@ async def test_a_page_in_an_outage_keeps_the_navigation_says_what_is_down_and_re
         assert f'<meta http-equiv="refresh" content="{seconds}">' in browser.text
         assert re.search(rf"The database isn(’|&#39;|')t responding\. Try again in {seconds} seconds\.", browser.text)
         assert 'href="/dashboard/usage?days=7">Retry now' in browser.text
-        assert 'href="/dashboard/reports"' in browser.text and 'aria-current="page"' in browser.text
+        assert 'href="/dashboard/jobs"' in browser.text and 'aria-current="page"' in browser.text
         assert await browser.ask("GET", "/dashboard/usage", head={"HX-Request": "true"}) == 503
         assert "http-equiv" not in browser.text
         assert await browser.ask("POST", "/dashboard/token", {"csrf": "x"}) == 503

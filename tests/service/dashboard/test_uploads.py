@@ -6,8 +6,10 @@ import html
 import io
 import os
 import re
+import shutil
 import time
 import zipfile
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,19 +17,29 @@ from typing import Any
 import aiohttp
 import pytest
 
+from edge.connection import EdgeHandler
+from edge.dashboard.page_requests import redirect
+from edge.dashboard.uploads import UploadPages
+from edge.storage.database import Database
 from shared.db.connect import connect
+from shared.mapping_doubts import Doubt, Reading
+from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.dashboard.browser import Browser
 from tests.support.database import execute
+from tests.support.passes import file_passes
 from tests.support.shop import HEADER, MAPPING, ROWS
 from tests.support.workers import serve_due
-from workers.ingest.feeds import FeedRunner
+from workers.ingest.feeds.runner import FeedRunner
+from workers.ingest.files import read_file
+from workers.ingest.guess import guess as guessing
 from workers.ingest.guess.guess import Guess
 
 PAGE = "/dashboard/data"
 BYTES_MAX = 300_000
 FILE = (HEADER + ROWS).encode()
+_PASSES_MAX = 18
 
 
 @pytest.fixture
@@ -91,6 +103,27 @@ def objects(browser: Browser) -> list[Path]:
     return [path for path in (browser.edge.settings.results_dir / "uploads").glob("*") if path.is_file()]
 
 
+def kept_on_disk(browser: Browser) -> list[Path]:
+    """Return the folders of the files that are kept between a preview and a load, the oldest first."""
+    kept = browser.edge.settings.feeds_dir.glob("itemindex-upload-*")
+    return sorted(kept, key=lambda path: path.stat().st_mtime)
+
+
+async def test_an_uploaded_file_passes_from_file_to_file_at_most_eighteen_times_until_its_row_is_there(
+    browser: Browser,
+) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", PAGE)
+    with file_passes() as passed:
+        assert await upload(browser, csrf=browser.csrf()) == 303
+    [task] = [task for name, task in passed if name == UploadPages.receive.__qualname__]
+    arrival = EdgeHandler.data_received.__qualname__  # by aiohttp, however the bytes arrive
+    called = [name for name, of in passed if of is task and name != arrival]
+    passes = called[called.index(UploadPages.receive.__qualname__) : called.index(redirect.__qualname__) + 1]
+    assert Database.fetch.__qualname__ in passes
+    assert len(passes) <= _PASSES_MAX, passes
+
+
 async def test_a_file_is_recognized_previewed_loaded_and_undone(browser: Browser) -> None:
     await browser.sign_in()
     page = await uploaded(browser, name="mapping.toml")  # a name that the mapping itself could have
@@ -131,24 +164,87 @@ async def test_doubts_are_decided_by_a_click(browser: Browser) -> None:
     content = b"id,name,price,currency,date,shop,category\n1,A,2.50,EUR,03/04/2026,N,Food / Rice\n"
     page = await uploaded(browser, content)
     assert state(browser) == "refused"  # the guess is no mapping before somebody has decided
-    assert 'name="decision-1"' in browser.text and "is 2026-04-03" in browser.text
+    assert "is 2026-04-03" in browser.text
     await browser.ask("GET", f"{page}/mapping.toml")
     guessed = browser.text
     await browser.ask("GET", page)
-    values = [html.unescape(value) for value in re.findall(r'name="decision-\d" value="([^"]*)"', browser.text)]
-    path, kept, first, second = values
-    assert kept.startswith("category: is") and first.startswith("day = ") and second.endswith("is 2026-03-04")
-    assert await act(browser, page, "preview", guessed, decision_1=kept, decision_2="day = { load_day = true }") == 409
-    assert await act(browser, page, "preview", guessed.replace("\n", "\r\n"), decision_1=kept, decision_2=second) == 303
+    # Each stands below the column that it is about: the fifth is the day, the seventh the category.
+    asked = re.findall(r'name="(decision-column-\d-\d)" value="([^"]*)"', browser.text)
+    assert [name for name, _ in asked] == ["decision-column-4-1"] * 2 + ["decision-column-6-1"] * 2
+    first, second, path, kept = (html.unescape(value) for _, value in asked)
+    assert kept.startswith("category: is") and first.startswith("day = ") and second.startswith("day = ")
+    assert first != second
+    unknown = {"decision_column_6_1": kept, "decision_column_4_1": "day = { load_day = true }"}
+    assert await act(browser, page, "preview", guessed, **unknown) == 409
+    answered = {"decision_column_6_1": kept, "decision_column_4_1": second}
+    assert await act(browser, page, "preview", guessed.replace("\n", "\r\n"), **answered) == 303
     assert state(browser) == "previewed"
     assert "2026-03-04" in browser.text and "decision-" not in browser.text
     assert await act(browser, page, "load", guessed) == 409
-    decided = html.unescape(
-        browser.text.partition('aria-describedby="about-mapping">\n')[2].partition("</textarea>")[0]
-    )
-    assert "# CHECK day" not in decided and 'category = "category"' in decided and path not in decided
+    decided = _of_page(browser)
+    assert "CHECK" not in decided and 'category = "category"' in decided and path not in decided
     assert await act(browser, page, "load", decided) == 303
     assert execute(browser.edge.settings, "SELECT day::text FROM observations") == [("2026-03-04",)]
+
+
+def menus(browser: Browser) -> dict[str, str]:
+    """Return what the menus above the columns have chosen, by the names of the columns."""
+    heads = re.findall(
+        r'<label for="column-\d+"><bdi>(.*?)</bdi></label>\s*<select.*?</select>', browser.text, re.DOTALL
+    )
+    chosen = re.findall(r'<select id="column-\d+".*?</select>', browser.text, re.DOTALL)
+    values = (re.search(r'<option value="([^"]*)" selected>', menu) for menu in chosen)
+    return dict(zip(heads, (value[1] if value else "" for value in values), strict=True))
+
+
+async def test_the_first_rows_stand_below_menus_that_write_the_mapping(browser: Browser) -> None:
+    await browser.sign_in()
+    content = b"id,name,maker,price,currency,date,shop\n1,Soy <milk>,Vita,2.50,EUR,2026-07-01,N\n2,Tea,Leaf,x,EUR,2026-07-01,N\n"
+    page = await uploaded(browser, content)
+    assert state(browser) == "previewed"
+    shown = menus(browser)
+    assert shown["id"] == "item.id" and shown["price"] == "observation.price" and shown["shop"] == "observation.channel"
+    assert "Soy &lt;milk&gt;" in browser.text and "<milk>" not in browser.text
+    await browser.ask("GET", f"{page}/mapping.toml")
+    guessed = browser.text
+    await browser.ask("GET", page)
+    numbers = {name: f"column_{number}" for number, name in enumerate(shown)}
+    chosen = {numbers[name]: key for name, key in shown.items()} | {numbers["maker"]: "item.attributes"}
+    assert await act(browser, page, "preview", guessed, **chosen, license="CC BY 4.0") == 303
+    assert state(browser) == "previewed" and menus(browser) == shown | {"maker": "item.attributes"}
+    text = html.unescape(browser.text)
+    assert 'maker = "maker"' in text and 'license = "CC BY 4.0"' in text and 'value="CC BY 4.0"' in text
+    await browser.ask("GET", f"{page}/mapping.toml")
+    mapping = browser.text
+    await browser.ask("GET", page)
+    # A menu that was changed after the preview is a mapping that was not previewed.
+    assert await act(browser, page, "load", mapping, **{numbers["maker"]: ""}) == 409
+    assert await act(browser, page, "load", mapping) == 303
+    assert execute(browser.edge.settings, "SELECT attributes FROM items ORDER BY id LIMIT 1") == [({"maker": "Vita"},)]
+
+
+async def test_why_rows_are_refused_stands_first_and_counted_with_an_example(browser: Browser) -> None:
+    await browser.sign_in()
+    wrong = "".join(f"{number},Tea,Leaf,D,T,1,2026-07-01,NORTH,{price},\n" for number, price in ((7, "x"), (8, "y")))
+    page = await uploaded(browser, FILE + wrong.encode())
+    await act(browser, page, "preview", MAPPING)
+    assert state(browser) == "previewed"
+    reasons = browser.text.partition('id="reasons"')[2].partition("</section>")[0]
+    assert re.search(r'<td class="number">2</td><td>price</td><td class="long"><bdi>x</bdi>', reasons), reasons
+    assert browser.text.index('id="reasons"') < browser.text.index('id="columns"')
+
+
+def _of_page(browser: Browser) -> str:
+    return html.unescape(browser.text.partition('aria-describedby="about-mapping">\n')[2].partition("</textarea>")[0])
+
+
+async def test_a_menu_that_a_line_of_the_mapping_cannot_follow_is_refused(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    text = MAPPING.replace('brand = "brand"\n', "") + '[item.brand]\ncolumn = "brand"\n'
+    await act(browser, page, "preview", text)
+    assert await act(browser, page, "preview", text, column_2="item.product_type") == 409
+    assert "brand" in browser.text
 
 
 async def test_a_mapping_that_cannot_be_used_is_refused_with_the_reason(browser: Browser) -> None:
@@ -193,17 +289,19 @@ async def test_a_guess_unpacks_no_more_of_a_file_than_a_load_may(browser: Browse
 async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guessed = Guess(
-        "# CHECK day: <b>03/04</b> is of March or of April\n"
-        f'# CHECK day: which?\n# CHECK   day = "<i>"  # "><script>\n{MAPPING}',
-        None,
-        (),
+    doubts = (
+        Doubt("day", "<b>03/04</b> is of March or of April"),
+        Doubt("day", "which?", (Reading('day = "<i>"', '"><script>'),), "observation"),
     )
-    monkeypatch.setattr("workers.ingest.uploads.guess", lambda path, **options: guessed)
+    guessed = Guess((*doubts, MAPPING), None)
+    monkeypatch.setattr("workers.ingest.feeds.uploads.guess", lambda path, **options: guessed)
     await browser.sign_in()
     page = await uploaded(browser, FILE.replace(b"Soy milk 1L", b"<i>Soy</i>"))
     assert "<li>day: &lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text
-    assert 'value="day = &#34;&lt;i&gt;&#34;  # &#34;&gt;&lt;script&gt;"' in browser.text
+    assert (
+        'value="day = &#34;&lt;i&gt;&#34;"' in browser.text
+        and "<strong>&#34;&gt;&lt;script&gt;</strong>" in browser.text
+    )
     assert "<script>" not in browser.text and "<i>" not in browser.text
     assert "<i>Soy" not in browser.text and "&lt;i&gt;Soy" in browser.text
     assert await browser.ask("GET", f"{page}/state") == 200
@@ -296,8 +394,56 @@ async def test_a_file_that_is_gone_is_asked_for_again(browser: Browser) -> None:
     page = await uploaded(browser)
     [stored] = objects(browser)
     stored.unlink()
+    for kept in kept_on_disk(browser):
+        shutil.rmtree(kept)
     await act(browser, page, "preview", MAPPING)
     assert state(browser) == "refused" and "upload it again" in browser.text
+
+
+async def test_a_file_is_fetched_and_sampled_once_and_read_once_for_each_preview_and_load(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def counted(owner: Any, name: str) -> None:
+        made = getattr(owner, name)
+
+        def call(*given: Any, **named: Any) -> Any:
+            calls[name] += 1
+            return made(*given, **named)
+
+        monkeypatch.setattr(owner, name, call)
+
+    counted(DirectoryStore, "open")
+    counted(guessing, "sample_of")
+    counted(read_file, "read")
+    await browser.sign_in()
+    page = await uploaded(browser)
+    await act(browser, page, "preview", MAPPING)
+    assert calls == {"open": 1, "sample_of": 1, "read": 1}
+    await act(browser, page, "load", MAPPING)
+    assert state(browser) == "loaded"
+    assert calls == {"open": 1, "sample_of": 1, "read": 2}
+
+
+async def test_a_file_is_kept_on_disk_until_it_is_loaded_or_nobody_asks_for_it(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    assert len(kept_on_disk(browser)) == 1
+    await act(browser, page, "preview", MAPPING)
+    await act(browser, page, "load", MAPPING)
+    assert kept_on_disk(browser) == []
+    for number in range(6):
+        await uploaded(browser, name=f"{number}.csv")
+    assert [path.name for kept in kept_on_disk(browser) for path in kept.iterdir()] == [
+        f"{n}.csv" for n in (2, 3, 4, 5)
+    ]
+    runner = FeedRunner(browser.edge.settings, Log("feeds", stream=io.StringIO()))
+    [oldest, *_] = kept_on_disk(browser)
+    os.utime(oldest, times=(time.time() - 3_700,) * 2)
+    with connect(browser.edge.settings.database_url, application="tests", autocommit=True) as connection:
+        runner.sweep(connection)
+    assert len(kept_on_disk(browser)) == 3 and not oldest.exists()
 
 
 async def test_a_load_and_its_undoing_whose_ends_could_not_be_noted_are_noted_when_they_are_tried_again(

@@ -10,7 +10,7 @@ import pytest
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import contents, member
-from tests.service.dashboard.test_pages import fault
+from tests.service.dashboard.test_forms import fault
 from tests.service.webhooks.receivers import Receiver, receiver
 from tests.support.database import execute
 from workers.events.webhooks import deliver

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psycopg
+
 from shared.db.connect import Connection, connect
 from shared.settings.settings import Settings
 
@@ -24,6 +26,9 @@ TABLES = (
     "event_log",
     "watches",
     "webhook_endpoints",
+    "saved_reports",
+    "weight_tables",
+    "mail_choices",
 )
 HASH = bytes(32)
 _ROWS = " UNION ALL ".join(f"SELECT '{table}', t::text FROM {table} t" for table in TABLES) + " ORDER BY 1, 2"
@@ -87,10 +92,19 @@ def populate(owner: Connection, name: str) -> None:
         "INSERT INTO public_tokens (token_id, secret_hash, person_id) VALUES ($1, $2, $3)",
         (f"token-{name}", HASH, person),
     )
-    owner.execute(
+    invitation = one(
         "INSERT INTO invitations (organization_id, email, role, secret_hash, expires_at) "
-        "VALUES ($1, 'x@example.org', 'admin', $2, now() + interval '1 day')",
-        (organization, name.encode()),
+        "VALUES ($1, 'x@example.org', 'admin', $2, now() + interval '1 day') RETURNING id",
+        organization,
+        name.encode(),
+    )
+    owner.execute(
+        "INSERT INTO mail_queue (organization_id, kind, invitation_id) VALUES ($1, 'invitation', $2)",
+        (organization, invitation),
+    )
+    owner.execute(
+        "INSERT INTO mail_choices (organization_id, person_id, kind, wanted) VALUES ($1, $2, 'export', true)",
+        (organization, person),
     )
     owner.execute(
         "INSERT INTO plan_requests (organization_id, plan, requested_by) VALUES ($1, 'institutional', $2)",
@@ -129,6 +143,15 @@ def populate(owner: Connection, name: str) -> None:
         "INSERT INTO webhook_endpoints (organization_id, url, sealed_secret, position) VALUES ($1, $2, $3, 0)",
         (organization, f"https://{name}.example", HASH),
     )
+    owner.execute(
+        "INSERT INTO saved_reports (organization_id, name, question, created_by) VALUES ($1, $2, 'what=brand', $2)",
+        (organization, name),
+    )
+    owner.execute(
+        "INSERT INTO weight_tables (organization_id, name, version, price_reference, sha256, table_rows, row_count) "
+        "VALUES ($1, 'cpi', 1, '2026-01-01', $2, $3, 1)",
+        (organization, HASH.hex(), f'[["{name}",null,"1"]]'),
+    )
     for account in (f"org:{organization}", f"token:token-{name}"):
         owner.execute("INSERT INTO usage VALUES ($1, current_date, 'c', 'e', 'served', 1, 1)", (account,))
 
@@ -136,3 +159,36 @@ def populate(owner: Connection, name: str) -> None:
 def rows_of(owner: Connection) -> list[str]:
     """Return every row of every table, as the owner sees it."""
     return [str(row) for row in owner.execute(_ROWS).fetchall()]
+
+
+def done(two: TwoOrganizations, statement: str) -> bool:
+    """Run a statement for Eve; tell whether PostgreSQL let her."""
+    two.edge.rollback()
+    act(two.edge, two.eve, two.other)
+    try:
+        two.edge.execute(statement)
+    except psycopg.errors.InsufficientPrivilege:
+        return False
+    return True
+
+
+FUNCTIONS = (
+    "audit_notices('{acme}', 'x', 'watch.created', 'x')",
+    "log_quota('{{org:x}}', '2026-01-01')",
+    "issue_key('{acme}', 'kkkkkkkkkk', '', '{person}', 'x')",
+    "rotate_key('{acme}', 'kkkkkkkkkk', '', 0, '{person}', 'x')",
+    "revoke_keys('{acme}', '{person}', 'x')",
+    "change_role('{acme}', '{ada}', 'viewer', 'owner', '{person}', 'x')",
+    "remove_member('{acme}', '{ada}', 'owner', '{person}', 'x')",
+    "invite_member('{acme}', 'eve@example.org', 'admin', '', '{person}', 'x')",
+    "withdraw_invitation('{acme}', '{invitation}', '{person}', 'x')",
+    "request_plan('{acme}', 'free', '{person}', 'x', true)",
+    "create_organization('x', 'free', '{ada}', 'x', 99, true)",
+    "accept_invitation('ada', '{ada}')",
+    "join_person('i', 'ada', 'eve@example.org', 'Ada', true)",
+    "revoke_leaked_key('key-ada', 'guess')",
+    "claim_scheduled_report(60)",
+    "end_scheduled_run('00000000-0000-0000-0000-000000000000', NULL, 'x')",
+    "mail_scheduled_runs()",
+    "rehash_credential('key-ada', decode(repeat('00', 32), 'hex'), sha256('eve'))",
+)

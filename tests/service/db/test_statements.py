@@ -1,4 +1,4 @@
-"""Statements: plans, arrays, shares of connections, and a PostgreSQL that fails."""
+"""Array literals: PostgreSQL reads back what was written."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,8 +10,6 @@ from shared.db.connect import connect
 from shared.db.copy_binary import text_array
 from shared.settings.settings import Settings
 from tests.support.client import edge_database
-
-# Array literals: PostgreSQL reads back what was written.
 
 
 @pytest.mark.parametrize(
@@ -28,9 +26,6 @@ def test_postgresql_reads_the_same_texts(settings: Settings, texts: list[str]) -
     with connect(settings.database_url, application="tests") as connection:
         row = connection.execute("SELECT $1::text::text[]", (text_array(texts),)).fetchone()
     assert row == (texts,)
-
-
-# Connections to PostgreSQL are shared out: one account's statements leave places for others.
 
 
 _WAIT = "SELECT true AS got FROM pg_advisory_xact_lock(4711)"

@@ -67,9 +67,6 @@ def owner_of(settings: Settings, key: str) -> str:
     return str(organization)
 
 
-# Causes that are one transaction of an operator or of an edge.
-
-
 def withdraw(connection: Connection, settings: Settings, organization: str) -> None:
     lock(connection)
     item_acts.withdraw(connection, SOY, "tests", None)

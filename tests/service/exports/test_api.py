@@ -64,7 +64,7 @@ async def test_an_export_is_a_job_then_a_manifest_then_files(edge: Edge, setting
     assert (answer.status, answer.head["Content-Type"]) == (200, "text/csv; charset=utf-8")
     assert answer.head["ETag"] == f'"sha256-{file["sha256"]}"'
     assert (len(answer.body), hashlib.sha256(answer.body).hexdigest()) == (file["bytes"], file["sha256"])
-    assert b",NORTH,listing,shop,HKD,10.90,1090,12.00,1200,1,\r\n" in answer.body
+    assert b",NORTH,listing,shop,HKD,10.90,1090,12.00,1200,1,,10.900000,l\r\n" in answer.body
     part = await edge.get(path_of(file["url"]), key=key, head={"Range": "bytes=10-"})
     assert (part.status, part.body) == (206, answer.body[10:])
     assert await edge.used(key) == 100

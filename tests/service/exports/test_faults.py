@@ -23,11 +23,11 @@ from tests.support.exports import WANTED, column, help_export, manifest_of, read
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import delete_old, run, services_of
-from workers.bulk import exports as part_worker
-from workers.bulk.exports import write_part
-from workers.bulk.part import Part
+from workers.bulk import export_part as part_worker
+from workers.bulk.export_part import write_part
+from workers.bulk.part import ExportPart
 from workers.dispatcher.dispatch import Dispatcher
-from workers.jobs.context import Services, SplitRows
+from workers.jobs.services import Services, SplitRows
 
 # A worker of its own that makes parts until the third, says so, and hangs.
 HANGING = """
@@ -35,8 +35,9 @@ import sys, time
 from shared.settings.settings import Settings
 from tests.support.exports import help_export
 from tests.support.workers import run
-from workers.jobs.context import SplitRows
-from workers.bulk import exports as part_worker
+from workers.jobs.services import SplitRows
+from workers.bulk import export_part as part_worker
+from workers.jobs.services import SplitRows
 settings, made, write = Settings.from_environment(), [], part_worker.write_part
 def slow(*arguments):
     made.append(1)
@@ -125,7 +126,7 @@ def expected(settings: Settings, wanted: Any = WANTED) -> list[tuple[str, ...]]:
 def patched(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> None:
     """Have something happen before each part of this process is written."""
 
-    def write(services: Services, connection: Connection, part: Part, *rest: Any) -> File:
+    def write(services: Services, connection: Connection, part: ExportPart, *rest: Any) -> File:
         before(part.number)
         return write_part(services, connection, part, *rest)
 

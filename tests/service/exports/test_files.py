@@ -21,7 +21,7 @@ from tests.service.reports import market
 from tests.support.exports import made, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.servers import Servers
-from workers.jobs.context import SplitRows
+from workers.jobs.services import SplitRows
 
 # One worker makes the data of these tests, instead of each of them.
 pytestmark = pytest.mark.xdist_group("files")
@@ -144,7 +144,10 @@ def test_ndjson_is_one_object_a_line(
 
 def _amounts(names: list[str], row: Any) -> list[Any]:
     moment = [str(v).replace(" ", "T")[:23] if n == "updated_at" else v for n, v in zip(names, row, strict=True)]
-    return [str(v) if n in ("price", "list_price") and v is not None else v for n, v in zip(names, moment, strict=True)]
+    return [
+        str(v) if n in ("price", "list_price", "unit_price") and v is not None else v
+        for n, v in zip(names, moment, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("compression", FORMATS["csv"])

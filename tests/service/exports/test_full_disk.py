@@ -34,8 +34,8 @@ class FullDisk(DirectoryStore):
     """A directory on a disk that is full after a few bytes."""
 
     @contextmanager
-    def writing(self, key: str) -> Iterator[BinaryIO]:
-        with super().writing(key) as file:
+    def create(self, key: str) -> Iterator[BinaryIO]:
+        with super().create(key) as file:
             yield _Full(file)  # type: ignore[misc]
 
 

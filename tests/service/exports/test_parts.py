@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edge.jobs.service import SQL as ORDERS
+from edge.jobs.orders import SQL as ORDERS
 from shared.db.connect import Connection, connect
 from shared.errors import JobRefused
 from shared.jobs.contract import EXECUTE, EXPORT_PART
@@ -19,7 +19,7 @@ from tests.support.database import execute
 from tests.support.exports import WANTED, column, manifest_of, ordered
 from tests.support.servers import Contents
 from tests.support.workers import RecordedMessages, services_of, sweep
-from workers.bulk.exports import Plan, write_plan
+from workers.bulk.export_plan import ExportPlan, write_plan
 from workers.dispatcher.dispatch import SQL as DISPATCHER
 from workers.dispatcher.dispatch import Dispatcher
 from workers.jobs.leases import claim, succeed
@@ -40,7 +40,9 @@ def planned(settings: Settings, job: str, parts: int = 6) -> list[str]:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         claimed = claim(connection, job, 60)
         assert claimed is not None
-        return write_plan(connection, claimed, Plan(1, "snapshot", None, [("rows", n, n + 1) for n in range(parts)]))
+        return write_plan(
+            connection, claimed, ExportPlan(1, "snapshot", None, [("rows", n, n + 1) for n in range(parts)])
+        )
 
 
 def states(settings: Settings, job: str) -> list[str]:
@@ -162,7 +164,7 @@ def test_files_of_an_export_that_a_former_worker_wrote_are_kept_as_long_as_it_is
     settings: Settings, queued_job: str
 ) -> None:
     store = DirectoryStore(settings.results_dir)
-    with store.writing(f"{queued_job}/1000/observations-00001.csv") as file:
+    with store.create(f"{queued_job}/1000/observations-00001.csv") as file:
         file.write(b"iid\r\n")
     for state, kept in (("running", 1), ("queued", 1), ("succeeded", 1), ("expired", 0)):
         execute(settings, "UPDATE jobs SET state = $2 WHERE id = $1", queued_job, state)

@@ -2,7 +2,7 @@
 
 The statements are those of the list of Digital Link 1.2 (S01 to S18) and the checks of the newer suite for GS1-Conformant
 Resolvers (github gs1/GS1DL-resolver-testsuite, commit e3485a5, Apache-2.0), in our own words. TLS (S02) is nginx's:
-tests/system/test_tls.py. The compressed addresses were made by GS1's toolkit: tests/unit/test_digital_link.py.
+tests/system/test_tls.py. The compressed addresses were made by GS1's toolkit: tests/unit/edge/index/test_compressed_digital_link.py.
 """
 
 from pathlib import Path

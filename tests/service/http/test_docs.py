@@ -13,19 +13,23 @@ from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from marshmallow import fields
 
+from edge.analytics.reports.declared import REPORTS
 from edge.docs.guides import READERS
 from edge.docs.pages import SCALAR_VERSION, Docs
-from edge.http.problems import CATALOGUE
+from edge.http.catalogue import CATALOGUE
+from edge.http.validation import fields_by_name
 from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 
 HTML = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
-RECORDED = Path(__file__).with_name("recorded")
+TEMPLATES = Path(__file__).parents[3] / "edge/dashboard/templates"
 MARKDOWN = {"Accept": "text/markdown"}
-GUIDES = sorted(path.stem for path in (Path(__file__).parents[3] / "deploy/guides").glob("*.md"))
+GUIDES = sorted(path.stem for path in (Path(__file__).parents[3] / "docs/guides").glob("*.md"))
 
 
 @pytest.fixture
@@ -99,7 +103,7 @@ async def test_guides_and_docs_can_be_had_as_markdown(edge: Edge) -> None:
         assert (answer.status, answer.head["Content-Type"]) == (200, "text/markdown; charset=utf-8"), path
         assert answer.body.startswith(b"#"), path
         assert "Accept" in answer.head["Vary"]
-    kept = (Path(__file__).parents[3] / "deploy/guides/reports.md").read_bytes()
+    kept = (Path(__file__).parents[3] / "docs/guides/reports.md").read_bytes()
     assert (await edge.get("/docs/guides/reports.md", anonymous=False)).body == kept
     missing = await edge.get("/docs/guides/nothing", anonymous=False, check=False)
     assert (missing.status, missing.json["type"].rpartition("/")[2]) == (404, "not-found")
@@ -161,6 +165,18 @@ async def test_the_samples_of_free_reads_are_answered(edge: Edge) -> None:
         assert answer.status in (200, 429), (path, answer.body)
         tried += 1
     assert tried == 4
+
+
+async def test_the_samples_of_reports_ask_what_their_examples_ask(edge: Edge) -> None:
+    document = (await edge.get("/docs/reference/openapi.json", anonymous=False)).json
+    for endpoint in (one for report in REPORTS for one in report.endpoints):
+        curl = document["paths"][f"/v1/index{endpoint.path}"]["get"]["x-codeSamples"][0]["source"]
+        url = urlsplit(shlex.split(curl)[-1])
+        asked, declared = dict(parse_qsl(url.query)), fields_by_name(endpoint.query())
+        query = {name: [text] if isinstance(declared[name], fields.List) else text for name, text in asked.items()}
+        assert endpoint.query().validate(query) == {}, curl
+        assert {*dict(parse_qsl((endpoint.example or "").partition("?")[2]))} <= asked.keys(), curl
+        assert "not-found" not in url.path
 
 
 async def test_the_api_catalogue_names_what_exists(edge: Edge) -> None:
@@ -229,8 +245,9 @@ async def test_customers_read_no_path_of_the_repository_no_decision_and_no_regul
         page = (await edge.ask("GET", path, anonymous=False, head=HTML)).body.decode()
         text = re.sub(r"<pre[^>]*>.*?</pre>|<[^>]+>", " ", page, flags=re.DOTALL)
         assert not OURS.search(html.unescape(text)), (path, OURS.search(html.unescape(text)))
-    dashboard = re.sub(r"<[^>]+>", " ", (RECORDED / "dashboard.txt").read_text(encoding="utf-8"))
-    assert not OURS.search(html.unescape(dashboard)), OURS.search(html.unescape(dashboard))
+    for template in TEMPLATES.glob("*.html"):
+        text = re.sub(r"{#.*?#}|{%.*?%}|{{.*?}}|<[^>]+>", " ", template.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert not OURS.search(html.unescape(text)), (template.name, OURS.search(html.unescape(text)))
     reference = (await edge.get("/docs/reference/openapi.json", anonymous=False)).json
     for name, text in members(reference):
         assert name != "pattern"

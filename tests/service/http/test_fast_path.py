@@ -9,8 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from edge.composition import Resources
-from edge.fast_path import FastPath
+from edge.composition import Services
+from edge.connection import EdgeHandler
+from edge.fast_path.fast_path import FastPath
 from edge.index.identifiers import RequestedIdentifier
 from shared.index.iid import mint
 from shared.organizations import credentials
@@ -18,9 +19,10 @@ from shared.settings.settings import Settings
 from shared.telemetry.metrics import REGISTRY
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
+from tests.support.passes import file_passes
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows, open_shop
-from tests.support.wire import OTHER, REQUEST_ID, alike, exchange, head
+from tests.support.wire import OTHER, REQUEST_ID, alike, comparable, exchange, head
 
 SOY = mint("shop", "1").iid
 WITH_GTIN = MAPPING.replace('sku = "sku"', 'gtin = "sku"')
@@ -107,7 +109,7 @@ async def test_the_headers_of_real_clients_take_the_fast_path_to_the_same_bytes(
                 _head(edge, n * 100 + way, address="192.0.2.10", credential=key, target=target, extra=lines)
                 for way, lines in enumerate((extra, OTHER + extra))
             ]
-            fast, ordinary = (re.sub(rb"r=\d+", b"r=-", alike(answer)) for answer in await exchange(edge, *both))
+            fast, ordinary = (comparable(answer) for answer in await exchange(edge, *both))
             assert fast == ordinary, client
             assert fast.startswith(b"HTTP/1.1 304" if "-Match: *" in extra else b"HTTP/1.1 200"), client
         edge.resources.access_log.flush()
@@ -148,6 +150,20 @@ async def test_a_request_without_an_id_takes_the_fast_path_and_is_given_a_uuid_o
     assert taken == [False, True, False]
     made = [UUID(re.search(rb"X-Request-Id: ([^\r]+)", answer)[1].decode()) for answer in answers]  # type: ignore[index]
     assert ([one.version for one in made], len(set(made))) == ([7, 7, 7], 3)
+
+
+async def test_a_key_in_place_of_a_request_id_is_not_taken_over(edge: Edge, taken: list[bool]) -> None:
+    def named(charge: int, request_id: str) -> bytes:
+        return _head(edge, charge, address="192.0.2.9").replace(REQUEST_ID.encode(), request_id.encode())
+
+    key = api_key(edge.settings)
+    await exchange(edge, named(1, REQUEST_ID))
+    taken.clear()
+    answers = await exchange(edge, named(2, "my_own_id"), named(3, key))
+    edge.resources.access_log.flush()
+    assert taken == [True, False]
+    assert b"X-Request-Id: my_own_id\r\n" in answers[0]
+    assert key[10:].encode() not in answers[1] + Path(edge.settings.access_log).read_bytes()
 
 
 async def test_both_ways_say_the_same_where_nothing_can_be_counted(
@@ -203,9 +219,7 @@ async def test_a_second_request_before_the_first_answer_waits_its_turn(edge: Edg
 
 
 @pytest.mark.parametrize("target", ["", BY_BARCODE])
-async def test_the_fast_path_counts_lines_and_metrics_like_the_ordinary_way(
-    edge: Edge, taken: list[bool], target: str
-) -> None:
+async def test_the_fast_path_writes_the_lines_of_the_ordinary_way(edge: Edge, taken: list[bool], target: str) -> None:
     await exchange(edge, *[_head(edge, n, address="192.0.2.14", target=target) for n in range(1, 5)])
     edge.resources.access_log.flush()
     lines = Path(edge.settings.access_log).read_text().splitlines()
@@ -239,8 +253,8 @@ async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
     paths: list[FastPath] = []
     made = FastPath.__init__
 
-    def noted(self: FastPath, resources: Resources) -> None:
-        made(self, resources)
+    def noted(self: FastPath, services: Services) -> None:
+        made(self, services)
         paths.append(self)
 
     monkeypatch.setattr(FastPath, "__init__", noted)
@@ -280,12 +294,28 @@ async def test_where_the_fast_path_fails_the_ordinary_way_responds_once_and_the_
         raise RuntimeError("a fault of ours")
 
     with monkeypatch.context() as patch:
-        patch.setattr("edge.fast_path.ok", broken)  # before there is a response
+        patch.setattr("edge.fast_path.fast_path.response_of", broken)  # before there is a response
         answers += await exchange(edge, requests[1])
     with monkeypatch.context() as patch:
-        patch.setattr("edge.fast_path.FastPath._count", broken)  # after it
+        patch.setattr("edge.fast_path.accounting.Accounting.record", broken)  # after it
         answers += await exchange(edge, *requests[2:])
     assert taken == [False, True, True, True]
     left = [int(found[1]) for answer in answers if (found := re.search(rb"\";r=(\d+)", alike(answer)))]
     assert left == [left[0] - n for n in range(4)]
-    assert len({re.sub(rb"r=\d+", b"", alike(answer)) for answer in answers}) == 1
+    assert len({comparable(answer) for answer in answers}) == 1
+
+
+_PASSES_MAX = 11
+
+
+async def test_a_lookup_passes_from_file_to_file_at_most_eleven_times_until_its_response_is_written(
+    edge: Edge, taken: list[bool]
+) -> None:
+    await exchange(edge, *[_head(edge, n, address="192.0.2.16") for n in range(1, 3)])
+    with file_passes() as passed:
+        await exchange(edge, _head(edge, 3, address="192.0.2.16"))
+    assert taken[-1]
+    called = [name for name, _ in passed]
+    begins, ends = called.index(FastPath.serve.__qualname__), called.index(EdgeHandler._write.__qualname__)
+    passes = called[begins : ends + 1]
+    assert len(passes) <= _PASSES_MAX, passes

@@ -18,7 +18,8 @@ from urllib.parse import quote
 import pytest
 from yarl import URL
 
-from edge.http.problems import CATALOGUE
+from edge.analytics.reports.declared import REPORTS
+from edge.http.catalogue import CATALOGUE
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.telemetry import metrics as telemetry
@@ -41,7 +42,7 @@ from tests.support.workers import run
 
 RECORD = Path(__file__).with_name("recorded")
 PROBLEMS = Path(__file__).parents[3] / "edge/docs/problem_examples.json"
-DOCUMENT = json.loads((Path(__file__).parents[3] / "deploy/openapi/v1.json").read_text())
+DOCUMENT = json.loads((Path(__file__).parents[3] / "docs/openapi/v1.json").read_text())
 OPERATIONS = {
     operation["operationId"]: (method.upper(), path)
     for path, operations in DOCUMENT["paths"].items()
@@ -154,6 +155,7 @@ class Asker:
     recording: Recording
     folder: Path
     address: str = ""
+    operations: set[str | None] = field(default_factory=set)
     _charges: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -192,6 +194,7 @@ class Asker:
         **options: Any,
     ) -> Answer:
         """Send a request as nginx would; `options` are the recording's. Of a body held elsewhere the ETag is a name."""
+        self.operations.add(operation_of(method, path))
         given, content = {**(credential or {}), **(head or {})}, None
         if body is not None:
             content = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
@@ -238,8 +241,8 @@ def digest(text: str) -> str:
 
 # The bodies of these have judges of their own, and change with every description, guide or build.
 HELD: dict[str, dict[str, Any]] = {
-    "document": {"held_elsewhere": True, "shown": lambda text: "(as deploy/openapi/v1.json)"},
-    "guide": {"held_elsewhere": True, "shown": lambda text: "(as deploy/guides)"},
+    "document": {"held_elsewhere": True, "shown": lambda text: "(as docs/openapi/v1.json)"},
+    "guide": {"held_elsewhere": True, "shown": lambda text: "(as docs/guides)"},
     "clients": {
         "held_elsewhere": True,
         "shown": lambda text: re.sub(r"[\d,]+(?= bytes)|(?<=\"bytes\": )\d+|[0-9a-f]{64}", "{of the build}", text),
@@ -375,6 +378,13 @@ async def index(asker: Asker) -> None:
     await ask("another query's cursor", f"/v1/index/search?q=tea&cursor={page.json['next_cursor']}", key)
     await ask("another media type", "/v1/index/search?q=milk", key, head={"Accept": "text/csv"})
     await ask("without a credential", "/v1/index/search?q=milk")
+    more = "&facets=brand,category,channel&fields=price_band,unit_price,identifiers,attributes,channels"
+    await ask("members and facets", f"/v1/index/search?q=milk&limit=2{more}", key)
+    await ask("a price that is understood", "/v1/index/search?q=milk+1l+under+20+hkd", key)
+    await ask("by price", "/v1/index/search?q=milk&currency=HKD&sort=price&limit=2", key)
+    await ask("a price without its currency", "/v1/index/search?q=milk&price_max=20", key)
+    await ask("suggestions", "/v1/index/suggest?q=mil", key)
+    await ask("suggestions without a sign-up", "/v1/index/suggest?q=mil", asker.anonymous)
     page = await ask("the first page", "/v1/index/brands?limit=2", key)
     await ask("the next page", f"/v1/index/brands?limit=2&cursor={page.json['next_cursor']}", key)
     await ask("by a beginning", "/v1/index/brands?q=vi&sort=name", key)
@@ -449,7 +459,6 @@ async def analytics(asker: Asker) -> None:
     await ask("by a free plan", footprint, free)
 
 
-OF_MARY = "SELECT organization_id FROM members m JOIN people p ON p.id = m.person_id WHERE p.name = 'Mary'"
 DAYS = "from=2021-03-01&to=2021-05-03"
 
 
@@ -498,6 +507,22 @@ async def reports(asker: Asker) -> None:
     await asker.report("of a brand", f"{rollup}&group_by=category&basis=assortment", key)
     await ask("several faults", f"{rollup}&basis=x&displacement=y&displacement_rate=-1", key)
     await ask("by a plan that has none", rollup, asker.key("brand"))
+    weights, table = "/v1/weights/example", "/v1/weights/example?price_reference=2021-03-01"
+    rows = {"rows": [{"code": "drinks", "weight": "1"}]}
+    await ask("a table", table, key, method="PUT", body=rows)
+    csv = {"Content-Type": "text/csv"}
+    await ask("the same rows as CSV", table, key, method="PUT", body=b"code,weight\ndrinks,1\n", head=csv)
+    await ask("several faults", table, key, method="PUT", body=b"code,weight\nnone,-1\ndrinks,\n", head=csv)
+    await ask("all", "/v1/weights", key)
+    await ask("its rows", weights, key)
+    await asker.report("by own weights", f"/v1/index/prices/aggregate-index?weights=example&{DAYS}", key)
+    await ask("several faults", "/v1/index/prices/aggregate-index?weights=X&granularity=day", key)
+    await ask("one", weights, key, method="DELETE")
+    await ask("again", weights, key, method="DELETE")
+    for endpoint in (one for report in REPORTS for one in report.endpoints):
+        if endpoint.example and endpoint.operation not in asker.operations:
+            example = endpoint.example.format(brand="vita", category="drinks")
+            await asker.report("its example", f"/v1/index{example}{'&' if '?' in example else '?'}{DAYS}", key)
 
 
 async def jobs(asker: Asker) -> None:
@@ -871,136 +896,6 @@ async def mcp(asker: Asker) -> None:
     asker.recording.add("no JSON", ["POST /mcp", "", "{"], answer.status, answer.head.items(), answer.body)
 
 
-def main_of(text: str) -> str:
-    """Show of a page its title and what is on it: what surrounds it is the same on each."""
-    found = re.search(r"<title>.*?</title>|<main.*</main>", text, re.DOTALL)
-    return "\n".join(re.findall(r"<title>.*?</title>|<main.*</main>", text, re.DOTALL)) if found else text
-
-
-@dataclass
-class Visit:
-    """A browser whose pages are written down."""
-
-    browser: Browser
-    recording: Recording
-
-    async def page(self, title: str, path: str, form: dict[str, str] | None = None, *, whole: bool = False) -> str:
-        """Ask for a page, or send the form of the last one; return its text."""
-        if form is not None:
-            form = self.browser.form(**form)
-        method = "GET" if form is None else "POST"
-        await self.browser.ask(method, path, form)
-        answer, lines = self.browser.last, [f"{method} {path}"]
-        if form:
-            lines += ["", *(f"{name}={value}" for name, value in form.items() if name not in ("csrf", "once"))]
-        shown = str if whole else main_of
-        body = self.browser.text.encode()
-        self.recording.add(title, lines, answer.status, answer.headers.items(), body, shown=shown)
-        return self.browser.text
-
-    async def forgotten(self, path: str) -> None:
-        """Ask for a page that the record has already: its form is what is needed."""
-        await self.browser.ask("GET", path)
-
-
-async def dashboard(asker: Asker) -> None:
-    """The pages of a member who signs in, and one of an operator."""
-    browser = Browser(asker.edge, asker.issuer)
-    visit = Visit(browser, asker.recording)
-    page, settings = visit.page, asker.settings
-    await page("without a session", "/dashboard")
-    await page("the beginning of a sign-in", "/dashboard/sign-in?next=/dashboard/usage")
-    await browser.sign_in("mary")
-    await page("a person without an organization", "/dashboard", whole=True)
-    await page("the form of an organization", "/dashboard/organizations/new")
-    await page("a form without its token", "/dashboard/organizations", {"csrf": "none", "name": "Acme"})
-    await visit.forgotten("/dashboard/organizations/new")
-    await page("a name that is none", "/dashboard/organizations", {"name": " ", "plan": "brand"})
-    await page("a new organization", "/dashboard/organizations", {"name": "Acme", "plan": "brand"})
-    await page("its key, not yet issued", "/dashboard/key")
-    await page("a new key", "/dashboard/key", {})
-    text = await page("the key, once", "/dashboard/key")
-    key = {"Authorization": "ApiKey " + re.findall(r"iixk_live_[0-9A-Za-z]{48}", text)[0]}
-    execute(settings, f"UPDATE organizations SET plan = 'institutional' WHERE id = ({OF_MARY})")
-    asker.edge.forget_accounts()
-    asker.edge.resources.users.invalidate()
-    await page("its key", "/dashboard/key")
-    await page("the overview", "/dashboard", whole=True)
-    await page("the members", "/dashboard/members")
-    await page("an address that is none", "/dashboard/members/invitations", {"email": "x", "role": "viewer"})
-    await visit.forgotten("/dashboard/members")
-    await page("a person", "/dashboard/members/invitations", {"email": "bob@example.org", "role": "viewer"})
-    await page("the members and the invited", "/dashboard/members")
-    await page("the token of the person", "/dashboard/token")
-    await page("a new token", "/dashboard/token", {})
-    await page("the token, once", "/dashboard/token")
-    await page("the explorer", "/dashboard/explorer")
-    await page("items", "/dashboard/explorer?q=milk")
-    await page("suggestions", "/dashboard/explorer/suggestions?q=mil")
-    await page("a record", f"/dashboard/explorer/{SOY}")
-    await page("a record that does not exist", f"/dashboard/explorer/{UNKNOWN}")
-    await page("its history", f"/dashboard/explorer/{SOY}/history")
-    await page("the form of a report", "/dashboard/reports?kind=cohorts")
-    await page("a price", f"/dashboard/reports/preview?kind=cohorts&brand=leaf&{DAYS}")
-    await page("a price of faults", "/dashboard/reports/preview?kind=cohorts&brand=none&from=x")
-    await page("completions", "/dashboard/completions/brand?brand=v")
-    await visit.forgotten("/dashboard/reports?kind=cohorts")
-    await page("a fault", "/dashboard/reports", {"kind": "cohorts", "brand": "none"})
-    await visit.forgotten("/dashboard/reports?kind=cohorts")
-    ordered = {"kind": "cohorts", "brand": "leaf", "from": "2021-04-01", "to": "2021-04-30", "granularity": "week"}
-    await page("an order", "/dashboard/reports", ordered)
-    job = browser.last.headers["Location"]
-    await page("a job that waits", job)
-    await page("its state", f"{job}/state")
-    for waiting in await asyncio.to_thread(queued, settings):
-        assert await asyncio.to_thread(run, settings, waiting) == "succeeded"
-    await page("a job that is done", job)
-    await page("its result", f"{job}/result")
-    await page("the jobs", "/dashboard/jobs")
-    await page("the datasets", "/dashboard/datasets")
-    await page("how to connect", "/dashboard/connect")
-    await page("a dataset", "/dashboard/datasets/observations")
-    await page("the form of an export", "/dashboard/exports/new?dataset=observations")
-    await page(
-        "a preview", "/dashboard/exports/preview?dataset=observations&columns=iid&columns=price&brand=vita&format=csv"
-    )
-    await visit.forgotten("/dashboard/exports/new?dataset=observations")
-    await page("an export", "/dashboard/exports", {"dataset": "observations", "columns": "iid", "format": "csv"})
-    export = browser.last.headers["Location"]
-    await asyncio.to_thread(make_exports, settings)
-    await page("an export that is done", export)
-    await page("the exports", "/dashboard/exports")
-    await page("the watches", "/dashboard/watches")
-    await page("the form of a watch", "/dashboard/watches/new?condition=below&target=brand&code=vita")
-    await page("a watch with a fault", "/dashboard/watches", {"condition": "below", "target": "brand", "code": "none"})
-    await visit.forgotten("/dashboard/watches/new?condition=below")
-    wanted = {"condition": "below", "target": "brand", "code": "vita", "amount": "9", "currency": "HKD"}
-    await page("a watch", "/dashboard/watches", wanted)
-    await page("the watches with one", "/dashboard/watches")
-    await page("the webhooks", "/dashboard/webhooks")
-    await page("a webhook with a fault", "/dashboard/webhooks", {"url": "x"})
-    await visit.forgotten("/dashboard/webhooks")
-    await page("a webhook", "/dashboard/webhooks", {"url": "https://example.org/hook"})
-    text = await page("the secret, once", "/dashboard/webhooks")
-    found = re.search(r"/dashboard/webhooks/[0-9a-f-]{36}", text)
-    assert found is not None
-    await page("a webhook and its attempts", found[0])
-    await asker.ask("a call of the key", f"/v1/index/lookup/{SOY}", key)
-    await asker.edge.resources.usage.flush()
-    await page("the use", "/dashboard/usage?days=7")
-    await page("the use as CSV", "/dashboard/usage.csv?days=7")
-    await page("the events", "/dashboard/events")
-    await page("the audit log", "/dashboard/audit")
-    await page("a page that does not exist", "/dashboard/none")
-    await page("a page for operators", "/dashboard/matches")
-    await page("the sessions", "/dashboard/sessions")
-    await page("the end of the session", "/dashboard/sign-out", {})
-    await page("after the session", "/dashboard/signed-out")
-    operator = Browser(asker.edge, asker.issuer)
-    await operator.sign_in("grace")
-    await Visit(operator, asker.recording).page("two items that may be one article", "/dashboard/matches")
-
-
 async def metrics(asker: Asker) -> None:
     """What operators measure: names and labels. Their values are of the process, not of a caller."""
     answer = await asker.ask("not recorded", "/metrics", recorded=False)
@@ -1017,7 +912,7 @@ async def metrics(asker: Asker) -> None:
 
 # Each has organizations and an address of its own. The last one's load makes the data another version.
 SUBJECTS = (service, pages, index, digital_link, analytics, reports, jobs, datasets, catalogues, sharing, exports)
-SUBJECTS += (organizations, mcp, dashboard, metrics, events)
+SUBJECTS += (organizations, mcp, metrics, events)
 
 
 async def recorded(settings: Settings, folder: Path) -> dict[str, str]:

@@ -11,9 +11,9 @@ from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import mapping
-from workers.ingest.load import load
+from workers.ingest.load.load import load
 from workers.provenance import item_acts, standing
-from workers.search.build import make_index
+from workers.search.job import make_index
 
 MAPPING = """
 source = "{source}"

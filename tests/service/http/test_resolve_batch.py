@@ -10,7 +10,8 @@ import pytest
 
 from edge.composition import Resources
 from edge.index.identifiers import RequestedIdentifier
-from edge.search.engine import ItemSearch, SearchEngine
+from edge.search.engine import SearchEngine
+from edge.search.item_search import ItemSearch
 from shared.search.model import SearchQuery
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log

@@ -1,11 +1,9 @@
-"""What the service says about itself: pages, files, limits, prices, redirects, and its end."""
+"""What the service says about itself: pages for people, documents for programs."""
 
 import asyncio
-import gzip
 import json
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +11,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from edge.app import describe
-from edge.docs.document import EXAMPLES, Document
-from edge.docs.files import FOLDER
-from shared.settings.settings import Settings
+from edge.docs.document import EXAMPLES, OpenApiDocument
 from tests.support.accounts import api_key
-from tests.support.client import Edge, running_edge
+from tests.support.client import Edge
 from tests.support.database import execute
 from tests.support.shop import load_rows
-from tests.support.wire import exchange, head
-
-# What the service says about itself: pages for people, documents for programs.
 
 
 async def test_ready_reports_each_part_and_an_empty_index_is_degraded(shared_edge: Edge) -> None:
@@ -82,14 +75,14 @@ async def test_the_first_caller_of_the_document_keeps_no_other_waiting(
     edge: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     let_go, made = threading.Event(), []
-    make = Document._make
+    make = OpenApiDocument._make
 
-    def slow(document: Document, *given: Any) -> dict[str, Any]:
+    def slow(document: OpenApiDocument, *given: Any) -> dict[str, Any]:
         made.append(document)
         assert let_go.wait(20)
         return make(document, *given)
 
-    monkeypatch.setattr(Document, "_make", slow)
+    monkeypatch.setattr(OpenApiDocument, "_make", slow)
     paths = ("/openapi.yaml", "/openapi.json", "/docs") * 3
     asked = [asyncio.create_task(edge.get(path, anonymous=False, check=False)) for path in paths]
     while not made:
@@ -181,78 +174,3 @@ async def test_the_brands_with_the_most_items_come_first_where_asked(edge: Edge,
     by_name = (await edge.get(f"/index/brands?limit=2{cursor}", key=key)).json
     assert by_name["type"].endswith("/invalid-cursor"), "a cursor belongs to its order"
     assert (await edge.get("/index/brands?sort=size", key=key)).status == 400
-
-
-# GET /static/…: the files of the pages, and nothing else.
-
-
-FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".gz")
-
-
-async def _ask(edge: Edge, target: str, extra: str = "") -> tuple[int, dict[str, str], bytes]:
-    """Return the status, the header fields and the body."""
-    [answer] = await exchange(edge, head(edge, 1, target, address="192.0.2.1", extra=extra))
-    start, *lines = answer.partition(b"\r\n\r\n")[0].decode().split("\r\n")
-    fields = dict(line.split(": ", 1) for line in lines)
-    return int(start.split(" ")[1]), fields, answer.partition(b"\r\n\r\n")[2]
-
-
-async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed(shared_edge: Edge) -> None:
-    assert len(FILES) > 10
-    for path in FILES:
-        target = f"/static/{path.relative_to(FOLDER)}"
-        status, fields, body = await _ask(shared_edge, target)
-        assert (status, body, fields["Cache-Control"]) == (200, path.read_bytes(), "public, max-age=300"), target
-        status, fields, packed = await _ask(shared_edge, target, "Accept-Encoding: gzip\r\n")
-        coded = fields.get("Content-Encoding") == "gzip"
-        assert coded == (len(body) >= 1024)
-        assert (gzip.decompress(packed) if coded else packed) == body, target
-        assert (await _ask(shared_edge, target, f"If-None-Match: {fields['ETag']}\r\n"))[0] == 304
-
-
-async def test_only_the_files_of_the_pages_are_sent(shared_edge: Edge) -> None:
-    for target in (
-        "/static/",
-        "/static/none.css",
-        "/static/vendor",
-        "/static/vendor/scalar.js.gz",
-        "/static/../docs.py",
-        "/static/%2e%2e/docs.py",
-        "/static/..%2fdocs.py",
-        "/static/vendor/..%2f..%2fdocs.py",
-        "/static/%2fetc%2fpasswd",
-    ):
-        status, _, body = await _ask(shared_edge, target)
-        assert (status, json.loads(body)["type"].rpartition("/")[2]) == (404, "not-found"), target
-
-
-# The document's examples are answers that the document allows.
-
-
-# An edge that stops answers what still arrives, and sends its callers away.
-
-
-_REQUEST = b"GET /v1/health HTTP/1.1\r\nHost: edge\r\nX-Real-IP: 192.0.2.1\r\n\r\n"
-
-
-async def test_a_connection_that_is_still_used_is_answered_and_closed(settings: Settings, tmp_path: Path) -> None:
-    async with running_edge(replace(settings, drain_seconds=2.0), tmp_path) as edge:
-        reader, writer = await asyncio.open_unix_connection(edge.path)
-
-        async def ask() -> str:
-            writer.write(_REQUEST)
-            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-            await reader.readexactly(int(head.partition("content-length: ")[2].partition("\r\n")[0]))
-            return head
-
-        assert "connection: close" not in await ask()
-        ending = asyncio.create_task(edge.runner.cleanup())
-        while edge.runner.sites:
-            await asyncio.sleep(0.01)
-        head = await ask()
-        assert head.startswith("http/1.1 200 ")
-        assert "connection: close" in head
-        assert await reader.read() == b""
-        assert not ending.done()
-        await ending
-        writer.close()

@@ -1,7 +1,6 @@
 """What memory does not have is read on the fast path: the same bytes, charged once; records, and prices of an item."""
 
 import asyncio
-import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from edge.index.lookup import LAYOUT, Record, RecordCache
+from edge.index.record import LAYOUT, ItemRecord, ItemState, RecordCache
+from edge.quota.decision import QuotaDecision
+from edge.quota.limiter import RateLimiter
 from shared.db.connect import connect
 from shared.errors import StoreUnavailable
 from shared.index.iid import mint
@@ -21,7 +22,7 @@ from tests.support.client import Edge, running_edge
 from tests.support.kept_answers import used
 from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
-from tests.support.wire import OTHER, alike, exchange, head
+from tests.support.wire import OTHER, comparable, exchange, head
 
 SOY, CUSTARD, DRINK, MERGED = (mint("shop", number).iid for number in ("1", "2", "3", "4"))
 
@@ -42,80 +43,6 @@ def contents() -> Contents:
 async def _ask(edge: Edge, key: str, number: int, iid: str, extra: str = "", path: str = "lookup") -> bytes:
     request = head(edge, number, f"/v1/index/{path}/{iid}", address="192.0.2.1", credential=key, extra=extra)
     return (await exchange(edge, request))[0]
-
-
-def _comparable(answer: bytes) -> bytes:
-    return re.sub(rb"r=\d+", b"r=-", alike(answer))
-
-
-async def test_an_unread_record_has_the_bytes_and_the_price_of_the_ordinary_way(
-    settings: Settings, tmp_path: Path, taken: list[bool]
-) -> None:
-    charges = itertools.count(2)
-    key = f"Authorization: ApiKey {api_key(settings)}"
-    cases = (
-        (SOY, b"200", 1),
-        (mint("shop", "none").iid, b"404", 1),
-        ("IID-X", b"404", 1),
-        (DRINK, b"410", 0),
-    )
-    for lower in (False, True):
-        async with running_edge(settings, tmp_path) as edge:
-            await _ask(edge, key, 1, CUSTARD)  # the fast path needs the principal in memory
-            for iid, status, units in cases[: 1 if lower else None]:
-                asked = iid.lower() if lower else iid
-                assert edge.resources.records.peek(iid) is None
-                before = await used(edge, key)
-                taken.clear()
-                first = await _ask(edge, key, next(charges), asked)
-                assert await used(edge, key) - before == units, asked
-                ordinary = await _ask(edge, key, next(charges), asked, OTHER)
-                assert await used(edge, key) - before == 2 * units, asked
-                assert taken == [True, False], asked
-                assert first.split(b" ")[1] == status, asked
-                assert _comparable(first) == _comparable(ordinary), asked
-
-
-async def test_prices_asked_for_the_first_time_have_the_bytes_and_the_price_of_the_ordinary_way_and_are_kept(
-    settings: Settings, tmp_path: Path, taken: list[bool]
-) -> None:
-    charges = itertools.count(2)
-    key = f"Authorization: ApiKey {api_key(settings)}"
-    cases = (
-        (SOY, b"200", 2),
-        (SOY.lower(), b"200", 2),
-        (mint("shop", "none").iid, b"404", 2),
-        (DRINK, b"410", 0),
-        (MERGED, b"301", 0),
-    )
-    async with running_edge(settings, tmp_path) as edge:
-        await _ask(edge, key, 1, CUSTARD)
-        for fields in ("Accept: */*\r\n", "Accept: */*\r\nAccept-Encoding: gzip\r\n"):
-            for iid, status, units in cases:
-                edge.resources.answers.clear()
-                before = await used(edge, key)
-                taken.clear()
-                first = await _ask(edge, key, next(charges), iid, fields, "pricing")
-                assert await used(edge, key) - before == units, (iid, fields)
-                assert len(edge.resources.answers) == (status == b"200"), (iid, fields)
-                again = await _ask(edge, key, next(charges), iid, fields, "pricing")
-                ordinary = await _ask(edge, key, next(charges), iid, fields + OTHER, "pricing")
-                assert await used(edge, key) - before == 3 * units, (iid, fields)
-                assert taken == [True, True, False], (iid, fields)
-                assert first.split(b" ")[1] == status, (iid, fields)
-                assert _comparable(first) == _comparable(again) == _comparable(ordinary), (iid, fields)
-
-        # Other questions about prices take the ordinary way.
-        taken.clear()
-        for target, fields in (
-            (f"{SOY}?currency=HKD", ""),
-            (f"{SOY}/", ""),
-            (SOY, "Accept: text/csv\r\n"),
-            (SOY, 'Accept: */*\r\nIf-None-Match: "x"\r\n'),
-        ):
-            edge.resources.answers.clear()
-            await _ask(edge, key, next(charges), target, fields, "pricing")
-    assert taken == [False] * 4
 
 
 async def test_prices_that_were_read_before_a_load_ended_are_not_kept_after_it(
@@ -157,12 +84,38 @@ async def test_while_postgresql_is_down_an_unread_record_is_503_and_costs_nothin
         edge.resources.access_log.flush()
     assert taken == [False, True, False, True]
     assert answers[0].startswith(b"HTTP/1.1 503 ")
-    assert _comparable(answers[0]) == _comparable(answers[1])
+    assert comparable(answers[0]) == comparable(answers[1])
     lines = [
         re.sub(r'"(ts|us|span_id)":("[^"]+"|\d+)', "", line)
         for line in Path(settings.access_log).read_text().splitlines()
     ]
     assert lines[1] == lines[2]
+
+
+async def test_a_charge_that_cannot_be_refunded_counts_on_both_ways(
+    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+
+    async def down(*arguments: object, **named: object) -> None:
+        raise StoreUnavailable("database", 5)
+
+    async def stays(limiter: RateLimiter, decision: QuotaDecision) -> QuotaDecision:
+        return decision
+
+    async with running_edge(settings, tmp_path) as edge:
+        await _ask(edge, key, 1, CUSTARD)
+        await edge.resources.usage.flush()
+        with monkeypatch.context() as patch:
+            patch.setattr(edge.resources.database, "fetch", down)
+            patch.setattr(RateLimiter, "refund", stays)
+            for number, form in ((2, ""), (3, OTHER)):
+                assert (await _ask(edge, key, number, SOY, form)).startswith(b"HTTP/1.1 503 ")
+        await edge.resources.usage.flush()
+    assert taken == [False, True, False]
+    with connect(settings.database_url, application="tests") as connection:
+        rows = connection.execute("SELECT units FROM usage WHERE units > 0 ORDER BY units").fetchall()
+    assert rows == [(1,), (2,)], "one that counts, and two whose charge stays"
 
 
 async def test_a_caller_who_has_used_the_day_up_makes_postgresql_read_nothing(
@@ -180,10 +133,10 @@ async def test_a_caller_who_has_used_the_day_up_makes_postgresql_read_nothing(
 async def test_records_that_many_miss_at_once_are_few_queries_and_each_is_read_once(edge: Edge) -> None:
     asked: list[list[str]] = []
 
-    async def read(iids: Sequence[str]) -> dict[str, Record]:
+    async def read(iids: Sequence[str]) -> dict[str, ItemRecord]:
         asked.append(list(iids))
         await asyncio.sleep(0)
-        return {iid: Record("+", iid.encode(), '"1"') for iid in iids}
+        return {iid: ItemRecord(ItemState.RECORD, iid.encode(), '"1"') for iid in iids}
 
     stores = edge.resources
     records = RecordCache(stores.cache, stores.version, read, bytes_max=10**6, ttl_seconds=60)
@@ -208,10 +161,10 @@ async def test_one_waiter_that_fails_leaves_no_other_waiting(edge: Edge) -> None
 async def test_a_query_that_fails_fails_for_all_that_wait_and_for_no_other(edge: Edge) -> None:
     broken = True
 
-    async def read(iids: Sequence[str]) -> dict[str, Record]:
+    async def read(iids: Sequence[str]) -> dict[str, ItemRecord]:
         if broken:
             raise StoreUnavailable("database")
-        return {iid: Record("+", b"{}", '"1"') for iid in iids}
+        return {iid: ItemRecord(ItemState.RECORD, b"{}", '"1"') for iid in iids}
 
     stores = edge.resources
     records = RecordCache(stores.cache, stores.version, read, bytes_max=10**6, ttl_seconds=60)
@@ -230,11 +183,11 @@ async def test_a_read_that_began_before_a_load_gives_nothing_to_those_who_ask_af
     go_on = asyncio.Event()
     await version.stop()  # a read of its own would take the version back that this test sets
 
-    async def read(iids: Sequence[str]) -> dict[str, Record]:
+    async def read(iids: Sequence[str]) -> dict[str, ItemRecord]:
         body = b"%d" % version.current
         began[body != b"%d" % before].set()
         await go_on.wait()
-        return {iid: Record("+", body, '"1"') for iid in iids}
+        return {iid: ItemRecord(ItemState.RECORD, body, '"1"') for iid in iids}
 
     before = version.current
     records = RecordCache(edge.resources.cache, version, read, bytes_max=10**6, ttl_seconds=60)
@@ -252,8 +205,8 @@ def _unreadable() -> float:
     return REGISTRY.get_sample_value("itemindex_cache_unreadable_total", {"kind": "record"}) or 0.0
 
 
-async def _as_written(iids: Sequence[str]) -> dict[str, Record]:
-    return {iid: Record("+", b"of PostgreSQL", '"1"') for iid in iids}
+async def _as_written(iids: Sequence[str]) -> dict[str, ItemRecord]:
+    return {iid: ItemRecord(ItemState.RECORD, b"of PostgreSQL", '"1"') for iid in iids}
 
 
 async def test_an_entry_that_cannot_be_read_is_a_miss_is_counted_and_is_replaced(edge: Edge) -> None:
@@ -268,7 +221,7 @@ async def test_an_entry_that_cannot_be_read_is_a_miss_is_counted_and_is_replaced
                 b"of PostgreSQL"
             ] * 2
             assert _unreadable() == before + 1, bytes_found
-            assert Record.unpack(await cache.command("GET", name)).body == b"of PostgreSQL", bytes_found
+            assert ItemRecord.unpack(await cache.command("GET", name)).body == b"of PostgreSQL", bytes_found
             await cache.command("SET", name, bytes_found)
             assert {iid: one.body for iid, one in (await many.find_many([SOY])).items()} == {SOY: b"of PostgreSQL"}, (
                 bytes_found
@@ -277,13 +230,13 @@ async def test_an_entry_that_cannot_be_read_is_a_miss_is_counted_and_is_replaced
 
 
 async def test_a_query_that_leaves_a_key_out_fails_for_it_alone(edge: Edge) -> None:
-    async def read(iids: Sequence[str]) -> dict[str, Record]:
-        return {iid: Record("+", b"", '"1"') for iid in iids if iid == SOY}
+    async def read(iids: Sequence[str]) -> dict[str, ItemRecord]:
+        return {iid: ItemRecord(ItemState.RECORD, b"", '"1"') for iid in iids if iid == SOY}
 
     records = RecordCache(edge.resources.cache, edge.resources.version, read, bytes_max=10**6, ttl_seconds=60)
     async with asyncio.timeout(10):
         found, failed = await asyncio.gather(records.find(SOY), records.find(CUSTARD), return_exceptions=True)
-    assert isinstance(found, Record) and isinstance(failed, LookupError)
+    assert isinstance(found, ItemRecord) and isinstance(failed, LookupError)
 
 
 async def test_after_a_restore_a_record_of_before_it_is_not_served_under_the_same_number(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import CliRunner, Result
 
-from deploy.ctl import ingest
+from deploy.ctl import run_load
 from deploy.ctl.main import cli
 from shared.settings.settings import Settings
 
@@ -17,5 +17,5 @@ def command(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Runs `itemindex` with these arguments; no worker builds a search index here."""
     for name, value in settings.environment().items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(ingest, "_INDEX_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(run_load, "_INDEX_WAIT_SECONDS", 0.0)
     return lambda *arguments: CliRunner().invoke(cli, arguments)

@@ -16,7 +16,7 @@ from tests.support.database import execute
 from tests.support.rates import HISTORY, load_rates
 from tests.support.servers import begins_with
 from tests.support.shop import load_rows, undone
-from workers.ingest.rates import Terms, load
+from workers.ingest.rates.load_rates import RateTerms, load
 
 DAY = date(2026, 7, 3)
 
@@ -41,7 +41,7 @@ def test_rates_from_a_pipe_are_loaded_with_the_digest_of_what_was_read(settings:
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_text, args=(HISTORY,), daemon=True)
     writer.start()
-    assert load(settings, Terms("ecb"), pipe).state == "committed"
+    assert load(settings, RateTerms("ecb"), pipe).state == "committed"
     files = execute(settings, "SELECT bytes, sha256 FROM load_files")
     assert [(size, bytes(digest)) for size, digest in files] == [
         (len(HISTORY), hashlib.sha256(HISTORY.encode()).digest())
@@ -62,7 +62,7 @@ def test_the_same_rates_again_change_nothing(settings: Settings, tmp_path: Path)
 
 def test_the_same_rates_under_other_terms_change_what_answers_cite(settings: Settings, tmp_path: Path) -> None:
     load_rates(settings, tmp_path)
-    renamed = load(settings, Terms("ecb", title="Rates of our bank"), tmp_path / "eurofxref-hist.csv")
+    renamed = load(settings, RateTerms("ecb", title="Rates of our bank"), tmp_path / "eurofxref-hist.csv")
     assert (renamed.state, renamed.changed, renamed.data_version) == ("committed", 0, 2)
     assert execute(settings, "SELECT title FROM sources WHERE name = 'ecb'") == [("Rates of our bank",)]
     assert rate(settings) == Decimal("1.1520")

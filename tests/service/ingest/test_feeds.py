@@ -26,8 +26,10 @@ from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, mapping
 from tests.support.workers import serve_due
 from workers.dispatcher.gauges import measure_feeds
-from workers.ingest import feeds, mapping_tables
-from workers.ingest.feeds import FeedRunner, register
+from workers.ingest import mapping_tables
+from workers.ingest.feeds import fetcher, runner
+from workers.ingest.feeds.registry import register
+from workers.ingest.feeds.runner import FeedRunner
 
 FILE = (HEADER + ROWS).encode()
 LATER = (HEADER + ROWS + "4,Tea 20 g,Vita,Drinks,Tea,0.02,2026-07-02,NORTH,3.00,\n").encode()
@@ -169,7 +171,7 @@ def test_a_file_that_states_no_day_is_loaded_on_each_and_once(
     with serving(sends(FILE, **({"ETag": etag} if etag else {}))) as server:
         watch(near, tmp_path, OF_THE_DAY, url=server.url)
         for moment in (today - timedelta(days=1), today, today, today):
-            for module in (mapping_tables, feeds):
+            for module in (mapping_tables, runner):
                 monkeypatch.setattr(module, "utc_now", lambda moment=moment: moment)
             make_due(near)
             run(near)
@@ -247,8 +249,8 @@ def test_a_redirect_into_a_network_is_not_followed(
         # The first address counts as public; every other is judged as it is.
         own = server.url.partition("?")[0]
         judged, lookup = feeds_fault(own), outgoing_lookup(own)
-        monkeypatch.setattr("workers.ingest.feeds.url_fault", judged)
-        monkeypatch.setattr("workers.events.webhooks._address_of", lookup)
+        monkeypatch.setattr("workers.ingest.feeds.fetcher.url_fault", judged)
+        monkeypatch.setattr("workers.events.bounded_connection._address_of", lookup)
         run(settings)
         assert len(server.asked) == 1
     assert "public internet" in failure(settings) or "inside a network" in failure(settings)
@@ -256,14 +258,14 @@ def test_a_redirect_into_a_network_is_not_followed(
 
 def feeds_fault(public: str) -> Callable[..., str | None]:
     """Judge addresses as the product does, but for one, which passes."""
-    from shared.events.webhooks import url_fault
+    from shared.events.webhook_addresses import url_fault
 
     return lambda url, **given: None if url.startswith(public) else url_fault(url, **given)
 
 
 def outgoing_lookup(public: str) -> Callable[..., tuple[str, int]]:
     """Resolve hosts as the product does, but for the port of one address, which passes."""
-    from workers.events.webhooks import _address_of
+    from workers.events.bounded_connection import _address_of
 
     port = int(public.split(":")[2].partition("/")[0])
     return lambda host, asked, **given: (host, asked) if asked == port else _address_of(host, asked, **given)
@@ -275,8 +277,8 @@ def test_a_name_that_resolves_into_a_network_is_not_fetched(
     watch(settings, tmp_path, url="https://prices.example.org/p.csv")
     monkeypatch.setattr("socket.getaddrinfo", lambda *given, **named: [(2, 1, 6, "", ("10.0.0.7", 443))])
     # The runner's own connections to PostgreSQL are by a socket's path, which needs no name.
-    feed = feeds.Fetcher(private_allowed=False, bytes_max=10, seconds_max=5.0)
-    with pytest.raises(feeds.FetchFailed, match="inside a network"):
+    feed = fetcher.Fetcher(private_allowed=False, bytes_max=10, seconds_max=5.0)
+    with pytest.raises(fetcher.FetchFailed, match="inside a network"):
         feed.fetch("https://prices.example.org/p.csv", tmp_path, etag=None, last_modified=None)
 
 
@@ -364,7 +366,7 @@ def test_a_file_is_not_blamed_for_an_outage(
     def broken(*given: Any, **named: Any) -> None:
         raise LoadInterrupted("the load was broken off and nothing of it was kept")
 
-    monkeypatch.setattr("workers.ingest.load.load", broken)
+    monkeypatch.setattr("workers.ingest.load.load.load", broken)
     run(settings)
     assert (folder / "a.csv").exists() and "broken off" in failure(settings)
 

@@ -23,8 +23,9 @@ from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, mapping
 from tests.support.workers import serve_due
 from workers.articles.matching.matcher import Matcher
-from workers.ingest.feeds import FeedRunner, register
-from workers.ingest.load import load
+from workers.ingest.feeds.registry import register
+from workers.ingest.feeds.runner import FeedRunner
+from workers.ingest.load.load import load
 from workers.ingest.outages import DEATHS_MAX, DIED
 from workers.provenance import events
 
@@ -35,7 +36,7 @@ import os, sys
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from workers.ingest.feeds import FeedRunner
+from workers.ingest.feeds.runner import FeedRunner
 settings = Settings.from_environment()
 runner = FeedRunner(settings, Log("feeds", stream=sys.stderr), lambda: os._exit(9))
 with connect(settings.database_url, application="tests", autocommit=True) as connection:
@@ -52,7 +53,7 @@ def put_upload(settings: Settings, content: bytes = FILE, step: str = "load") ->
         "VALUES (gen_random_uuid(), 'Ada', 'prices.csv', $1, $2, $3) RETURNING id::text"
     )
     [(upload,)] = execute(settings, query, len(content), step, MAPPING)
-    with DirectoryStore(settings.results_dir).writing(upload_key(upload)) as file:
+    with DirectoryStore(settings.results_dir).create(upload_key(upload)) as file:
         file.write(content)
     return str(upload)
 

@@ -1,40 +1,25 @@
-"""A load changes everything it should or nothing, is known again by its inputs, and accounts for every row."""
+"""A load changes everything it should, or nothing at all."""
 
 import gzip
-import json
 import os
-import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections import Counter
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.ingest.conftest import Command
 from tests.service.ingest.contents import state
-from tests.service.ingest.test_values import put, rejected
 from tests.support.database import execute
 from tests.support.servers import begins_with
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows, mapping
-from workers.ingest import load as inputs
-from workers.ingest.accounting import accounts, check
 from workers.ingest.batches import LoadBuffers
-from workers.ingest.load import load
-
-# A load changes everything it should, or nothing at all.
-
+from workers.ingest.load.load import load
 
 SALES = MAPPING.replace(
     'currency = { constant = "HKD" }', 'currency = { constant = "HKD" }\nkind = "sale"\nidentity = "event"'
@@ -46,7 +31,7 @@ import sys, time
 from pathlib import Path
 from shared.settings.settings import Settings
 from workers.ingest.batches import LoadBuffers
-from workers.ingest.load import load
+from workers.ingest.load.load import load
 from workers.ingest.mapping import read
 small = LoadBuffers(block_bytes=700, kept_bytes=1_500, chunk_rows=5)
 def hang(done):
@@ -246,9 +231,6 @@ def test_new_months_are_like_any_partition(settings: Settings) -> None:
     assert definition.endswith("(item_id, day, mark)")
 
 
-# A broken file changes nothing, and a bad row is kept with its reason.
-
-
 REJECTED = [
     (",No id,B,G,K,1,2026-07-01,N,1,", "no item id"),
     ("9,,B,G,K,1,2026-07-01,N,1,", "no name"),
@@ -297,101 +279,6 @@ def test_a_broken_file_changes_nothing_and_says_why(settings: Settings, tmp_path
         assert execute(settings, "SELECT state FROM loads ORDER BY started_at DESC LIMIT 1") == [("failed",)], name
 
 
-# A load is known again only by all that it was read from; where anything else counts too, its files are read again.
-
-
-ITEM = 'source = "{}"\ntitle = "T"\nlicense = "CC0-1.0"\n[item]\nid = "id"\nname = "name"\n'
-
-PRICES = '[observation]\nday = {}\nchannel = {{ constant = "S" }}\nprice = "price"\ncurrency = {{ constant = "EUR" }}\n'
-
-BY_NAME = ITEM.format("m") + PRICES.format('{ file_name = "([0-9]{4}-[0-9-]{5})" }')
-
-BY_COLUMN = ITEM.format("m") + PRICES.format('"day"')
-
-OBSERVED = "SELECT day::text, price_minor FROM observations ORDER BY day"
-
-
-def test_the_same_bytes_under_the_name_of_another_day_are_of_that_day(settings: Settings, tmp_path: Path) -> None:
-    for day in ("2026-07-01", "2026-07-02"):
-        put(settings, tmp_path, BY_NAME, "id,name,price\n1,A,2.50\n", f"prices-{day}.csv")
-    assert execute(settings, OBSERVED) == [("2026-07-01", 250), ("2026-07-02", 250)]
-
-
-def test_a_corrected_file_of_other_names_is_read(settings: Settings, tmp_path: Path) -> None:
-    text = BY_NAME.replace('name = "name"\n', 'name = "name"\nalt_names = { file = "names.json" }\n')
-    for name in ("Soja", "Sojadrink"):
-        (tmp_path / "names.json").write_text(json.dumps({"1": {"name": name}}))
-        put(settings, tmp_path, text, "id,name,price\n1,Soy,2.50\n", "2026-07-01.csv")
-        assert execute(settings, "SELECT alt_names FROM items") == [([name],)]
-
-
-def test_files_in_another_order_are_another_load(settings: Settings, tmp_path: Path) -> None:
-    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    for path, price in zip(paths, ("1.00", "2.00"), strict=True):
-        path.write_text(f"id,name,day,price\n1,A,2026-07-01,{price}\n")
-    load(settings, mapping(tmp_path, BY_COLUMN), paths)
-    load(settings, mapping(tmp_path, BY_COLUMN), paths[::-1])
-    assert execute(settings, OBSERVED) == [("2026-07-01", 100)]
-
-
-def test_files_of_one_name_are_both_read_from(settings: Settings, tmp_path: Path) -> None:
-    paths = [tmp_path / folder / "prices.csv" for folder in "ab"]
-    for n, path in enumerate(paths):
-        path.parent.mkdir()
-        path.write_text(f"id,name,day,price\n1,A,2026-07-0{n + 1},1.00\n")
-    assert load(settings, mapping(tmp_path, BY_COLUMN), paths).counts["rows"] == 2
-    assert load(settings, mapping(tmp_path, BY_COLUMN), paths).counts["rows"] == 0
-    assert load(settings, mapping(tmp_path, BY_COLUMN), paths[1:]).counts["rows"] == 1
-
-
-def test_prices_that_found_no_item_are_loaded_when_it_is_there(settings: Settings, tmp_path: Path) -> None:
-    feed = BY_COLUMN.replace('"m"', '"feed"').replace('name = "name"', 'join_by = "gtin"')
-    rows = "id,day,price\n4006381333931,2026-07-01,1.00\n73513537,2026-07-02,2.00\n"
-    items = ITEM.format("m") + '[item.identifiers]\nean = "ean"\n'
-    put(settings, tmp_path, items, "id,name,ean\n1,A,4006381333931\n", "items.csv")
-    assert put(settings, tmp_path, feed, rows, "feed.csv").state == "committed"
-    assert execute(settings, OBSERVED) == [("2026-07-01", 100)]
-    put(settings, tmp_path, items, "id,name,ean\n2,B,73513537\n", "more.csv")
-    put(settings, tmp_path, feed, rows, "feed.csv")
-    assert execute(settings, OBSERVED) == [("2026-07-01", 100), ("2026-07-02", 200)]
-
-
-def test_a_load_that_may_come_out_otherwise_another_day_is_read_again(settings: Settings, tmp_path: Path) -> None:
-    head = "id,name,day,price\n1,A,2026-07-01,1.00\n"
-    kept = 0
-    for number, (text, rows) in enumerate(
-        (
-            (BY_COLUMN, f"{head}2,B,2026-07-01,much\n"),
-            (BY_COLUMN, f"{head}2,B,2099-07-01,1.00\n"),  # not for ever in the future
-            (BY_COLUMN, f"{head}2,B,,\n"),  # an item that has the day of the load
-            (ITEM.format("m"), "id,name\n1,A\n"),
-        )
-    ):
-        of_its_own = text.replace('"m"', f'"m{number}"')
-        first = put(settings, tmp_path, of_its_own, rows)
-        again = put(settings, tmp_path, of_its_own, rows)
-        read = (again.state, again.counts["rows"], again.rejects)
-        assert read == ("unchanged", rows.count("\n") - 1, first.rejects), rows
-        kept += 2 * first.rows_rejected
-        assert len(rejected(settings)) == kept, rows
-
-
-@begins_with(load_rows)
-def test_a_load_of_before_or_by_other_rules_of_reading_is_read_again(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert load_rows(settings, tmp_path).counts["rows"] == 0
-    execute(settings, "UPDATE loads SET inputs = NULL")
-    again = load_rows(settings, tmp_path)
-    assert (again.state, again.counts["rows"]) == ("unchanged", 5)
-    monkeypatch.setattr(inputs, "LAYOUT", inputs.LAYOUT + 1)
-    again = load_rows(settings, tmp_path)
-    assert (again.state, again.counts["rows"]) == ("unchanged", 5)
-
-
-# What a load reads is in proportion to what it touches, however much the index holds.
-
-
 def test_an_item_that_moves_to_another_brand_costs_its_own_observations_and_not_all(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -422,169 +309,3 @@ def scanned(settings: Settings, table: str, *, once_written: str) -> int:
                 return int(counted[table][1])
             time.sleep(0.02)
     raise AssertionError(f"{once_written} was not written")
-
-
-# Every row that is read is new, the same, replaced or rejected, and what is accepted comes out digit for digit.
-
-
-MAPPING_ACCOUNT = """
-source = "{source}"
-title = "T"
-license = "CC0-1.0"
-[item]
-id = "id"
-name = {{ constant = "Thing" }}
-[observation]
-day = "day"
-channel = "shop"
-price = "price"
-currency = "cur"
-[[impacts]]
-indicator = "water_l"
-value = "water"
-basis = "measured"
-method = "m"
-"""
-
-DIGITS = st.text("0123456789", min_size=1, max_size=40)
-
-FIGURE = st.one_of(
-    st.just(""),
-    DIGITS,
-    st.tuples(DIGITS, DIGITS).map(".".join),
-    st.sampled_from(["-1", "1,5", "x", "1e3", "٣", "1e-300", " 7 ", "1.2.3"]),
-)
-
-PRICE = st.one_of(
-    st.just(""), st.sampled_from(["1", "2.50", "2.505", "free", "-3", "0", "999999999999.99", "1000000000000"])
-)
-
-ROW = st.fixed_dictionaries(
-    {
-        "id": st.sampled_from(["a", "b", "c", ""]),
-        "day": st.sampled_from(["2026-01-01", "2026-01-02", "2026-02-30", "", "2098-01-01"]),
-        "shop": st.sampled_from(["N", "S", ""]),
-        "price": PRICE,
-        "cur": st.sampled_from(["USD", "EUR", "usd", ""]),
-        "water": FIGURE,
-    }
-)
-
-NUMBER = 0
-
-
-@hypothesis_settings(
-    max_examples=10,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(loads=st.lists(st.lists(ROW, min_size=1, max_size=12), min_size=1, max_size=2))
-def test_each_row_is_in_one_place_and_each_figure_comes_out_as_it_went_in(
-    settings: Settings, loads: list[list[dict[str, str]]]
-) -> None:
-    global NUMBER
-    NUMBER += 1
-    source = f"s{NUMBER}"
-    with tempfile.TemporaryDirectory() as folder:
-        for n, rows in enumerate(loads):
-            content = "\n".join(map(json.dumps, rows))
-            try:
-                summary = put(settings, Path(folder), MAPPING_ACCOUNT.format(source=source), content, f"{n}.ndjson")
-            except LoadRefused:
-                [(refused,)] = execute(settings, "SELECT rows_rejected FROM loads ORDER BY started_at DESC LIMIT 1")
-                assert refused == len(rows)
-                continue
-            if summary.state == "unchanged" and not summary.counts["rows"]:
-                continue  # the same file as before
-            check(summary.counts)
-            for account in accounts(summary.counts):
-                assert account.accounted == account.read
-            [(kept,)] = execute(
-                settings, "SELECT count(*) FROM rejects WHERE load_id::text = $1 AND scope = 'row'", summary.load_id
-            )
-            assert kept == summary.counts["rejected"]
-            assert summary.counts["rows"] == len(rows)
-            lines = execute(settings, "SELECT line FROM rejects WHERE load_id::text = $1", summary.load_id)
-            used = [row for line, row in enumerate(rows, 1) if (line,) not in lines]
-            assert len(used) == summary.counts["rows_used"]
-            if n:
-                continue  # what a later load says of an item counts by its day, which is another rule
-            newest: dict[str, str] = {}
-            for row in sorted(used, key=lambda row: row["day"] if row["price"] else ""):
-                newest[row["id"]] = row["water"].strip()
-            for name, figure in newest.items():
-                found = execute(settings, "SELECT per_unit FROM impacts WHERE item_id = $1", mint(source, name).key)
-                if figure:
-                    assert [str(value[0].as_tuple()) for value in found] == [
-                        str(Decimal(f"{Decimal(figure):f}").as_tuple())
-                    ], figure
-
-
-def test_an_account_that_does_not_add_up_fails_the_load() -> None:
-    good = {"rows": 5, "rows_used": 3, "rejected": 2, "items_read": 1, "items_new": 1}
-    check(good)
-    for name, count in (("rows_used", 2), ("items_new", 0), ("items_same", 1)):
-        with pytest.raises(LoadRefused, match="does not add up"):
-            check({**good, name: count})
-    with pytest.raises(LoadRefused, match="does not add up"):
-        check({**good, "impacts_read": 1, "impacts_new": 2, "impacts_superseded": -1})
-
-
-def test_a_summary_says_what_became_of_every_row(settings: Settings, tmp_path: Path) -> None:
-    text = MAPPING_ACCOUNT.format(source="shop").replace('"water"', '{ column = "water", on_error = "field" }')
-    header = "id,day,shop,price,cur,water\n"
-    first = "a,2026-01-01,N,1,USD,5\nb,2026-01-01,N,2,USD,\n"
-    put(settings, tmp_path, text, header + first)
-    second = (
-        "a,2026-01-01,N,1,USD,5\na,2026-01-02,N,3,USD,6\na,2026-01-02,N,4,USD,7\nb,2026-01-01,N,9,USD,x\nc,,,,,1\n"
-        "c,soon,N,1,USD,1\n"
-    )
-    counts = Counter(put(settings, tmp_path, text, header + second, "b.csv").counts)
-    by_kind = {account.kind: account for account in accounts(counts)}
-    rows, items, observations, impacts = (by_kind[kind] for kind in ("rows", "items", "observations", "impacts"))
-    assert (rows.read, rows.new, rows.rejected) == (6, 5, 1)
-    assert (items.new, items.replaced, items.same) == (1, 1, 1)
-    assert (
-        observations.new,
-        observations.replaced,
-        observations.same,
-        observations.superseded,
-        observations.absent,
-    ) == (1, 1, 1, 1, 1)
-    assert (impacts.new, impacts.replaced, impacts.superseded, impacts.rejected) == (1, 1, 2, 1)
-    assert counts["fields_rejected"] == 1
-
-
-def test_rejects_are_those_of_the_last_load_also_when_it_has_none(
-    settings: Settings, tmp_path: Path, command: Command
-) -> None:
-    assert "no load yet" in str(command("loads", "rejects").exception)
-    first = load_rows(settings, tmp_path, ROWS + "9,[/x],B,G,K,1,soon,N,1,\n")
-    shown = command("loads", "rejects")
-    assert shown.exit_code == 0, shown.exception
-    assert "soon" in shown.output
-    [reject] = json.loads(command("loads", "rejects", "--json").output)["rejects"]
-    assert (reject["file"], reject["line"], reject["column"], reject["value"]) == ("shop.csv", 7, "day", "soon")
-    last = load_rows(settings, tmp_path, name="clean.csv")
-    document = json.loads(command("loads", "rejects", "--json").output)
-    assert (document["load"], document["rejected"], document["rejects"]) == (last.load_id, 0, [])
-    moments = [value for value in document.values() if isinstance(value, str) and value.startswith("20")]
-    assert moments and all(re.fullmatch(r"[0-9-]{10}T[0-9:.]+Z", moment) for moment in moments)
-    assert "0 rejects" in command("loads", "rejects").output
-    for named in (first.load_id, "1"):  # both are shown by `loads list`
-        assert json.loads(command("loads", "rejects", named, "--json").output)["rejected"] == 1
-    assert "no such load" in str(command("loads", "rejects", "nothing").exception)
-
-
-def test_a_load_prints_its_account_and_one_document_for_programs(
-    settings: Settings, tmp_path: Path, command: Command
-) -> None:
-    load_rows(settings, tmp_path)
-    (tmp_path / "b.csv").write_text(
-        (tmp_path / "shop.csv").read_text().replace("10.90", "10.50") + "9,X,B,G,K,1,soon,N,1,\n"
-    )
-    result = command("ingest", "--mapping", str(tmp_path / "shop.toml"), "--json", str(tmp_path / "b.csv"))
-    assert result.exit_code == 0, result.exception
-    [document] = json.loads(result.output)
-    assert document["counts"]["observations_replaced"] == 1
-    assert document["rejects"] == {"has no day of the form %Y-%m-%d": 1}

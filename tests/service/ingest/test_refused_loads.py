@@ -21,7 +21,7 @@ from tests.support.servers import begins_with
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.dispatcher.gauges import measure_loads
 from workers.dispatcher.retention import statements
-from workers.ingest.accounting import sentences
+from workers.ingest.load.summary import sentences
 
 BAD = "9,X,B,G,K,1,{},N,1,\n"
 

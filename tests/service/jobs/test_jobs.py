@@ -1,13 +1,12 @@
-"""Jobs: their rows, limits, orders, and clocks that step under them."""
+"""A job's row is the truth: whatever happens to messages and workers, it is done once or fails with a reason."""
 
 import errno
 import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,15 +16,11 @@ import pyarrow.parquet
 import pytest
 from psycopg.types.json import Jsonb
 
-from edge.jobs.service import SQL as ORDERS
-from shared.db.connect import Connection, connect
+from shared.db.connect import connect
 from shared.errors import ItemIndexError, StoreUnavailable
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
-from tests.drills.clock_skew_stores import shadow_clock, step_database
-from tests.support.accounts import organization
-from tests.support.client import running_edge
 from tests.support.database import execute
 from tests.support.exports import column
 from tests.support.shop import load_rows
@@ -33,19 +28,11 @@ from tests.support.workers import RecordedMessages, indexing, order, run, servic
 from workers.dispatcher.dispatch import SQL as RELAY
 from workers.dispatcher.dispatch import Dispatcher
 from workers.dispatcher.maintenance import Maintenance
-from workers.jobs.context import JobMessages, build_services
 from workers.jobs.job_handler import JobContext
 from workers.jobs.leases import SQL as LEASE
 from workers.jobs.leases import Lease, LeaseLost, claim, succeed
-from workers.search.build import make_index
-
-# A job's row is the truth: whatever happens to messages and workers, it is done once or fails with a reason.
-
-
-@pytest.fixture
-def messages() -> RecordedMessages:
-    """The messages that dispatchers of the test have sent."""
-    return RecordedMessages()
+from workers.jobs.services import JobMessages, build_services
+from workers.search.job import make_index
 
 
 def sweep(settings: Settings, messages: JobMessages, *, resend_seconds: int = 10) -> int:
@@ -122,9 +109,9 @@ def test_a_real_broker_counts_what_no_worker_has_taken(settings: Settings) -> No
     for number in range(8):
         order(settings, str(number))
     messages = build_services(settings, "dispatcher").messages
-    assert messages.waiting("maintenance") == 0
+    assert messages.count_waiting("maintenance") == 0
     assert swept(settings, messages, 5) == 8
-    assert (messages.waiting("maintenance"), messages.waiting("reports")) == (8, 0)
+    assert (messages.count_waiting("maintenance"), messages.count_waiting("reports")) == (8, 0)
 
 
 def test_a_message_that_was_lost_among_others_is_sent_again_once_those_are_taken(settings: Settings) -> None:
@@ -173,7 +160,7 @@ class SilentBroker:
     def send(self, task: str, job_id: str, queue: str) -> None:
         raise AssertionError("a broker that did not answer was asked again")
 
-    def waiting(self, queue: str) -> int:
+    def count_waiting(self, queue: str) -> int:
         self.asked += 1
         raise StoreUnavailable("broker")
 
@@ -448,340 +435,3 @@ def test_the_whole_store_is_listed_every_ten_minutes_and_no_more_often(settings:
 class UnavailableStore(DirectoryStore):
     def attempts(self) -> Iterator[tuple[str, int]]:
         raise StoreUnavailable("results")
-
-
-# PostgreSQL's clock steps under jobs: whatever a step does to leases and pauses, each job ends, once.
-
-
-HOUR = 3_600
-
-Step = Callable[[int], None]
-
-
-@pytest.fixture
-def step(settings: Settings) -> Step:
-    """Steps the clock of the test's own database."""
-    shadow_clock(settings)
-    return lambda seconds: step_database(settings, seconds)
-
-
-def worker(settings: Settings) -> Connection:
-    return connect(settings.worker_database_url, application="tests", autocommit=True)
-
-
-def settle(settings: Settings) -> None:
-    with worker(settings) as connection:
-        Dispatcher(services_of(settings)).settle_clock(connection)
-
-
-def test_the_shadow_reaches_statements_defaults_and_functions(settings: Settings, step: Step) -> None:
-    step(HOUR)
-    job = order(settings)
-    for moment in ("created_at", "not_before", "now()", "clock_timestamp()", "statement_timestamp()"):
-        ahead = column(settings, job, f"extract(epoch FROM {moment} - pg_catalog.clock_timestamp())::float8")
-        assert ahead == pytest.approx(HOUR, abs=60), moment
-
-
-def test_a_clock_an_hour_ahead_lapses_a_lease_and_only_the_next_attempt_publishes(
-    settings: Settings, step: Step, messages: RecordedMessages
-) -> None:
-    job = order(settings)
-    with worker(settings) as connection:
-        first = claim(connection, job, 30)
-        step(HOUR)
-        assert sweep(settings, messages) == 1
-        second = claim(connection, job, 30)
-        assert first is not None
-        assert second is not None
-        assert not succeed(connection, first, {"by": "first"})
-        assert succeed(connection, second, {"by": "second"})
-    assert (column(settings, job, "result"), column(settings, job, "attempt")) == ({"by": "second"}, 2)
-    assert messages.jobs == [job]
-
-
-@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
-def test_a_job_that_runs_across_a_step_is_published_once(
-    settings: Settings, step: Step, messages: RecordedMessages, seconds: int
-) -> None:
-    job, began, go_on = order(settings), threading.Event(), threading.Event()
-
-    def make(context: JobContext) -> dict[str, Any]:
-        began.set()
-        go_on.wait(10)
-        return {"attempt": context.job.attempt}
-
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run, settings, job, indexing(make))
-        assert began.wait(10)
-        step(seconds)
-        sweep(settings, messages)
-        go_on.set()
-        states = [running.result(), run(settings, job, indexing(make))]
-    assert states.count("succeeded") == 1
-    assert column(settings, job, "result") == {"attempt": column(settings, job, "attempt")}
-
-
-def test_a_job_ordered_while_the_clock_was_ahead_is_due_when_it_is_set_back(
-    settings: Settings, step: Step, messages: RecordedMessages
-) -> None:
-    step(HOUR)
-    job = order(settings)
-    step(0)
-    assert sweep(settings, messages) == 0
-    settle(settings)
-    assert sweep(settings, messages) == 1
-    assert messages.jobs == [job]
-
-
-def test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again(
-    settings: Settings, step: Step, messages: RecordedMessages
-) -> None:
-    step(HOUR)
-    job = order(settings)
-    assert sweep(settings, messages) == 1
-    step(0)
-    settle(settings)
-    assert sweep(settings, messages, resend_seconds=0) == 1
-    assert messages.jobs == [job, job]
-
-
-def test_a_lease_of_a_dead_worker_lapses_after_the_clock_was_set_back(
-    settings: Settings, step: Step, messages: RecordedMessages
-) -> None:
-    job = order(settings)
-    step(HOUR)
-    with worker(settings) as connection:
-        assert claim(connection, job, settings.lease_ttl_seconds) is not None
-    step(0)
-    settle(settings)
-    left = column(settings, job, "extract(epoch FROM lease_until - statement_timestamp())::float8")
-    assert 0 < left <= settings.lease_ttl_seconds
-    assert column(settings, job, "state") == "running"
-    step(settings.lease_ttl_seconds + 1)
-    assert sweep(settings, messages) == 1
-    assert column(settings, job, "state") == "queued"
-
-
-def test_webhooks_are_called_again_when_the_clock_is_set_back(settings: Settings, step: Step) -> None:
-    with connect(settings.database_url, application="tests", autocommit=True) as owner, worker(settings) as connection:
-        owner.execute("INSERT INTO organizations (name, plan) VALUES ('Acme', 'brand')")
-        insert = (
-            "INSERT INTO webhook_endpoints (organization_id, url, sealed_secret, position, failures, due_at)"
-            " SELECT id, 'https://example.org/' || $1, 'x', 0, $2, statement_timestamp() + make_interval(secs => $3)"
-            " FROM organizations"
-        )
-        owner.execute(insert, ("pauses as it should", 12, 90_000))
-        step(HOUR)
-        owner.execute(insert, ("failed", 2, 30))
-        owner.execute(insert, ("held", 0, 0))
-        lease = "UPDATE webhook_endpoints SET lease_until = statement_timestamp() + interval '30 seconds'"
-        connection.execute(f"{lease} WHERE url LIKE '%held'")
-        step(0)
-        settle(settings)
-        left = "greatest(due_at, lease_until) - statement_timestamp()"
-        rows = connection.execute(f"SELECT extract(epoch FROM {left})::float8 FROM webhook_endpoints ORDER BY url")
-        failed, held, pauses = (row[0] for row in rows)
-    assert (failed <= 0, 0 < held <= 30, 80_000 < pauses <= 90_000) == (True, True, True)
-
-
-def test_moments_of_a_clock_that_was_never_off_are_left_alone(settings: Settings) -> None:
-    waiting, running = order(settings, "1"), order(settings, "2")
-    with worker(settings) as connection:
-        claim(connection, waiting, 30)
-        connection.execute(LEASE.retry_later, (waiting, 1, None))
-        claim(connection, running, settings.lease_ttl_seconds)
-    before = [column(settings, job, "row(not_before, lease_until)::text") for job in (waiting, running)]
-    settle(settings)
-    assert [column(settings, job, "row(not_before, lease_until)::text") for job in (waiting, running)] == before
-
-
-def test_a_job_that_was_put_off_very_often_still_fails_with_a_pause_of_a_minute(settings: Settings) -> None:
-    job = order(settings)
-    execute(settings, "UPDATE jobs SET attempt = 2000, attempts_max = 2003")
-    with worker(settings) as connection:
-        taken = claim(connection, job, 30)
-        assert taken is not None
-        assert connection.execute(LEASE.fail, (job, taken.attempt, None, False)).fetchone() == ("queued",)
-    assert column(settings, job, "not_before <= statement_timestamp() + interval '1 minute'")
-
-
-@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
-async def test_readiness_is_degraded_while_postgresqls_clock_is_off(
-    settings: Settings, step: Step, tmp_path: Path, seconds: int
-) -> None:
-    step(seconds)
-    async with running_edge(settings, tmp_path) as edge:
-        answer = await edge.get("/ready")
-    document = answer.json
-    clock = next(part for part in document["parts"] if part["name"] == "clock")
-    assert (answer.status, document["status"], clock["state"]) == (200, "degraded", "off")
-    assert ("behind" if seconds > 0 else "ahead of") in clock["detail"]
-
-
-# Limits of jobs hold for concurrent orders; each lock has a twin without it, which lets one too many in.
-
-
-BACKLOG_MAX = 10_000
-
-
-@pytest.fixture
-def acme(settings: Settings) -> str:
-    return organization(settings)
-
-
-@contextmanager
-def two(url: str) -> Iterator[tuple[Connection, Connection]]:
-    """Two connections, each in a transaction of its own, that wait for no lock longer than a moment."""
-    with ExitStack() as stack:
-        pair = tuple(stack.enter_context(connect(url, application="tests")) for _ in range(2))
-        for connection in pair:
-            connection.execute("SET lock_timeout = '300ms'")
-            connection.commit()
-        yield pair  # type: ignore[misc]
-
-
-def work_for(connection: Connection, organization_id: str) -> None:
-    """Begin a transaction as the edge does when it places an order."""
-    connection.execute(f"SET LOCAL itemindex.organization = '{organization_id}'")
-    connection.execute(b"SET LOCAL itemindex.task = 'jobs'")
-
-
-def place(connection: Connection, acme: str, fingerprint: str, limit: int) -> bool:
-    """Order another job for the organization; tell whether its queue had room."""
-    values = (
-        "cohorts",
-        "reports",
-        "{}",
-        fingerprint,
-        1,
-        3,
-        acme,
-        "json",
-        limit,
-        f"org:{acme}",
-        fingerprint,
-        1,
-        10,
-        None,
-        BACKLOG_MAX,
-        "cohorts",
-        None,
-        None,
-    )
-    work_for(connection, acme)
-    return connection.execute(ORDERS.submit, values).fetchone() is not None
-
-
-def lock(connection: Connection, acme: str) -> None:
-    connection.execute(ORDERS.lock, (acme,))
-
-
-def test_two_orders_at_once_fill_a_queue_of_one_once(settings: Settings, acme: str) -> None:
-    with two(settings.edge_database_url) as (first, second):
-        lock(first, acme)
-        assert place(first, acme, "1", 1)
-        with pytest.raises(psycopg.errors.LockNotAvailable):
-            lock(second, acme)
-        second.rollback()
-        first.commit()
-        lock(second, acme)
-        assert not place(second, acme, "2", 1)
-
-
-def test_the_twin_without_the_lock_fills_it_twice(settings: Settings, acme: str) -> None:
-    with two(settings.edge_database_url) as (first, second):
-        assert place(first, acme, "1", 1)
-        assert place(second, acme, "2", 1)
-        first.commit()
-        second.commit()
-        work_for(first, acme)
-        row = first.execute("SELECT count(*) FROM jobs WHERE state = 'queued'").fetchone()
-    assert row == (2,)
-
-
-def queued(settings: Settings, acme: str, fingerprint: str, age: str) -> None:
-    """Put a job into the queue that was ordered so long ago."""
-    execute(
-        settings,
-        "WITH made AS (INSERT INTO jobs (kind, queue, organization_id, fingerprint, created_at, not_before) "
-        "VALUES ('cohorts', 'reports', $1, $2, now() - $3::interval, now() - $3::interval) RETURNING id) "
-        "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
-        "SELECT id, $1, 'org:x', $2, 1, 10 FROM made",
-        acme,
-        fingerprint,
-        age,
-    )
-
-
-def take(connection: Connection) -> list[Any]:
-    return connection.execute(RELAY.select_dispatchable, (10, 8, 3)).fetchall()
-
-
-def test_what_is_sent_is_counted_once_and_not_for_each_job_that_waits(settings: Settings) -> None:
-    with connect(settings.worker_database_url, application="tests") as connection:
-        plan = connection.execute(f"EXPLAIN {RELAY.select_dispatchable}", (10, 8, 3)).fetchall()
-    assert not [line for (line,) in plan if "SubPlan" in line]
-
-
-def test_whether_a_job_may_be_seen_is_asked_of_its_own_orders_alone(settings: Settings, acme: str) -> None:
-    queued(settings, acme, "there", "1 minute")
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute(
-            "WITH made AS (INSERT INTO jobs (kind, queue, fingerprint) "
-            "SELECT 'cohorts', 'reports', 'f' || n FROM generate_series(1, 5000) n RETURNING id) "
-            "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, cancelled_at) "
-            "SELECT id, $1, 'org:x', 'x', 1, 10, now() FROM made",
-            (acme,),
-        )
-        connection.execute("ANALYZE jobs, job_orders")
-        row = connection.execute("SELECT id::text FROM jobs WHERE fingerprint = 'there'").fetchone()
-    assert row is not None
-    with connect(settings.edge_database_url, application="tests") as connection:
-        work_for(connection, acme)
-        plan = connection.execute(f"EXPLAIN SELECT state FROM jobs WHERE id = '{row[0]}'").fetchall()
-    assert any("job_orders_job " in line for (line,) in plan), plan
-
-
-@pytest.fixture
-def one_at_a_time(settings: Settings, acme: str) -> None:
-    execute(settings, "UPDATE plans SET jobs_running = 1")
-    queued(settings, acme, "late", "1 minute")
-
-
-@pytest.mark.usefixtures("one_at_a_time")
-def test_two_dispatchers_at_once_give_one_job_to_an_organization_that_may_run_one(
-    settings: Settings, acme: str
-) -> None:
-    with two(settings.worker_database_url) as (first, second):
-        first.execute(RELAY.dispatch_lock)
-        assert len(take(first)) == 1
-        queued(settings, acme, "early", "2 minutes")  # its transaction began before, and is seen only now
-        with pytest.raises(psycopg.errors.LockNotAvailable):
-            second.execute(RELAY.dispatch_lock)
-        second.rollback()
-        first.commit()
-        second.execute(RELAY.dispatch_lock)
-        assert take(second) == []
-
-
-@pytest.mark.usefixtures("one_at_a_time")
-def test_the_twin_without_the_lock_gives_two(settings: Settings, acme: str) -> None:
-    with two(settings.worker_database_url) as (first, second):
-        assert len(take(first)) == 1
-        queued(settings, acme, "early", "2 minutes")
-        assert len(take(second)) == 1
-
-
-def test_no_job_is_added_to_a_backlog_that_is_too_long_but_an_equal_one_is_joined(
-    settings: Settings, acme: str
-) -> None:
-    queued(settings, acme, "there", "1 minute")
-    other = organization(settings)
-    with connect(settings.edge_database_url, application="tests") as connection:
-        work_for(connection, other)
-        for fingerprint, placed in (("there", True), ("new", False)):
-            order = ("cohorts", "reports", "{}", fingerprint, 1, 3, other, "json", 20, f"org:{other}")
-            values = (*order, fingerprint, 1, 10, None, 1, "cohorts", None, None)
-            assert (connection.execute(ORDERS.submit, values).fetchone() is not None) is placed
-        row = connection.execute(ORDERS.backlog_full, (1,)).fetchone()
-    assert row == (True,)

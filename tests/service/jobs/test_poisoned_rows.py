@@ -10,8 +10,9 @@ from uuid import uuid4
 import pytest
 import redis
 
+from deploy.local.part_commands import DISPATCHER_COMMAND
 from deploy.local.paths import free_port
-from deploy.local.process import DISPATCHER_COMMAND, Program, ServiceProcess, tail
+from deploy.local.service_process import Program, ServiceProcess, tail
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
 from shared.redis import keys
@@ -149,7 +150,7 @@ def test_a_dispatcher_over_rows_of_every_kind_that_it_cannot_handle_does_all_the
     lost = succeeded(settings, "cohorts", MANIFEST % uuid4(), missing_seconds=3_000)
     objects = DirectoryStore(settings.results_dir)
     unnamed = f"{uuid4()}/1/unnamed.json"
-    with objects.writing(unnamed) as file:
+    with objects.create(unnamed) as file:
         file.write(b"of a worker that died")
     dispatcher.start()
     until(dispatcher, lambda: value(settings, "SELECT relayed_at IS NOT NULL FROM jobs WHERE id = $1", job) is True)
@@ -175,7 +176,7 @@ def test_more_unreadable_results_than_are_looked_at_at_once_keep_no_other_from_i
     for _ in range(101):
         succeeded(settings, "cohorts", "{}")
     lost = succeeded(settings, "cohorts", MANIFEST % uuid4(), missing_seconds=3_000)
-    DirectoryStore(settings.results_dir).writing("x").__enter__()  # a store that nobody wrote to counts as not mounted
+    DirectoryStore(settings.results_dir).create("x").__enter__()  # a store that nobody wrote to counts as not mounted
     maintenance = Maintenance(services_of(settings))
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         states = []

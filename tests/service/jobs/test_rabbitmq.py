@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.process import Program, ServiceProcess, tail, worker_command
+from deploy.local.part_commands import worker_command
+from deploy.local.service_process import Program, ServiceProcess, tail
 from shared.db.connect import connect
 from shared.jobs.contract import QUEUES
 from shared.settings.settings import Settings
@@ -57,7 +58,7 @@ def tier(broker: RabbitMq, settings: Settings, tmp_path: Path) -> Iterator[dict[
     for child in children.values():
         child.ask_to_end()
     for child in children.values():
-        child.see_ended()
+        child.ensure_ended()
 
 
 def ends(settings: Settings, job: str, logs: Path, seconds: float = 90) -> str:

@@ -88,7 +88,7 @@ async def test_calls_of_an_organization_beyond_those_that_may_wait_do_not_wait(
     edge = signed_in.edge
     key = api_key(edge.settings)
     await edge.get(COHORT, key=key, head=ASYNC)
-    monkeypatch.setattr("edge.jobs.service._POLL_SECONDS", 60.0)
+    monkeypatch.setattr("edge.jobs.orders._POLL_SECONDS", 60.0)
     patient = [asyncio.ensure_future(edge.get(COHORT, key=key, head={"Prefer": "wait=30"})) for _ in range(34)]
     done, waiting = await asyncio.wait(patient, timeout=20, return_when=asyncio.FIRST_COMPLETED)
     while len(done) < 2:

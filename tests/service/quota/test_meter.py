@@ -1,27 +1,23 @@
-"""The meter is exact: beside a model, under clocks that step, and for calls that cost nothing."""
+"""The rate limiter is exact: never one more than the limit under concurrency, and a refusal uses nothing up."""
 
 import asyncio
-import hashlib
 from collections import Counter
-from collections.abc import Callable
 
 import hiredis
 import pytest
 
 from edge.quota import limiter as meters
-from edge.quota.billing import refusal
-from edge.quota.limiter import Decision, DegradedLimiter, LuaScript, RateLimiter
+from edge.quota.decision import QuotaDecision
+from edge.quota.degraded_limiter import DegradedLimiter
+from edge.quota.limiter import RateLimiter
+from edge.quota.refusals import refusal
 from edge.storage.redis_client import SingleNodeClient
 from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from tests.drills.clock_skew_stores import seconds_to_noon, step_state_store, with_steps
 from tests.support.accounts import ANONYMOUS
 from tests.support.quota_model import DAY_SECONDS, PLANS, Model, compare_with_model
-
-# The rate limiter is exact: never one more than the limit under concurrency, and a refusal uses nothing up.
-
 
 CLIENTS, CALLERS, ROUNDS = 3, 40, 12
 
@@ -29,13 +25,13 @@ CLIENTS, CALLERS, ROUNDS = 3, 40, 12
 class Naive(RateLimiter):
     """The twin without the guard: reads the counter, then writes it."""
 
-    async def consume(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
+    async def consume(self, account: str, plan: Plan, units: int, charge_id: str) -> QuotaDecision:
         key = keys.quota(account, 0)
         used = int(await self._store.command("GET", key) or 0)
         if used + units > plan.daily_units:
-            return Decision(account, charge_id, plan, units, 0, used, 0, 0, 1)
+            return QuotaDecision(account, charge_id, plan, units, 0, used, 0, 0, 1)
         await self._store.command("INCRBY", key, units)
-        return Decision(account, charge_id, plan, units, 1, used + units, 0, 0, 1)
+        return QuotaDecision(account, charge_id, plan, units, 1, used + units, 0, 0, 1)
 
 
 async def _served(url: str, kind: type[RateLimiter], limit: int) -> list[int]:
@@ -95,7 +91,7 @@ async def test_the_same_charge_twice_is_taken_once(store: SingleNodeClient) -> N
     assert (await meter.usage("ip:c", ANONYMOUS)).used_day == 1
 
 
-async def test_a_charge_is_given_back_once_and_never_below_zero(store: SingleNodeClient) -> None:
+async def test_a_charge_is_refunded_once_and_never_below_zero(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
     decision = await meter.consume("ip:d", ANONYMOUS, 1, "1")
     used = [(await meter.refund(decision)).used_day for _ in range(3)]
@@ -114,7 +110,7 @@ async def test_a_store_that_lost_its_scripts_is_taught_them_again(store: SingleN
 async def test_midnight_opens_a_new_day_and_not_before(
     store: SingleNodeClient, monkeypatch: pytest.MonkeyPatch, before: int, after: int
 ) -> None:
-    async def at(second: int, charge_id: str) -> Decision:
+    async def at(second: int, charge_id: str) -> QuotaDecision:
         source = meters.TAKE.source.replace(b"tonumber(redis.call('TIME')[1])", str(second).encode())
         assert source != meters.TAKE.source
         digest = await store.command("SCRIPT", "LOAD", source)
@@ -174,9 +170,6 @@ def test_hiredis_speaks_of_errors_as_the_meter_expects() -> None:
     assert isinstance(reader.gets(), hiredis.ReplyError)
 
 
-# Random charges, refunds, repeats, seconds and midnights against a model of twenty lines: exact on both windows.
-
-
 def test_the_meter_keeps_to_its_model(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     store = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
     compare_with_model(store, monkeypatch, examples=20, steps=30)
@@ -189,85 +182,3 @@ def test_the_model_refunds_a_unit_only_to_the_second_it_was_taken_in() -> None:
     assert model.charge("org:a", "second", 10, plan)
     model.refund("org:a", "first", model.second // DAY_SECONDS)
     assert not model.charge("org:a", "third", 10, plan)
-
-
-# A clock of the state store that steps gives no allowance twice: each day of it has one, whichever way it is reached.
-
-
-LIMIT = 5
-
-PLAN = Plan(
-    name="brand",
-    title="",
-    rank=0,
-    counted_by="organization",
-    daily_units=LIMIT,
-    burst_units=1000,
-    jobs_running=0,
-    jobs_queued=0,
-    batch_iids_max=0,
-)
-
-HOUR = 3_600
-
-MIDNIGHT = DAY_SECONDS // 2
-
-Step = Callable[[int], None]
-
-
-@pytest.fixture
-def step(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Step:
-    """Sets the store's clock so many seconds past noon; it begins at noon, where an hour crosses no midnight."""
-    script = LuaScript("take.lua")
-    script.source = with_steps(script.source)
-    script.digest = hashlib.sha1(script.source, usedforsecurity=False).hexdigest()
-    monkeypatch.setattr(meters, "TAKE", script)
-    noon = seconds_to_noon()
-    step_state_store(settings, noon)
-    return lambda seconds: step_state_store(settings, noon + seconds)
-
-
-@pytest.fixture
-def meter(store: SingleNodeClient) -> RateLimiter:
-    return RateLimiter(store, DegradedLimiter())
-
-
-async def _ask(meter: RateLimiter, name: str, times: int = LIMIT + 3) -> list[Decision]:
-    return [await meter.consume("org:a", PLAN, 1, f"{name}-{n}") for n in range(times)]
-
-
-def _served_stepped_clock(decisions: list[Decision]) -> int:
-    return sum(decision.allowed for decision in decisions)
-
-
-@pytest.mark.parametrize("seconds", [HOUR, -HOUR, 61, -61])
-async def test_a_step_within_the_day_leaves_the_count_exact(meter: RateLimiter, step: Step, seconds: int) -> None:
-    before = await _ask(meter, "before", 2)
-    step(seconds)
-    during = await _ask(meter, "during", 2)
-    step(0)
-    assert _served_stepped_clock(before + during + await _ask(meter, "after")) == LIMIT
-
-
-async def test_a_clock_that_crosses_midnight_and_goes_back_gives_one_further_allowance(
-    meter: RateLimiter, step: Step
-) -> None:
-    first = await _ask(meter, "evening")
-    rounds = []
-    for n in range(5):
-        step(MIDNIGHT + 60)
-        rounds.append(await _ask(meter, f"morning-{n}"))
-        step(0)
-        rounds.append(await _ask(meter, f"evening-{n}"))
-    assert [_served_stepped_clock(first), *map(_served_stepped_clock, rounds)] == [LIMIT, LIMIT, *[0] * 9]
-
-
-async def test_a_refusal_asks_to_wait_for_one_second_to_one_day(meter: RateLimiter, step: Step) -> None:
-    for seconds in (HOUR, -HOUR, MIDNIGHT - 1, MIDNIGHT, MIDNIGHT + 1, -MIDNIGHT, -MIDNIGHT - 1):
-        step(seconds)
-        decisions = await _ask(meter, str(seconds))
-        refused = [decision for decision in decisions if not decision.allowed]
-        assert refused, seconds
-        assert all(decision.verified and 1 <= decision.retry_after_seconds <= DAY_SECONDS for decision in refused), (
-            seconds
-        )

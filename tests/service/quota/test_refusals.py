@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from edge.quota.billing import burst_of
-from edge.quota.limiter import REFUSED_DAY, REFUSED_SECOND, Decision, DegradedLimiter, KnownRefusals, RateLimiter
+from edge.quota.decision import REFUSED_DAY, REFUSED_SECOND, QuotaDecision
+from edge.quota.degraded_limiter import DegradedLimiter
+from edge.quota.known_refusals import KnownRefusals
+from edge.quota.limiter import RateLimiter
+from edge.quota.unmetered_limits import burst_of
 from edge.storage.redis_client import SingleNodeClient
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
@@ -27,9 +30,9 @@ def _process(store: SingleNodeClient) -> RateLimiter:
     return RateLimiter(store, DegradedLimiter())
 
 
-async def _consume(limiter: RateLimiter, account: str, units: int, charge_id: str, plan: Plan = PLAN) -> Decision:
+async def _consume(limiter: RateLimiter, account: str, units: int, charge_id: str, plan: Plan = PLAN) -> QuotaDecision:
     """Charge for a request that begins now; a request later than a refusal is what the memory is for."""
-    future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+    future: asyncio.Future[QuotaDecision] = asyncio.get_running_loop().create_future()
     limiter.consume_then(account, plan, units, charge_id, future.set_result, time.time())
     return await future
 
@@ -115,7 +118,7 @@ def test_only_refusals_of_the_day_are_known_and_only_for_the_rest_of_their_secon
 ) -> None:
     now = [1000.25]
     refusals = KnownRefusals(lambda: now[0])
-    refusals.note(Decision("ip:f", "1", PLAN, 1, outcome, 3, 0, 20_000, ends_in))
+    refusals.note(QuotaDecision("ip:f", "1", PLAN, 1, outcome, 3, 0, 20_000, ends_in))
     now[0] += seconds
     assert (refusals.find("ip:f", PLAN, 1, began=1000.251) is not None) == known
 
@@ -127,7 +130,7 @@ async def test_a_second_attempt_at_a_charged_call_is_allowed_though_its_account_
     for n in range(3):
         await _consume(limiter, "ip:g", 1, f"g{n}")
     assert not (await _consume(limiter, "ip:g", 1, "refused")).allowed
-    future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+    future: asyncio.Future[QuotaDecision] = asyncio.get_running_loop().create_future()
     limiter.consume_then("ip:g", PLAN, 1, "g0", future.set_result, began)
     assert (await future).allowed
 

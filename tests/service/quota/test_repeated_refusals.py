@@ -11,9 +11,12 @@ from typing import Literal
 
 import pytest
 
-from edge.fast_path import LOOKUP, call_of, caller_of, recognized, refused
-from edge.http.answer_cache import Answer
-from edge.quota.limiter import NOT_COUNTED, REFUSED_DAY, REFUSED_SECOND, Decision
+from edge import rules
+from edge.fast_path.call import PlainCall, caller_of
+from edge.fast_path.plain_request import PLAIN_REQUEST, PlainRequest
+from edge.fast_path.responses import response_of
+from edge.http.answer_cache import StoredAnswer
+from edge.quota.decision import NOT_COUNTED, REFUSED_DAY, REFUSED_SECOND, QuotaDecision
 from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.organizations.accounts import Plan
@@ -72,9 +75,9 @@ async def _use_up(front: Front, token: str, address: str) -> None:
         asked += 1
 
 
-async def _taken(edge: Edge, account: str, units: int) -> list[Decision]:
+async def _taken(edge: Edge, account: str, units: int) -> list[QuotaDecision]:
     await edge.get(SOY.removeprefix("/v1"))  # by another caller: then the plan is in memory
-    anonymous = edge.resources.credentials.cached(edge.settings.anonymous_token)
+    anonymous = edge.resources.credentials.peek(edge.settings.anonymous_token)
     assert anonymous is not None
     consume = edge.resources.limiter.consume
     taken = [await consume(account, anonymous.plan, 1, f"{account}-{n}") for n in range(units)]
@@ -171,11 +174,15 @@ def test_only_a_counted_refusal_by_the_day_of_a_network_is_marked(
     outcome: int, ends_in: int, counted_by: Literal["ip", "organization"], verified: bool, marked: bool
 ) -> None:
     plan = Plan(name="any", title="", rank=0, counted_by=counted_by, daily_units=3, burst_units=3)
-    decision = Decision("ip:a", "1", plan, 1, outcome, 3, 0, 20_000, ends_in, verified)
-    request = recognized(
+    decision = QuotaDecision("ip:a", "1", plan, 1, outcome, 3, 0, 20_000, ends_in, verified)
+    plain = PLAIN_REQUEST.fullmatch(
         f"GET {SOY} HTTP/1.1\r\nHost: x\r\nX-Real-IP: 192.0.2.1\r\nX-Charge-Id: {1:032x}\r\n\r\n".encode()
     )
-    assert request is not None
-    call = call_of(request, caller_of(None, "192.0.2.1"), Answer(LOOKUP, 1, b"", b"", "", b""))
-    _, _, whole = refused(call, decision, "http://x/errors")
+    assert plain is not None
+    answer = StoredAnswer(rules.free("lookup"), 1, b"", b"", "", b"")
+    request = PlainRequest(*plain.groups())
+    call = PlainCall(
+        request, caller_of(None, "192.0.2.1"), answer, unchanged=False, request_id=b"1" * 32, started=0.0, read=None
+    )
+    _, _, whole = response_of(call, decision, "http://x/errors")
     assert (b"X-Accel-Expires: 1\r\n" in whole) == marked

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.errors import StoreUnavailable
-from shared.objects.directory import DirectoryStore, Reader
+from shared.objects.directory import DirectoryStore, ObjectReader
 from shared.settings.settings import Settings
 from tests.service.releases.test_downloads import manifest, path_of
 from tests.support.accounts import api_key
@@ -68,7 +68,7 @@ async def test_a_file_that_cannot_be_opened_takes_nothing_of_the_allowance(
     async with running_edge(replace(settings, download_bytes_per_day=10), tmp_path) as edge:
         url = path_of((await manifest(edge, key))["files"][0]["url"])
 
-        def fails(store: DirectoryStore, name: str) -> Reader:
+        def fails(store: DirectoryStore, name: str) -> ObjectReader:
             raise StoreUnavailable("results")
 
         with monkeypatch.context() as during:

@@ -177,6 +177,8 @@ async def test_what_the_bucket_does_not_have_is_refused_as_s3_does(shared_edge: 
         assert (answer.status, code(answer)) == expected, (target, method, answer.body)
     answer = await ask(shared_edge, credentials, "/releases/items/99/0000.parquet")
     assert b"Kept are the versions 1." in answer.body
+    answer = await ask(shared_edge, credentials, f"/releases/{shared_key}")
+    assert b"<Resource>/releases/iixk_live_" in answer.body and shared_key[10:].encode() not in answer.body
 
 
 async def test_bytes_are_counted_as_those_of_other_downloads(settings: Settings, key: str, tmp_path: Path) -> None:
@@ -226,7 +228,7 @@ async def test_the_id_of_a_key_is_no_credential(edge: Edge, key: str) -> None:
     credentials = await credentials_of(edge, key)
     assert (await ask(edge, credentials, "/releases?location=")).status == 200
     for text in (key[10:20], f"key:{key[10:20]}"):
-        assert edge.resources.credentials.cached(text) is None
+        assert edge.resources.credentials.peek(text) is None
         for path in ("/index/datasets", "/index/lookup/IID-00000-00000-00000"):
             assert (await edge.get(path, key=text)).status == 401
 
@@ -242,7 +244,7 @@ async def test_credentials_end_with_their_key(edge: Edge, settings: Settings, ke
     assert (answer.status, code(answer)) == (403, "InvalidAccessKeyId")
 
 
-def verified(service: DataCredentialService, credentials: data_credentials.DataCredentials, when: str) -> str:
+def verified(service: DataCredentialService, credentials: data_credentials.TemporaryCredentials, when: str) -> str:
     """Verify a request that was signed at a moment."""
     head = {"host": "h", "x-amz-date": when, "x-amz-security-token": credentials.session_token}
     request = SignedRequest("GET", "/releases", "", {name: [value] for name, value in head.items()})

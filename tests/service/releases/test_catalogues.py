@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from botocore.credentials import Credentials
 
-from edge.bulk import iceberg
+from edge.bulk import iceberg_tables
 from shared.bulk.schema import RELEASED, catalogue_key
 from shared.clock import utc_now
 from shared.db.connect import connect
@@ -193,7 +193,7 @@ async def test_each_kept_version_is_an_iceberg_snapshot_whose_manifest_names_the
 def test_no_two_columns_have_one_id() -> None:
     for dataset in RELEASED.values():
         names = [name for column in dataset.columns for name in (column.name, f"{column.name}.element")]
-        assert len({iceberg.field_id(name) for name in names}) == len(names)
+        assert len({iceberg_tables.field_id(name) for name in names}) == len(names)
 
 
 async def test_iceberg_refuses_in_its_own_words(edge: Edge, key: str) -> None:

@@ -26,11 +26,11 @@ from tests.support.releases import cut, files_of, without_column
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import run
-from workers.bulk.changes import Comparison, steps
+from workers.bulk.changes import ReleaseComparison, steps
 from workers.bulk.releases import expire
 from workers.bulk.writers.release_file import ReleaseWriter
-from workers.jobs.context import SplitRows
 from workers.jobs.failed_rows import FailedRows
+from workers.jobs.services import SplitRows
 from workers.provenance import item_acts, standing
 from workers.provenance.undo import undo
 
@@ -161,7 +161,7 @@ def rewritten(table: pa.Table, dataset: Dataset, files: list[ReleaseFile], folde
 def changes(settings: Settings, before: int, after: int, folder: Path) -> dict[str, pa.Table]:
     """Return the changes of all datasets from one release to another, as an export has them."""
     store, found = open_object_store(settings), {}
-    with TemporaryDirectory(dir=folder) as own, Comparison(Path(own)) as comparison:
+    with TemporaryDirectory(dir=folder) as own, ReleaseComparison(Path(own)) as comparison:
         for name, dataset in DATASETS.items():
             feed = changes_of(name)
             files = [file.sha256 for file in files_of(settings, feed, after) if version_of(file.name) > before]
@@ -258,9 +258,6 @@ def test_where_one_item_is_split_and_merged_each_observation_has_the_reason_of_i
     why = {(row["iid"], row["_change_type"].partition("_")[0], row["_change_reason"]) for row in rows}
     assert why >= {(SOY, "insert", "split"), (CUSTARD, "delete", "split")}
     assert why >= {(TEA, "delete", "merge"), (CUSTARD, "insert", "merge")}
-
-
-# What is offered of it: a dataset of changes beside each dataset, and exports of them between any two releases.
 
 
 async def test_changes_are_a_dataset_that_says_how_far_it_leads_back(edge: Edge, settings: Settings, key: str) -> None:

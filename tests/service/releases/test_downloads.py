@@ -315,7 +315,7 @@ async def test_a_signed_address_that_was_changed_opens_nothing(shared_edge: Edge
 async def test_a_signed_address_ends_with_its_time_or_with_the_contract(
     edge: Edge, settings: Settings, key: str
 ) -> None:
-    from edge.bulk.downloads import SignedUrls
+    from edge.bulk.signed_urls import SignedUrls
 
     file = (await manifest(edge, key))["files"][0]
     path = path_of(file["signed_url"])

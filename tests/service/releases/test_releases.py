@@ -1,39 +1,27 @@
-"""How releases are cut: what they hold, share and split, and snapshots that break off."""
+"""What a release holds, that it shares what did not change, and that nothing of it is ever half there."""
 
-import hashlib
-import json
-import threading
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import asyncpg
-import duckdb
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from shared.bulk.schema import DATASETS, PREFIX, RELEASED, arrow_schema, key_of
+from shared.bulk.schema import DATASETS, PREFIX, arrow_schema, key_of
 from shared.db.connect import connect
-from shared.index.iid import mint
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from tests.service.articles.support import gtins, row, shop
 from tests.support.database import execute
 from tests.support.releases import cut, released_shop
 from tests.support.servers import begins_with
-from tests.support.shop import MAPPING, load_rows
-from tests.support.workers import run
-from workers.bulk.releases import expire, order, order_due
-from workers.bulk.sources.snapshot import Snapshot, SnapshotLost
+from tests.support.shop import load_rows
+from workers.bulk.releases import expire, order_due
 from workers.jobs.failed_rows import FailedRows
 from workers.jobs.job_handler import JobContext
-from workers.provenance import item_acts, standing
-
-# What a release holds, that it shares what did not change, and that nothing of it is ever half there.
 
 
 def read(settings: Settings, dataset: str, version: int | None = None) -> pa.Table:
@@ -114,7 +102,7 @@ def test_a_file_is_shared_by_the_releases_in_which_it_is_the_same_and_goes_with_
     july = {row[2] for row in rows if row[1].startswith("2026-07")}
     assert len(july) == 1 and {row[0] for row in rows} == {1, 2}
     assert read(settings, "observations", 1).num_rows == 5
-    with store.writing(key_of("f" * 64)) as file:
+    with store.create(key_of("f" * 64)) as file:
         file.write(b"no manifest names this")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         assert expire(connection, store, log, FailedRows("release-file", log)) == 0, (
@@ -126,7 +114,7 @@ def test_a_file_is_shared_by_the_releases_in_which_it_is_the_same_and_goes_with_
         assert expire(connection, store, log, FailedRows("release-file", log), orphan_seconds=-1) > 0
         assert connection.execute("SELECT DISTINCT data_version FROM releases").fetchall() == [(2,)]
         named = {row[0] for row in connection.execute("SELECT sha256 FROM release_files")}
-    assert {found.key for found in store.listed(PREFIX)} == {key_of(sha256) for sha256 in named}
+    assert {found.key for found in store.list_objects(PREFIX)} == {key_of(sha256) for sha256 in named}
     assert read(settings, "observations").num_rows == 7
 
 
@@ -144,7 +132,7 @@ def test_withdrawn_items_are_in_no_later_release(settings: Settings) -> None:
 
 def test_a_sweep_waits_for_a_cut(settings: Settings) -> None:
     store, log = DirectoryStore(settings.results_dir), Log("tests")
-    with store.writing(key_of("f" * 64)) as file:
+    with store.create(key_of("f" * 64)) as file:
         file.write(b"a file whose release is being cut")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as cutting:
         cutting.execute("SELECT pg_advisory_lock(7166003)")
@@ -189,221 +177,3 @@ def test_a_worker_that_lost_its_job_publishes_nothing(settings: Settings, monkey
         cut(settings)
     with connect(settings.database_url, application="tests") as connection:
         assert connection.execute("SELECT count(*) FROM releases").fetchone() == (0,)
-
-
-# A snapshot that is broken off: by who reads it, or by the server.
-
-
-ENDLESS = "SELECT generate_series(1, 100000000), repeat('x', 1000)"
-
-LOST = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'itemindex-release'"
-
-
-def test_a_client_that_stops_reading_leaves_nothing_behind(settings: Settings) -> None:
-    before = threading.active_count()
-    with Snapshot(settings.worker_database_url, application="release") as snapshot:
-        assert len(next(snapshot.copy(ENDLESS, format="binary"))) > 0
-    assert threading.active_count() == before
-
-
-def test_a_server_that_disconnects_is_an_error_and_never_an_early_end(settings: Settings) -> None:
-    with Snapshot(settings.worker_database_url, application="release") as snapshot:
-        pieces = snapshot.copy(ENDLESS, format="binary")
-        next(pieces)
-        execute(settings, LOST)
-        with pytest.raises(SnapshotLost):
-            for _ in pieces:
-                pass
-
-
-@begins_with(load_rows)
-def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from workers.bulk import build_release as module
-
-    real = module.table_batches
-
-    def lose(*arguments: Any) -> Any:
-        if arguments[1].name == "categories":
-            execute(settings, LOST)
-        return real(*arguments)
-
-    monkeypatch.setattr(module, "table_batches", lose)
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        job = order(connection, 1)
-        assert run(settings, job) == "queued"
-        assert connection.execute("SELECT count(*) FROM releases").fetchone() == (0,)
-        monkeypatch.undo()
-        assert run(settings, job) == "succeeded"
-        assert connection.execute("SELECT count(*) FROM releases").fetchone() == (len(RELEASED),)
-        named = {row[0] for row in connection.execute("SELECT sha256 FROM release_files")}
-    assert {path.stem for path in (settings.results_dir / PREFIX).iterdir()} == named
-
-
-def test_the_end_of_a_copy_wakes_its_reader(settings: Settings) -> None:
-    """The poll is for a server that is silent; a reader that waited for it after each COPY would never end here."""
-    with Snapshot(settings.worker_database_url, application="tests", poll_seconds=3_600) as snapshot:
-        for _ in range(3):
-            assert b"".join(snapshot.copy("SELECT 1", format="csv")) == b"1\n"
-            assert list(snapshot.copy("SELECT 1 WHERE false", format="csv")) == []
-
-
-def test_a_statement_that_is_wrong_is_an_error_of_its_own(settings: Settings) -> None:
-    with Snapshot(settings.worker_database_url, application="tests") as snapshot:
-        with pytest.raises(asyncpg.UndefinedTableError):
-            list(snapshot.copy("SELECT 1 FROM no_such_table", format="csv"))
-
-
-def test_an_argument_is_a_value_whatever_it_says(settings: Settings) -> None:
-    """They are written into the query: no text may end its constant, or be taken for another argument's place."""
-    query = "SELECT $1::text, $2::text[], $3::int, $4::date IS NULL"
-    values = ("it's", "a\\b\\", "'; DROP TABLE items; --", "$1 $2", "E'\\''", "two\nlines", '{"a",NULL}', "豆奶", "")
-    with Snapshot(settings.worker_database_url, application="tests") as snapshot:
-        for value in values:
-            assert snapshot.rows(query, value, [value, "x"], -7, None) == [(value, [value, "x"], -7, True)]
-
-
-# Data for models: cards and pairs, with DuckDB as their judge.
-
-
-SOY = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-{:02d},{},{},\n"
-
-
-def committed_on(settings: Settings, day: str) -> None:
-    execute(settings, "UPDATE data_versions SET committed_at = $1::date + time '22:00'", day)
-
-
-def test_a_card_says_what_the_index_says(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, name="first.csv")
-    load_rows(settings, tmp_path, "4,Nameless,,,,,2026-07-01,NORTH,7,\n", name="second.csv")
-    cut(settings)
-    cards = {one["name"]: one for one in read(settings, "cards").to_pylist()}
-    assert {one["iid"] for one in cards.values()} == set(read(settings, "items").column("iid").to_pylist())
-    soy = cards["Soy milk 1L"]
-    assert soy["text"].splitlines() == [
-        "Soy milk 1L",
-        "Brand: Vita",
-        "Category: Drinks > Soy milk",
-        "weight_kg: 1.0",
-        "Price in HKD: 9.00 on 2026-07-02, 9.00 to 11.50 in 3 observations",
-    ]
-    assert (soy["brand"], soy["category"], soy["category_path"]) == ("Vita", "drinks.soy-milk", ["Drinks", "Soy milk"])
-    assert json.loads(soy["prices"]) == [
-        {
-            "currency": "HKD",
-            "kind": "listing",
-            "observations": 3,
-            "low": "9.00",
-            "high": "11.50",
-            "last": "9.00",
-            "last_day": "2026-07-02",
-        }
-    ]
-    bare = cards["Nameless"]
-    assert (bare["brand"], bare["category"], bare["category_path"]) == (None, None, [])
-    assert bare["text"].startswith("Nameless\nPrice in HKD: 7.00")
-
-
-def test_a_card_keeps_sales_and_listings_apart(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, SOY.format(1, "NORTH", "10") + SOY.format(2, "NORTH", "12"), name="offers.csv")
-    sold = MAPPING + 'kind = "sale"\nidentity = "event"\n'
-    load_rows(
-        settings, tmp_path, SOY.format(3, "OUTLET", "4") + SOY.format(4, "OUTLET", "5"), text=sold, name="sold.csv"
-    )
-    cut(settings)
-    [card] = read(settings, "cards").to_pylist()
-    assert card["text"].splitlines()[-2:] == [
-        "Price in HKD: 12.00 on 2026-07-02, 10.00 to 12.00 in 2 observations",
-        "Sale price in HKD: 5.00 on 2026-07-04, 4.00 to 5.00 in 2 observations",
-    ]
-    assert [(one["kind"], one["low"], one["high"], one["last"]) for one in json.loads(card["prices"])] == [
-        ("listing", "10.00", "12.00", "12.00"),
-        ("sale", "4.00", "5.00", "5.00"),
-    ]
-
-
-def test_a_card_knows_nothing_of_later_days(settings: Settings, tmp_path: Path) -> None:
-    """Observations of days after a release's own change no byte of its cards, also if they are loaded before it."""
-    cards = "SELECT sha256 FROM release_files WHERE dataset = 'cards' AND data_version = $1"
-    load_rows(settings, tmp_path, SOY.format(1, "NORTH", "10.90"), name="first.csv")
-    committed_on(settings, "2026-07-01")
-    cut(settings)
-    load_rows(settings, tmp_path, SOY.format(2, "NORTH", "12") + SOY.format(3, "SOUTH", "9"), name="later.csv")
-    committed_on(settings, "2026-07-01")
-    cut(settings)
-    load_rows(settings, tmp_path, SOY.format(4, "NORTH", "11"), name="last.csv")
-    committed_on(settings, "2026-07-03")
-    cut(settings)
-    first, second, third = (execute(settings, cards, version) for version in (1, 2, 3))
-    assert first == second != third
-    found = duckdb.sql(f"SELECT prices FROM '{settings.results_dir / key_of(third[0][0])}'").fetchall()
-    assert [json.loads(prices)[0]["last_day"] for (prices,) in found] == ["2026-07-03"]
-    assert [json.loads(one["prices"])[0]["high"] for one in read(settings, "cards", 1).to_pylist()] == ["10.90"]
-
-
-PAIRS = 30
-
-
-def iids(number: int) -> tuple[str, str]:
-    return mint("shop_a", f"a{number}").iid, mint("shop_b", f"b{number}").iid
-
-
-def with_pairs(settings: Settings, folder: Path) -> None:
-    """Thirty items that two shops have. A person takes the first apart, and says of neighbours that they differ."""
-    rows = [(code, f"Item of kind {number} 1L") for number, code in enumerate(gtins(PAIRS))]
-    shop(settings, folder, "shop_a", "".join(row(f"a{n}", code, name) for n, (code, name) in enumerate(rows)))
-    other = "".join(row(f"b{n}", code, name) for n, (code, name) in enumerate(rows))
-    shop(settings, folder, "shop_b", other, merges_allowed=True)
-    different = [iids(0), *((iids(number)[0], iids(number + 1)[0]) for number in range(1, PAIRS - 1))]
-    with connect(settings.database_url, application="tests") as connection:
-        ids = dict(connection.execute("SELECT iid, id FROM items").fetchall())
-        standing.lock(connection)
-        decided = [(ids[one], ids[other], False) for one, other in different]
-        item_acts.decide_all(connection, decided, {}, "Jane Doe", "a reason of Acme Ltd")
-    cut(settings)
-
-
-@begins_with(with_pairs)
-def test_pairs_are_labelled_by_what_people_decided_and_by_links(settings: Settings) -> None:
-    found = read(settings, "training_pairs")
-    assert {
-        (frozenset((one["left_iid"], one["right_iid"])), one["label"], one["known_by"]) for one in found.to_pylist()
-    } == {
-        (frozenset(iids(0)), "no_match", "review"),
-        *((frozenset(iids(number)), "match", "identifier") for number in range(1, PAIRS)),
-        *((frozenset((iids(n)[0], iids(n + 1)[0])), "no_match", "review") for n in range(1, PAIRS - 1)),
-    }
-    assert found.num_rows == 2 * PAIRS - 2
-    with connect(settings.database_url, application="tests") as connection:
-        counted = "SELECT (SELECT count(*) FROM events WHERE kind = 'separation'), (SELECT count(*) FROM links) - 1"
-        assert connection.execute(counted).fetchone() == (PAIRS - 1, PAIRS - 1)
-    assert "Jane" not in str(found.to_pylist()) and "Acme" not in str(found.to_pylist())
-
-
-@begins_with(with_pairs)
-def test_no_item_is_in_two_splits_and_its_split_follows_from_its_iid(settings: Settings) -> None:
-    pairs, cards = read(settings, "training_pairs"), read(settings, "cards")  # DuckDB finds them by name
-    assert pairs.num_rows and cards.num_rows
-    said = duckdb.sql("""
-        SELECT survivor, list(DISTINCT split) FROM (
-            SELECT left_survivor_iid AS survivor, split FROM pairs UNION ALL SELECT right_survivor_iid, split FROM pairs
-            UNION ALL SELECT iid, split FROM cards) WHERE split IS NOT NULL GROUP BY survivor""").fetchall()
-    assert len(said) == cards.num_rows == PAIRS + 1
-    for survivor, splits in said:
-        first = hashlib.sha256(survivor.encode()).digest()[0]
-        assert splits == ["train" if first < 204 else "validation" if first < 230 else "test"]
-    crossing = """
-        SELECT bool_and((p.split IS NULL) = (l.split <> r.split)), count(p.split), count(*) FROM pairs p
-        JOIN cards l ON l.iid = p.left_survivor_iid JOIN cards r ON r.iid = p.right_survivor_iid"""
-    [(right, within, every)] = duckdb.sql(crossing).fetchall()
-    assert right and 0 < within < every == pairs.num_rows
-
-
-@begins_with(with_pairs)
-def test_a_merged_item_takes_the_split_of_its_survivor(settings: Settings) -> None:
-    survivors = {one["iid"]: one["survivor_iid"] for one in read(settings, "items").to_pylist()}
-    for one in read(settings, "training_pairs").to_pylist():
-        for side in ("left", "right"):
-            assert one[f"{side}_survivor_iid"] == (survivors[one[f"{side}_iid"]] or one[f"{side}_iid"])
-    assert all(survivors[iid] is None for iid in read(settings, "cards").column("iid").to_pylist())

@@ -53,7 +53,7 @@ async def test_a_release_out_of_a_bucket(bucket: Settings, tmp_path: Path) -> No
                 expire(connection, store, Log("tests"), FailedRows("release-file", Log("tests")), orphan_seconds=-1)
                 == 0
             )
-        for found in list(store.listed(PREFIX)):
+        for found in list(store.list_objects(PREFIX)):
             store.remove(found.key)
         assert (await edge.get(path, anonymous=False)).status == 410
     away = replace(bucket, s3_endpoint="http://127.0.0.1:1")

@@ -92,7 +92,7 @@ def comparison(op: str, column: str, value: Any, type: str) -> dict[str, Any]:
 
 
 BOTH = [comparison("equal", "currency", "HKD", "string"), comparison("lessThan", "price_minor", "900", "long")]
-# What hints mean, of whatever form, is tested in tests/unit/test_bulk.py.
+# What hints mean, of whatever form, is tested in tests/unit/edge/bulk/test_delta_sharing_predicates.py.
 HINTS: list[tuple[dict[str, Any], list[str]]] = [
     ({"predicateHints": ["day >= '2026-08-01'"]}, ["2026-08"]),
     ({"predicateHints": ["day = '2026-07-02'", "price_minor > 5"]}, ["2026-07"]),
@@ -113,7 +113,7 @@ async def test_hints_spare_files_and_never_one_that_fits(shared_edge: Edge, shar
 async def test_changes_are_rows_with_their_reasons(edge: Edge, settings: Settings, key: str) -> None:
     answer = await ask(edge, key, f"{TABLES}/observations/changes?startingVersion=2")
     schema = json.loads(lines(answer)[1]["metaData"]["schemaString"])["fields"]
-    assert [field["name"] for field in schema][-2:] == ["outlier", "_change_reason"]
+    assert [field["name"] for field in schema][-2:] == ["unit_price_per", "_change_reason"]
     [line] = files(answer)
     assert line["cdf"]["version"] == 2
     opened = await edge.get(line["cdf"]["url"].removeprefix("http://testserver/v1"), anonymous=False)

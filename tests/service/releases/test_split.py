@@ -11,15 +11,15 @@ import pytest
 from shared.bulk.schema import DATASETS, arrow_schema, key_of
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
-from tests.perf.generate import MAPPING, write
+from tests.assurance.perf.generate import MAPPING, write
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from workers.bulk.build_release import Files, write_files
 from workers.bulk.sources.snapshot import Snapshot
 from workers.bulk.writers.release_file import ReleaseWriter, ends_of_files
-from workers.ingest.load import load
+from workers.ingest.load.load import load
 from workers.ingest.mapping import read
-from workers.jobs.context import SplitRows
+from workers.jobs.services import SplitRows
 
 SMALL = SplitRows(release_observations=100, release_table=60)
 

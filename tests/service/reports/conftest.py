@@ -6,7 +6,8 @@ import pytest
 
 from shared.db.connect import Connection, connect
 from shared.settings.settings import Settings
-from tests.service.reports.market import opened
+from tests.assurance.truth.index import Index
+from tests.service.reports.market import index_of, opened
 from tests.support.servers import Servers
 
 
@@ -15,6 +16,13 @@ def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """A database with the market, which no test changes."""
     with opened(servers, tmp_path_factory.mktemp("market")) as settings:
         yield settings
+
+
+@pytest.fixture(scope="module")
+def judge(market: Settings) -> Index:
+    """The judge of `make truth`, with the raw rows of the market."""
+    with connect(market.worker_database_url, application="tests") as opened_connection:
+        return index_of(opened_connection)
 
 
 @pytest.fixture

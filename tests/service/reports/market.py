@@ -5,15 +5,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from shared.db.connect import Connection
+from shared.money import to_amount
 from shared.settings.settings import Settings
-from tests.perf.generate import MAPPING as GENERATED
-from tests.perf.generate import write
+from tests.assurance.perf.generate import MAPPING as GENERATED
+from tests.assurance.perf.generate import write
+from tests.assurance.truth.index import Index
 from tests.support.servers import Servers
 from tests.support.shop import HEADER, MAPPING, load_rows
-from workers.ingest.load import load
+from workers.ingest.load.load import load
 from workers.ingest.mapping import read
 
 # One process loads the market for all these tests, instead of each that has some of them.
@@ -24,6 +27,11 @@ SALES = OFFERS.replace(
     'currency = "currency"', 'currency = "currency"\nkind = "sale"\nidentity = "event"\nunits = "units"'
 )
 COLUMNS = HEADER.replace("\n", ",currency,units\n")
+_RAW = """
+SELECT i.iid, o.day, h.code, CASE o.kind WHEN 'l' THEN 'listing' ELSE 'sale' END, o.currency, o.price_minor, o.list_minor,
+       o.units, b.slug, c.code
+FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
+LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id"""
 KINDS = (("Food", "Tea"), ("Food", "Rice"), ("Drinks", "Cola"), ("Drinks", "Cola"), ("", ""), ("Food", ""))
 
 
@@ -45,6 +53,25 @@ def opened(servers: Servers, folder: Path) -> Iterator[Settings]:
     """Make a database with the market in it."""
     with servers.fresh(folder, market) as settings:
         yield settings
+
+
+def index_of(connection: Connection) -> Index:
+    """Give the judge of `make truth` the raw rows of a database, instead of source files."""
+    rows = connection.execute(_RAW).fetchall()
+    index = Index()
+    columns = list(map(list, zip(*rows, strict=True)))
+    for place in (5, 6):
+        columns[place] = [
+            None if minor is None else to_amount(minor, currency)
+            for minor, currency in zip(columns[place], columns[4], strict=True)
+        ]
+    index.db.register("arrived", pa.table(columns, names=[f"c{n}" for n in range(len(columns))]))
+    index.db.execute(
+        "CREATE TABLE observations (iid VARCHAR, day DATE, channel VARCHAR, kind VARCHAR, currency VARCHAR, "
+        "price DECIMAL(38, 4), list_price DECIMAL(38, 4), units BIGINT, brand VARCHAR, category VARCHAR)"
+    )
+    index.db.execute("INSERT INTO observations SELECT * FROM arrived")
+    return index
 
 
 def known(connection: Connection) -> tuple[list[str], list[str]]:

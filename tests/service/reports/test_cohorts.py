@@ -1,7 +1,6 @@
 """Cohorts equal what another engine says of the raw rows."""
 
 import random
-from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -15,15 +14,11 @@ from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.money import minor_digits
 from shared.settings.settings import Settings
-from tests.service.reports.market import ON_THE_MARKET, known, market
+from tests.service.reports.market import ON_THE_MARKET, known
 from tests.support.engine import single_threaded
 from tests.support.reports import quiet
-from tests.support.servers import Servers
 from tests.support.shop import load_rows
 from workers.analytics.reports.cohorts import make
-from workers.analytics.reports.result import Answer
-from workers.analytics.rollups import figures as group_figures
-from workers.analytics.rollups.refresh import rebuild
 
 pytestmark = ON_THE_MARKET
 
@@ -120,15 +115,15 @@ def aside(parameters: dict[str, Any]) -> str:
     )
 
 
-def plain(parameters: dict[str, Any]) -> str:
-    """Write the same question as plain SQL over the raw rows."""
+def plain(parameters: dict[str, Any], value: str = "price_minor") -> str:
+    """Write the same question as plain SQL over the raw rows; `value` is what the distribution is of."""
     groups = "".join(f", {name}" for name in parameters["group_by"])
     period = f"CAST(date_trunc('{parameters['granularity']}', day) AS date)"
-    listed = ", ".join(f"quantile_cont(CAST(price_minor AS FLOAT8), {share})" for share in PERCENTS)
+    listed = ", ".join(f"quantile_cont(CAST({value} AS FLOAT8), {share})" for share in PERCENTS)
     depth = "CASE WHEN price_minor < list_minor THEN 1 - CAST(price_minor AS FLOAT8) / list_minor END"
     return (
-        f"SELECT {period} AS period{groups}, currency, count(DISTINCT item_id), count(*), avg(price_minor), "
-        f"stddev_samp(price_minor), {listed}, min(price_minor), max(price_minor), min(day), max(day), "
+        f"SELECT {period} AS period{groups}, currency, count(DISTINCT item_id), count(*), avg({value}), "
+        f"stddev_samp({value}), {listed}, min({value}), max({value}), min(day), max(day), "
         f"count(list_minor), count(*) FILTER (WHERE price_minor < list_minor), avg({depth}), "
         f"quantile_cont({depth}, 0.5) "
         f"FROM {counted(parameters)} WHERE {condition(parameters)} GROUP BY {period}{groups}, currency"
@@ -157,7 +152,8 @@ def compare_outliers(answer: Any, rows: list[tuple[Any, ...]], parameters: dict[
     return total
 
 
-def compare(answer: Any, rows: list[tuple[Any, ...]], groups: int) -> None:
+def compare(answer: Any, rows: list[tuple[Any, ...]], groups: int, decimals: int | None = None) -> None:
+    """Compare all figures; `decimals` are those of the other engine's integers, None for those of the currency."""
     ours = answer.table.to_pylist()
     names = answer.table.column_names
     keyed = {tuple(row[name] for name in names[: groups + 2]): row for row in ours}
@@ -166,17 +162,18 @@ def compare(answer: Any, rows: list[tuple[Any, ...]], groups: int) -> None:
     for row in rows:
         mine = keyed[tuple(row[: groups + 2])]
         items, n, mean, deviation, *percentiles, least, most, first, last, listed, cut, deep, middle = row[groups + 2 :]
-        unit = Decimal(1).scaleb(minor_digits(mine["currency"]))
+        unit = Decimal(1).scaleb(minor_digits(mine["currency"]) if decimals is None else decimals)
+        rounded = 0.0 if decimals is None else 0.5  # an answer has no more decimals than unit prices have
         assert (mine["items"], mine["observations"], mine["price_n"]) == (items, n, n)
         assert (mine["min"] * unit, mine["max"] * unit) == (least, most)
         assert (mine["first_day"], mine["last_day"]) == (first, last)
         for name, theirs in zip(("p10", "p25", "p50", "p75", "p90"), percentiles, strict=True):
-            assert float(mine[name] * unit) == pytest.approx(float(theirs), rel=1e-12), name
-        assert float(mine["mean"] * unit) == pytest.approx(float(mean), rel=1e-9, abs=1e-3)
+            assert float(mine[name] * unit) == pytest.approx(float(theirs), rel=1e-12, abs=rounded), name
+        assert float(mine["mean"] * unit) == pytest.approx(float(mean), rel=1e-9, abs=max(1e-3, rounded))
         if n == 1:
             assert mine["stddev"] is None
         else:
-            assert float(mine["stddev"] * unit) == pytest.approx(float(deviation), rel=1e-6, abs=1e-2)
+            assert float(mine["stddev"] * unit) == pytest.approx(float(deviation), rel=1e-6, abs=max(1e-2, rounded))
         assert sum(channel["observations"] for channel in mine["channels"]) == n
         assert mine["list_price_n"] == listed
         assert mine["promotion_share"] == (pytest.approx(cut / listed, abs=1e-6) if listed else None)
@@ -240,83 +237,3 @@ def test_the_caller_may_stop_it_and_the_connection_is_free_again(connection: Con
     with pytest.raises(Stopped):
         make(connection, {"brand": ["vita"]}, stop)
     assert connection.info.transaction_status.name == "IDLE"
-
-
-# Answers by finished figures of groups are those by single observations.
-
-
-_GROUPS = (["channel"], ["category"], ["brand", "channel"], ["channel", "brand"], ["category", "brand"])
-
-
-@pytest.fixture
-def own_market(servers: Servers) -> Iterator[Settings]:
-    """The market, in a database that the test may change."""
-    with servers.fresh(contents=market) as settings:
-        yield settings
-
-
-def _questions(brands: list[str], categories: list[str]) -> list[dict[str, Any]]:
-    chance = random.Random(2)
-    questions = []
-    for _ in range(40):
-        name, names = chance.choice((("brand", brands), ("category", categories)))
-        questions.append(
-            {
-                name: chance.sample(names, chance.randint(1, 2)),
-                "from": chance.choice(("2025-07-01", "2026-03-01", "2026-03-11")),
-                "to": chance.choice(("2026-04-17", "2026-06-30")),
-                "currency": chance.choice((None, "USD", "HKD")),
-                "kind": chance.choice((None, "listing", "sale")),
-                "group_by": chance.choice(_GROUPS),
-                "granularity": chance.choice((None, "month", "month", "week")),
-            }
-        )
-    return questions
-
-
-def _answers(connection: Connection) -> list[Answer]:
-    return [make(connection, question, quiet) for question in _questions(*known(connection))]
-
-
-def _rebuilt(settings: Settings, monkeypatch: pytest.MonkeyPatch, entries_min: int) -> None:
-    monkeypatch.setattr(group_figures, "ENTRIES_MIN", entries_min)
-    monkeypatch.setattr(group_figures, "ENTRIES_A_GROUP_MIN", 1)
-    with connect(settings.database_url, application="tests") as connection:
-        rebuild(connection)
-
-
-def test_answers_are_the_same_with_and_without_them(own_market: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    with connect(own_market.worker_database_url, application="tests", autocommit=True) as connection:
-        _rebuilt(own_market, monkeypatch, 1 << 40)
-        expected = _answers(connection)
-        _rebuilt(own_market, monkeypatch, 1)
-        assert _answers(connection) == expected
-        with connect(own_market.database_url, application="tests") as owner:  # as a load by former code leaves a month
-            owner.execute(
-                "UPDATE month_cells SET by_channel = NULL, by_category = NULL WHERE month = $1", (date(2026, 5, 1),)
-            )
-            owner.commit()
-        assert _answers(connection) == expected
-        # What has finished figures needs no entries.
-        with connect(own_market.database_url, application="tests") as owner:
-            owner.execute("UPDATE month_cells SET entries = '' WHERE by_channel IS NOT NULL AND scope = 'b'")
-            owner.commit()
-        question = {"brand": known(connection)[0][:1], "from": "2025-07-01", "to": "2026-04-30", "kind": "sale"}
-        for group in ("channel", "category"):
-            assert make(connection, {**question, "group_by": [group]}, quiet).table.num_rows
-
-
-@pytest.mark.parametrize(
-    ("names", "error"),
-    [
-        ({"brand": ["vita", "unknown"]}, BrandNotFound),
-        ({"category": ["food", "food.unknown"]}, CategoryNotFound),
-        *(
-            ({"brand": [name]}, BrandNotFound)
-            for name in ("vita,vita", 'vita","vita', "{vita}", '\\"vita', "vita\\", "")
-        ),
-    ],
-)
-def test_an_unknown_name_is_refused(connection: Connection, names: Any, error: Any) -> None:
-    with pytest.raises(error):
-        make(connection, {**names, "from": "2025-07-01", "to": "2026-06-30"}, quiet)

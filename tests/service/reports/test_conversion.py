@@ -21,8 +21,9 @@ from tests.support.rates import HISTORY, load_rates
 from tests.support.reports import quiet, work
 from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
-from workers.analytics.reports import cohorts, insights, price_index
-from workers.analytics.reports.publish import Make, convert
+from workers.analytics.reports import brand_insights, category_insights, cohorts, price_index
+from workers.analytics.reports.conversion import convert
+from workers.analytics.reports.publish import Make
 
 pytestmark = ON_THE_MARKET
 EXACT = Context(prec=60)
@@ -79,8 +80,8 @@ def judged(value: Any, before: Decimal, after: Decimal) -> Any:
     ("make", "parameters"),
     [
         (cohorts.make, {"brand": ["vita"], "category": [], "group_by": ["channel"]}),
-        (insights.categories, {"code": "food"}),
-        (insights.brands, {"slug": "vita"}),
+        (category_insights.make, {"code": "food"}),
+        (brand_insights.make, {"slug": "vita"}),
         (price_index.make, {"category": ["food"], "brand": []}),
     ],
 )

@@ -1,23 +1,25 @@
 """The demo data, which is real: prices of supermarkets in Hong Kong, and footprints of food."""
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from deploy.ctl.demo import load_demo
 from deploy.terminal import Terminal
-from edge.analytics.report_declarations import REPORTS_BY_KIND
+from edge.analytics.reports.declared import REPORTS_BY_KIND
 from shared.analytics.results import Rows, digest
 from shared.articles import SQL as MATCHES
 from shared.db.connect import Connection, connect
 from shared.settings.settings import Settings
 from tests.support.reports import quiet
 from tests.support.servers import Servers
+from tests.support.weights import store_weights
 from workers.analytics.reports.publish import COMPUTATIONS
 
 PROJECT = Path(__file__).parents[3]
-README, TOUR = PROJECT / "README.md", PROJECT / "deploy" / "guides" / "tour.md"
+README, TOUR = PROJECT / "README.md", PROJECT / "docs" / "guides" / "tour.md"
 
 
 @pytest.fixture(scope="module")
@@ -33,20 +35,33 @@ def connection(demo: Settings) -> Iterator[Connection]:
         yield opened_connection
 
 
-def test_every_report_of_the_demo_says_something(connection: Connection) -> None:
+def test_every_report_of_the_demo_says_something(demo: Settings, connection: Connection) -> None:
     seen = connection.execute(
         "SELECT code FROM categories JOIN month_cells m ON scope = 't' AND m.id = categories.id LIMIT 1"
     )
     [(code,)] = seen.fetchall()
     for kind, make in COMPUTATIONS.items():
         must_name = REPORTS_BY_KIND[kind].endpoints[0].query().validate({})
-        answer = make(connection, {"category": [code]} if must_name else {}, quiet)
+        if "weights" in must_name:
+            weights = store_weights(demo, [("food", "", "1")], date(2020, 1, 1))
+            answer = make(connection, weights | {"currency": "NZD"}, quiet)
+        else:
+            answer = make(connection, {"category": [code]} if must_name else {}, quiet)
         # The sources of the demo bring no list prices, so nothing is announced as a reduction.
         assert (answer.table.num_rows > 0) is (kind != "reductions"), kind
         assert digest(answer.rows) == digest(Rows.of(answer.table.to_pylist(), answer.rows.schema)), kind
         assert answer.days.first <= answer.days.last
         covered = answer.coverage
         assert covered["observed_days"] + covered["missing_days"] == covered["days"]
+
+
+def test_food_in_new_zealand_is_dearest_in_its_winter(connection: Connection) -> None:
+    asked = {"category": ["food"], "currency": "NZD", "from": "2012-06-01", "to": "2022-05-31"}
+    rows = COMPUTATIONS["seasons"](connection, asked, quiet).table.to_pylist()
+    assert all(row["seasonal"] for row in rows)
+    factors = {row["period"].month: row["factor"] for row in rows}
+    assert max(factors, key=factors.__getitem__) in (7, 8)
+    assert min(factors, key=factors.__getitem__) == 12
 
 
 def test_the_demo_has_as_many_items_as_the_documents_say(demo: Settings) -> None:

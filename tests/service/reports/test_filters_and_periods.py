@@ -74,7 +74,12 @@ def opened(settings: Settings) -> Connection:
         ("category-insights", {"limit": 500, "parent": "food"}),
         ("category-insights", {"code": "food.tea"}),
         ("price-index", {"category": ["food"]}),
+        ("price-position", {"group_by": ["brand"]}),
+        ("price-changes", {"group_by": ["category"]}),
         ("reductions", {}),
+        ("availability", {"group_by": ["brand"]}),
+        ("promotions", {"rule": "return"}),
+        ("seasons", {"category": ["food"]}),
     ],
 )
 def test_a_filter_by_channel_answers_as_that_channel_loaded_alone(
@@ -127,8 +132,13 @@ def test_pages_of_a_filtered_list_are_those_of_the_channel_alone(
         ("category-insights", {"code": "food"}),
         ("category-insights", {"code": "food", "group_by": ["channel"]}),
         ("price-index", {"category": ["food"], "method": "jevons"}),
+        ("price-position", {"base_channel": "NORTH"}),
+        ("price-changes", {"offers": "exclude"}),
         ("reductions", {}),
+        ("availability", {"category": ["food"]}),
+        ("promotions", {"category": ["food"]}),
         ("sustainability-rollup", {}),
+        ("footprint-comparison", {}),
     ],
 )
 def test_moving_the_first_day_changes_only_its_own_period(

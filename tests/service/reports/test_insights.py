@@ -14,7 +14,7 @@ from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
 from tests.support.servers import begins_with
 from tests.support.shop import load_rows
-from workers.analytics.reports import cohorts, insights
+from workers.analytics.reports import brand_insights, category_insights, cohorts
 from workers.analytics.reports.publish import COMPUTATIONS
 
 pytestmark = ON_THE_MARKET
@@ -49,7 +49,7 @@ def test_a_categorys_figures_shares_and_ranks(
     connection: Connection, granularity: str | None, kind: str | None, outliers: str
 ) -> None:
     asked = {**MONTHS, "granularity": granularity, "kind": kind, "outliers": outliers}
-    answer = insights.categories(connection, asked, quiet)
+    answer = category_insights.make(connection, asked, quiet)
     table = "everything" if outliers == "include" else "raw"
     assert answer.kind == (kind or "listing")
     kinds = {"sale": "s", "both": "sl"}.get(kind or "listing", "l")
@@ -100,7 +100,10 @@ def test_insights_count_the_outliers_of_each_row(connection: Connection, outlier
         ).fetchall()
         for group in ("lower(top)", "brand")
     )
-    for make, name, rows in ((insights.categories, "category", by_category), (insights.brands, "brand", by_brand)):
+    for make, name, rows in (
+        (category_insights.make, "category", by_category),
+        (brand_insights.make, "brand", by_brand),
+    ):
         answer = make(connection, {**MONTHS, "limit": 500, "outliers": outliers}, quiet)
         expected = {(period, group): n for period, group, n in rows if group is not None}
         shown = {(row["period"], row[name]): row["set_aside"] for row in answer.table.to_pylist()}
@@ -111,7 +114,7 @@ def test_insights_count_the_outliers_of_each_row(connection: Connection, outlier
 
 
 def test_a_categorys_change_is_against_the_period_before(connection: Connection) -> None:
-    answer = insights.categories(connection, {**MONTHS, "code": "food"}, quiet)
+    answer = category_insights.make(connection, {**MONTHS, "code": "food"}, quiet)
     medians = dict(
         connection.execute(
             f"""
@@ -129,7 +132,7 @@ def test_a_categorys_change_is_against_the_period_before(connection: Connection)
 
 
 def test_the_top_brands_of_a_category(connection: Connection) -> None:
-    answer = insights.categories(connection, {**MONTHS, "code": "food", "granularity": None}, quiet)
+    answer = category_insights.make(connection, {**MONTHS, "code": "food", "granularity": None}, quiet)
     rows = connection.execute("""
         SELECT brand, count(DISTINCT item_id), count(*) FROM raw
         WHERE (category = 'food' OR category LIKE 'food.%') AND currency = 'USD'
@@ -144,7 +147,7 @@ def test_the_top_brands_of_a_category(connection: Connection) -> None:
 
 
 def test_a_brands_standing_shares_and_prices_against_its_categories(connection: Connection) -> None:
-    answer = insights.brands(connection, {**MONTHS, "slug": "alco"}, quiet)
+    answer = brand_insights.make(connection, {**MONTHS, "slug": "alco"}, quiet)
     ranks = connection.execute("""
         SELECT * FROM (SELECT date_trunc('month', day)::date AS period, brand, count(*) AS n, count(DISTINCT item_id) AS items,
             rank() OVER (PARTITION BY date_trunc('month', day) ORDER BY count(DISTINCT item_id) DESC) AS rank, count(*) OVER (PARTITION BY date_trunc('month', day)) AS of
@@ -178,7 +181,7 @@ def test_a_brands_standing_shares_and_prices_against_its_categories(connection: 
 def test_a_brands_prices_and_discounts_are_those_of_its_cohort(connection: Connection, kind: str | None) -> None:
     asked = {**MONTHS, "currency": "HKD", "kind": kind}
     cohort = cohorts.make(connection, {**asked, "brand": ["alco"]}, quiet)
-    of_brand = insights.brands(connection, {**asked, "slug": "alco"}, quiet)
+    of_brand = brand_insights.make(connection, {**asked, "slug": "alco"}, quiet)
     names = (
         "period",
         "kind",
@@ -195,13 +198,13 @@ def test_a_brands_prices_and_discounts_are_those_of_its_cohort(connection: Conne
 
 
 def test_without_a_brand_the_largest_are_listed_in_their_order(connection: Connection) -> None:
-    rows = insights.brands(connection, {"currency": "USD", "kind": "sale"}, quiet).table.to_pylist()
+    rows = brand_insights.make(connection, {"currency": "USD", "kind": "sale"}, quiet).table.to_pylist()
     assert [row["rank"] for row in rows] == sorted(row["rank"] for row in rows)
     assert len(rows) >= 5 and len({row["brand"] for row in rows}) == len(rows)
 
 
 @pytest.mark.parametrize(
-    ("make", "named"), [(insights.categories, {"code": "food"}), (insights.brands, {"slug": "alco"})]
+    ("make", "named"), [(category_insights.make, {"code": "food"}), (brand_insights.make, {"slug": "alco"})]
 )
 def test_grouped_by_channel_each_has_the_rows_that_it_has_alone(
     connection: Connection, make: Any, named: dict[str, str]
@@ -255,8 +258,8 @@ def test_a_brand_and_a_category_that_share_nothing_give_no_rows(settings: Settin
 def test_one_observation_is_answered_too(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        [brand] = insights.brands(connection, {"slug": "vita"}, quiet).table.to_pylist()
-        [category] = insights.categories(connection, {"code": "drinks"}, quiet).table.to_pylist()
+        [brand] = brand_insights.make(connection, {"slug": "vita"}, quiet).table.to_pylist()
+        [category] = category_insights.make(connection, {"code": "drinks"}, quiet).table.to_pylist()
         [cohort] = COMPUTATIONS["cohorts"](connection, {"brand": ["vita"]}, quiet).table.to_pylist()
     assert (brand["rank"], brand["percentile"], brand["rank_before"], brand["peers"]) == (1, 100.0, None, [])
     assert (category["median"], category["median_change"]) == (Decimal("10.90"), None)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from edge.analytics.reports import ReportService
-from edge.jobs.service import JobOrders
+from edge.analytics.report_service import ReportService
+from edge.jobs.orders import JobOrders
 from shared.db.connect import connect
 from shared.errors import JobRefused, StoreUnavailable
 from shared.objects.directory import DirectoryStore
@@ -292,7 +292,7 @@ async def test_results_expire_and_objects_without_a_row_are_deleted(edge: Edge, 
     job = await order(edge, key)
     await work(settings)
     store = DirectoryStore(settings.results_dir)
-    with store.writing("019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21/1/cohorts.json") as file:
+    with store.create("019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21/1/cohorts.json") as file:
         file.write(b"half of it")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         assert delete_old(connection, settings, store) == 1

@@ -12,7 +12,7 @@ from tests.service.reports.market import ON_THE_MARKET
 from tests.service.reports.test_price_index import step
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
-from workers.analytics.reports import insights
+from workers.analytics.reports import brand_insights, category_insights
 
 pytestmark = ON_THE_MARKET
 
@@ -45,7 +45,10 @@ FROM cells a JOIN cells b USING (place, item_id, channel_id) WHERE {follows} GRO
 def test_change_of_matched_items_equals_plain_sql(
     connection: Connection, granularity: str | None, kind: str, subject: str
 ) -> None:
-    make, group = {"brand": (insights.brands, "b.slug"), "category": (insights.categories, "lower(c.path[1])")}[subject]
+    make, group = {
+        "brand": (brand_insights.make, "b.slug"),
+        "category": (category_insights.make, "lower(c.path[1])"),
+    }[subject]
     rows = make(connection, {**QUESTION, "granularity": granularity, "kind": kind}, quiet).table.to_pylist()
     period = f"date_trunc('{granularity}', day)::date" if granularity else "DATE '2026-04-01'"
     earlier = period if granularity else "DATE '2025-12-31'"
@@ -66,7 +69,7 @@ def test_change_of_matched_items_equals_plain_sql(
 
 
 def test_no_change_is_known_of_listings_and_sales_together(connection: Connection) -> None:
-    rows = insights.brands(connection, {**QUESTION, "kind": "both"}, quiet).table.to_pylist()
+    rows = brand_insights.make(connection, {**QUESTION, "kind": "both"}, quiet).table.to_pylist()
     assert rows
     assert {row["index_change"] for row in rows} == {None}
 
@@ -83,7 +86,7 @@ def test_change_of_the_assortment_moves_the_median_and_not_the_index(settings: S
     load_rows(settings, tmp_path, "".join([*stay, *gone, *come]))
     asked: dict[str, Any] = {"code": "drinks.tea", "from": "2026-05-01", "to": "2026-06-30", "granularity": "month"}
     with connect(settings.worker_database_url, application="tests") as connection:
-        may, june = insights.categories(connection, asked, quiet).table.to_pylist()
+        may, june = category_insights.make(connection, asked, quiet).table.to_pylist()
     assert may["index_change"] is None
     assert (june["median_change"], june["index_change"]) == (89.0, 0.0)
     assert (june["index_change_low"], june["index_change_high"]) == (None, None), (

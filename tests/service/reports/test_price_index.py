@@ -49,6 +49,11 @@ FORMULAE = {
 
 @pytest.fixture(scope="module")
 def raw(market: Settings) -> duckdb.DuckDBPyConnection:
+    return engine_of(market)
+
+
+def engine_of(market: Settings) -> duckdb.DuckDBPyConnection:
+    """Give another engine the raw rows."""
     engine = single_threaded()
     engine.execute(
         "CREATE TABLE raw (day DATE, item_id BIGINT, price_minor DOUBLE, currency TEXT, channel TEXT, brand TEXT, "
@@ -121,7 +126,13 @@ def test_index_equals_plain_sql_over_the_raw_rows(
         with pytest.raises(InvalidParameter, match="nothing of this was sold"):
             make(connection, parameters, quiet)
         return
-    rows = make(connection, parameters, quiet).table.to_pylist()
+    compare(make(connection, parameters, quiet).table.to_pylist(), raw, parameters)
+
+
+def compare(rows: list[dict[str, Any]], raw: duckdb.DuckDBPyConnection, parameters: dict[str, Any]) -> None:
+    """Compare the rows of an index with those of plain SQL."""
+    query = f"SELECT currency, period, count(DISTINCT item_id) FROM ({cells(parameters)}) GROUP BY ALL"
+    counted = raw.execute(query).fetchall()
     ours = {(row["currency"], row["period"]): row for row in rows}
     assert {(currency, period): n for currency, period, n in counted} == {
         key: row["items"] for key, row in ours.items()

@@ -105,6 +105,16 @@ def test_brands_narrow_it_as_they_do_everywhere(settings: Settings, tmp_path: Pa
         ask(settings, brand=["unknown"])
 
 
+def test_reductions_are_told_apart_by_brand(settings: Settings, tmp_path: Path) -> None:
+    rows = days(1, "NORTH", *CASES["holding"]) + days(3, "NORTH", *CASES["overstated"])
+    load_rows(settings, tmp_path, rows.replace("3,Item 3,Vita", "3,Item 3,Maison"))
+    maison, vita = ask(settings, group_by=["brand"])
+    assert (maison["brand"], maison["overstated"], maison["holding"]) == ("maison", 1, 0)
+    assert (vita["brand"], vita["overstated"], vita["holding"]) == ("vita", 0, 1)
+    [row] = ask(settings, group_by=["category", "brand"], brand=["vita"])
+    assert (row["category"], row["brand"], row["announced"]) == ("drinks.tea", "vita", 1)
+
+
 def test_an_announcement_after_a_month_without_observation_counts_wherever_the_range_begins(
     settings: Settings, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.migrate import migrate_schema
-from edge.analytics.report_declarations import REPORTS
+from edge.analytics.reports.declared import REPORTS
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
@@ -55,6 +55,8 @@ async def test_a_window_that_begins_after_the_last_data_is_an_empty_answer_with_
     edge: Edge, settings: Settings
 ) -> None:
     key = api_key(settings, "institutional")
+    body = b'{"rows": [{"code": "drinks", "weight": "1"}]}'
+    await edge.ask("PUT", "/weights/example?price_reference=2026-07-01", key=key, body=body)
     for endpoint in (endpoint for report in REPORTS for endpoint in report.endpoints):
         path = f"/index{(endpoint.example or endpoint.path).format(brand='vita', category='drinks')}"
         address = f"{path}{'&' if '?' in path else '?'}from=2026-11-20"

@@ -12,8 +12,8 @@ from shared.search import layout, remote
 from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
 from shared.search.paging import find
-from workers.search import writer
-from workers.search.build import Sizes, make_index
+from workers.search import segment_writer
+from workers.search.job import make_index
 
 Owner = psycopg.Connection[tuple[object, ...]]
 
@@ -173,7 +173,7 @@ def test_builds_that_find_no_room_leave_the_files_of_one_attempt(
         raise OSError(errno.ENOSPC, "no space left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(writer, "write_vocabulary", full)
+        patch.setattr(segment_writer, "write_vocabulary", full)
         for _ in range(3):
             with pytest.raises(OSError, match="no space left"):
                 make_index(database, tmp_path)
@@ -183,15 +183,16 @@ def test_builds_that_find_no_room_leave_the_files_of_one_attempt(
 
 
 def test_many_loads_leave_few_segments_and_all_items(database: str, filled: Owner, updated: Path) -> None:
-    sizes = Sizes(segments_per_tier=3)
-    for version in range(2, 9):
+    before = segments(updated)
+    for version in range(2, 6):
         filled.execute(
             "UPDATE items SET name = name || ' new', data_version = %s WHERE id = 100 + %s", (version, version)
         )
         commit(filled, version)
-        assert make_index(database, updated, sizes=sizes) == {"data_version": version, "items": 20}
-        assert len(segments(updated)) < 3
-    assert found(updated, "rye new") == [f"IID-N{number}" for number in range(2, 9)]
+        assert make_index(database, updated, updates_max=2) == {"data_version": version, "items": 20}
+        assert len(segments(updated)) <= 3
+        assert segments(updated)[:1] == before
+    assert found(updated, "rye new") == [f"IID-N{number}" for number in range(2, 6)]
     kept = {path.name for path in (updated / layout.SEGMENTS).iterdir()}
     assert len(kept) < 6
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from edge.http.lists import CursorSigner
+from edge.http.cursors import CursorSigner
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
-from workers.search.build import make_index
+from workers.search.job import make_index
 
 MILKS = "".join(f"milk-{n:03},Soy milk {n},Vita,Drinks,Milk,1,2026-08-01,NORTH,1,\n" for n in range(60))
 

@@ -16,7 +16,7 @@ from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 from workers.provenance.undo import undo
-from workers.search.build import Sizes, make_index
+from workers.search.job import make_index
 
 # So many that what the others do is an update of the index.
 OTHERS = "".join(f"base-{n:03},Other {n},,,,,2026-05-01,NORTH,1,\n" for n in range(150))
@@ -34,7 +34,7 @@ def contents() -> Contents:
 
 
 def indexed(settings: Settings) -> SearchIndex:
-    make_index(settings.worker_database_url, settings.search_dir, sizes=Sizes(segments_per_tier=3))
+    make_index(settings.worker_database_url, settings.search_dir, updates_max=2)
     found = layout.newest(settings.search_dir)
     assert found is not None
     index = SearchIndex(settings.search_dir, found)

@@ -11,7 +11,7 @@ from typing import Any
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from shared.settings.settings import Settings
-from tests.support.client import Edge
+from tests.support.client import Answer, Edge
 from tests.support.database import execute
 from workers.events.webhooks import deliver
 
@@ -77,3 +77,8 @@ async def attempts(edge: Edge, key: str, made: dict[str, Any]) -> list[dict[str,
     """The attempts of a webhook, newest first."""
     answer = await edge.get(f"/webhooks/{made['id']}/attempts", key=key)
     return list(answer.json["data"])
+
+
+async def call(edge: Edge, key: str, method: str, path: str, body: Any = None, name: str = "once") -> Answer:
+    content = None if body is None else json.dumps(body).encode()
+    return await edge.ask(method, path, key=key, body=content, head={"Idempotency-Key": name})

@@ -1,4 +1,4 @@
-"""Writes the types of both clients from the released OpenAPI document, compiles the one for TypeScript, packs both."""
+"""Writes the types of both clients from the released OpenAPI document, compiles and packs the one for TypeScript."""
 
 import gzip
 import hashlib
@@ -9,15 +9,14 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from tests.support.client_packages import python_types, typescript_types
 
 _PROJECT = Path(__file__).parents[3]
-_CLIENTS = _PROJECT / "deploy" / "clients"
-DOCUMENT = _PROJECT / "deploy" / "openapi" / "v1.json"
+_CLIENTS = _PROJECT / "clients"
+DOCUMENT = _PROJECT / "docs" / "openapi" / "v1.json"
 PYTHON = _CLIENTS / "python" / "itemindex_client" / "schemas.py"
 PYTHON_REPORTS = PYTHON.with_name("reports.py")
 TYPESCRIPT = _CLIENTS / "typescript" / "src" / "schemas.ts"
@@ -27,7 +26,8 @@ PACKAGE = _CLIENTS / "typescript"
 COMPILER = _PROJECT / ".venv-judge" / "node_modules" / ".bin" / "tsc"
 # The digests of the sources that dist/ was compiled from: they show without a compiler whether it is current.
 COMPILED_FROM = PACKAGE / "dist" / "sources.json"
-# What the service hands out, in its own package: it is served where nothing can be built.
+# What the service hands out. The tarball is committed, because compiling it needs npm, which `make up` does without; set-up
+# builds the wheel, and unpacks `dist` from the tarball for the tests.
 PACKAGES = _PROJECT / "edge" / "docs" / "packages"
 # The same sources make the same packages, byte for byte: no time and no right of a file is the machine's own.
 _EPOCH, _MODE = 499_162_500, 0o644
@@ -61,15 +61,13 @@ def compile_typescript(target: Path) -> None:
 
 def packed() -> dict[str, bytes]:
     """Return the files of the package for npm, by their names in it."""
-    compiled = sorted(path for path in COMPILED_FROM.parent.iterdir() if path.suffix in (".js", ".ts"))
+    compiled = sorted(COMPILED_FROM.parent.iterdir())
     files = [PACKAGE / "package.json", PACKAGE / "README.md", *compiled]
     return {f"package/{path.relative_to(PACKAGE)}": path.read_bytes() for path in files}
 
 
 def pack() -> None:
-    """Write both packages anew."""
-    shutil.rmtree(PACKAGES, ignore_errors=True)
-    PACKAGES.mkdir()
+    """Write the package for npm anew."""
     package = json.loads((PACKAGE / "package.json").read_text())
     unpacked = io.BytesIO()
     with tarfile.open(fileobj=unpacked, mode="w", format=tarfile.USTAR_FORMAT) as archive:
@@ -79,28 +77,15 @@ def pack() -> None:
             archive.addfile(entry, io.BytesIO(content))
     tarball = PACKAGES / f"{package['name']}-{package['version']}.tgz"
     tarball.write_bytes(gzip.compress(unpacked.getvalue(), mtime=0))
-    with tempfile.TemporaryDirectory() as scratch:
-        sources = Path(scratch) / "python"
-        kept = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "examples")
-        shutil.copytree(PYTHON.parents[1], sources, ignore=kept, copy_function=_copied)
-        build = f"from setuptools.build_meta import build_wheel; build_wheel({str(PACKAGES)!r})"
-        command, own = [sys.executable, "-c", build], {"SOURCE_DATE_EPOCH": str(_EPOCH)}
-        subprocess.run(command, cwd=sources, env=own, umask=0o022, check=True, capture_output=True)
-
-
-def _copied(source: str, target: str) -> str:
-    Path(target).write_bytes(Path(source).read_bytes())
-    Path(target).chmod(_MODE)
-    return target
 
 
 def main() -> None:
-    """Write the files, and compile and pack where the compiler is installed (`make clients` installs it with npm)."""
+    """Write the files, and compile and pack the client for TypeScript where the compiler is installed (`make clients` installs it with npm)."""
     for path, text in generated(json.loads(DOCUMENT.read_text())).items():
         path.write_text(text, encoding="utf-8")
     if not COMPILER.exists():
         sys.exit(
-            f"The types are written; {PACKAGE.name}/dist and the packages are not: that needs tsc, which `make clients` "
+            f"The types are written; {PACKAGE.name}/dist and its package are not: that needs tsc, which `make clients` "
             "installs where there is npm."
         )
     shutil.rmtree(COMPILED_FROM.parent, ignore_errors=True)

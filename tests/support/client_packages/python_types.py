@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from edge.docs.files import snake
+from edge.docs.client_samples import snake
 from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of
 
 _HEAD = '''"""Types of what the client takes and returns, made by `make clients`; answers may have more members."""
@@ -14,7 +14,7 @@ _HEAD = '''"""Types of what the client takes and returns, made by `make clients`
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
+from typing import Annotated, Any, Literal, NotRequired, Required, TypeAlias, TypedDict, TypeVar
 
 T = TypeVar("T")
 Several: TypeAlias = T | Sequence[T]
@@ -117,16 +117,22 @@ def _row(operation: Operation, schemas: dict[str, Any]) -> str:
 def _queries(document: dict[str, Any], used: set[str]) -> Iterator[str]:
     """Return a TypedDict for each query that `used` names, or another name for that of an equal one.
 
-    What is required is an argument of its own.
+    What is required is an argument of its own, but of reports, whose arguments are all in their query.
     """
     schemas, made = document["components"]["schemas"], dict[str, str]()
+    of_reports = {one.query_name for several in reports_of(document).values() for one in several}
     for operation in sorted(operations(document), key=lambda one: one.query_name):
-        offered = [one for one in operation.query if not one.get("required")]
         name = operation.query_name
+        offered = [one for one in operation.query if name in of_reports or not one.get("required")]
         if name in used and offered:
-            lines = "".join(f"    {_argument(one['name'])}: {_parameter(one, schemas)}\n" for one in offered)
+            lines = "".join(f"    {_argument(one['name'])}: {_required(one, schemas)}\n" for one in offered)
             equal = made.setdefault(lines, name)
             yield f"\nclass {name}(TypedDict, total=False):\n{lines}" if equal == name else f"\n{name} = {equal}\n"
+
+
+def _required(parameter: dict[str, Any], schemas: dict[str, Any]) -> str:
+    kind = _parameter(parameter, schemas)
+    return f"Required[{kind}]" if parameter.get("required") else kind
 
 
 def _argument(name: str) -> str:

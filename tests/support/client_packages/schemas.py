@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from edge.docs.files import report_method
+from edge.docs.client_samples import report_method
 
 Node = dict[str, Any]
 # What a client itself decides.

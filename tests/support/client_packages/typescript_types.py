@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from edge.docs.files import snake
+from edge.docs.client_samples import snake
 from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, reports_of
 
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
@@ -65,8 +65,9 @@ def _method(name: str, several: list[Operation]) -> str:
     every, *one = several
     returned, summary = f"ReportCall<{every.report}>", every.summary.rstrip(".")
     if not one:
+        default = "" if any(parameter.get("required") for parameter in every.query) else " = {}"
         return (
-            f"\n  /** {summary}. */\n  {name}(query: {every.query_name} = {{}}): {returned} {{\n"
+            f"\n  /** {summary}. */\n  {name}(query: {every.query_name}{default}): {returned} {{\n"
             f"    return {_call(every)};\n  }}\n"
         )
     chosen, [single] = snake(name).partition("_")[0], one

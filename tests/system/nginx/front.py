@@ -84,7 +84,7 @@ class Front:
         )
 
     async def start(self, conf: str | None = None) -> None:
-        """Start the stub, then nginx; wait until it listens."""
+        """Start the stub, then nginx; wait until its workers run."""
         for path in self._stubs:
             await self.stub.start(path)
         (self.folder / "static").mkdir(exist_ok=True)
@@ -104,14 +104,12 @@ class Front:
                 "daemon off;",
                 stderr=stderr,
             )
-        for _ in range(200):
-            with suppress(OSError):
-                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
-                writer.close()
+        for _ in range(500):
+            if self.workers():  # it listens before it handles signals: a reload sent by then would be lost
                 return
             assert self._nginx.returncode is None, (self.folder / "error.log").read_text()
             await asyncio.sleep(0.02)
-        raise AssertionError("nginx does not listen")
+        raise AssertionError("nginx has started no worker")
 
     def reload(self) -> None:
         """Have nginx read its configuration again and replace its workers."""
@@ -187,3 +185,20 @@ def parsed(raw: bytes) -> Answer:
     first, *lines = head.decode("latin-1").split("\r\n")
     fields = [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
     return Answer(int(first.split()[1]), fields, body, raw)
+
+
+def reported(front: Front) -> list[tuple[str, str]]:
+    """Return the header lines of the last request at the stub."""
+    lines = front.stub.seen[-1].partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")[1:]
+    return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
+
+
+HOST = b"Host: localhost\r\nConnection: close\r\n"
+
+
+def get(*lines: bytes) -> bytes:
+    return b"\r\n".join([b"GET /v1/x HTTP/1.1", b"Host: localhost", b"Connection: close", *lines, b"", b""])
+
+
+def post(length: bytes, body: bytes = b"abcde", path: bytes = b"/v1/x") -> bytes:
+    return b"POST " + path + b" HTTP/1.1\r\n" + HOST + b"Content-Length:" + length + b"\r\n\r\n" + body

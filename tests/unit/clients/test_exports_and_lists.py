@@ -13,7 +13,7 @@ from itemindex_client.cli import main
 
 from tests.unit.clients.answering import URL, Handler, client, job
 
-DOCUMENT = json.loads((Path(__file__).parents[3] / "deploy/openapi/v1.json").read_text())
+DOCUMENT = json.loads((Path(__file__).parents[3] / "docs/openapi/v1.json").read_text())
 
 
 def exporting(name: str, content: bytes) -> tuple[Handler, list[httpx.Request]]:

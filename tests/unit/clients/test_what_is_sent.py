@@ -18,7 +18,7 @@ from itemindex_client.settings import VERSION
 
 from tests.unit.clients.answering import URL
 
-PYPROJECT = Path(__file__).parents[3] / "deploy/clients/python/pyproject.toml"
+PYPROJECT = Path(__file__).parents[3] / "clients/python/pyproject.toml"
 
 
 class Recorder:

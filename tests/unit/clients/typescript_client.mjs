@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { inspect } from "node:util";
 
-import * as itemindex from "../../../deploy/clients/typescript/dist/index.js";
-import { download } from "../../../deploy/clients/typescript/dist/node.js";
+import * as itemindex from "../../../clients/typescript/dist/index.js";
+import { download } from "../../../clients/typescript/dist/node.js";
 
 const URL_ = "http://service/v1";
 const json = (document, status = 200, headers = {}) => new Response(JSON.stringify(document), { status, headers });

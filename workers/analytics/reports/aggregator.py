@@ -1,127 +1,19 @@
 """Observations into segments: one for each currency, period and group. Months are condensed as they come. Pure."""
 
-from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
+from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
+from itertools import repeat
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from shared.clock import month_after
-from workers.analytics.rollups.codec import (
-    Array,
-    is_empty,
-    joined,
-    numbered,
-    order_by,
-    starts_of,
-    sums_by,
-    unpack_joined,
-)
-from workers.analytics.rollups.figures import Discounts, GroupFigures, Spread, discounts, spread
-
-# Days into periods: days, weeks from Monday, calendar months, quarters, years; cut at the range's ends. Pure.
-
-
-_MONTHS = {"month": 1, "quarter": 3, "year": 12}
-EPOCH = date(1970, 1, 1)
-
-
-class Range(NamedTuple):
-    """Days from the first to the last, both included, in periods of a granularity; None: one period of all of them.
-
-    `ended_by` says where the last day comes from: `request`, `data` of what was asked for, `index` (all data), `today`.
-    `awaits_data`: it begins after the last data, and was given no end; its answer is empty, not a refusal.
-    """
-
-    first: date
-    last: date
-    granularity: str | None
-    ended_by: str = "request"
-    awaits_data: bool = False
-
-    @property
-    def days(self) -> int:
-        return (self.last - self.first).days + 1
-
-    def months(self) -> Iterator[date]:
-        """Yield the first day of each month that the range touches."""
-        month = self.first.replace(day=1)
-        while month <= self.last:
-            yield month
-            month = month_after(month)
-
-    def holds_month(self, month: date) -> bool:
-        """Return whether the whole of a month is in the range and in one period."""
-        ends = month_after(month) - timedelta(days=1)
-        return self.granularity == "month" and self.first <= month and ends <= self.last
-
-    def periods_of(self, days: Array) -> Array:
-        """Return the first day of each day's period; days count from EPOCH, as the result does."""
-        if self.granularity is None:
-            return np.full(len(days), number(self.first), "i8")
-        if self.granularity in _MONTHS and len(days):
-            # Numpy's calendar is slow: it is asked about each day once.
-            earliest, latest = int(days.min()), int(days.max())
-            return self._months_of(np.arange(earliest, latest + 1)).take(days - earliest)
-        if self.granularity == "week":
-            mondays: Array = days - (days + 3) % 7  # 1 January 1970 was a Thursday
-            return mondays
-        return days
-
-    def _months_of(self, days: Array) -> Array:
-        """Return the first day of each day's month, quarter or year."""
-        months = days.astype("M8[D]").astype("M8[M]").astype("i8")
-        months -= months % _MONTHS[self.granularity or "month"]  # months count from January 1970
-        first: Array = months.astype("M8[M]").astype("M8[D]").astype("i8")
-        return first
-
-    def within_one_period(self, month: date) -> bool:
-        """Return whether the whole of a month is in the range, and all of its days in one period."""
-        ends = month_after(month) - timedelta(days=1)
-        return self.granularity in (None, *_MONTHS) and self.first <= month and ends <= self.last
-
-    def holds_part_of(self, period: int) -> bool:
-        """Return whether the range begins or ends inside the period with this first day."""
-        ends = last_day_of(day_of(period), self.granularity, date.max) if self.granularity else self.last
-        return period < number(self.first) or ends > self.last
-
-    def before(self) -> "Range":
-        """Return the whole periods, not all of the range, with which its rows are compared: the one before the first.
-
-        Where the range begins inside its first period and goes beyond it, the whole of that one too, for the second.
-        """
-        first = day_of(self.periods_of(np.array([number(self.first)]))[0])
-        last = first - timedelta(days=1)
-        starts = {"month": last.replace(day=1), "week": last - timedelta(days=last.weekday()), "day": last}
-        start = starts.get(self.granularity or "", first - timedelta(days=self.days))
-        ends = last_day_of(first, self.granularity, self.last)
-        return Range(start, ends if first < self.first and ends < self.last else last, self.granularity)
-
-
-def last_day_of(first: date, granularity: str | None, last: date) -> date:
-    """Return the last day of a period that begins on `first`, cut at the last day of its range."""
-    if granularity is None:
-        return last
-    if granularity not in _MONTHS:
-        return min(first + timedelta(days=6 if granularity == "week" else 0), last)
-    after = first.year * 12 + first.month - 1 + _MONTHS[granularity]
-    return min(date(after // 12, after % 12 + 1, 1) - timedelta(days=1), last)
-
-
-def number(day: date) -> int:
-    """Count a day from EPOCH."""
-    return (day - EPOCH).days
-
-
-def day_of(days: int) -> date:
-    """Return the day of a count."""
-    return EPOCH + timedelta(days=int(days))
-
-
-# Observations into segments: one for each currency, period and group. Months are condensed as they come.
-
+from workers.analytics.reports.periods import Range, number
+from workers.analytics.rollups.arrays import Array, coded, distinct, joined, numbered, order_by, starts_of, sums_by
+from workers.analytics.rollups.codec import is_empty, unpack_joined
+from workers.analytics.rollups.figures import Discounts, Spread, discounts, spread
+from workers.analytics.rollups.group_figures import GroupFigures
 
 _NEVER = np.iinfo("i8").max
 
@@ -140,15 +32,15 @@ class Segments:
 
     def __init__(self, days: Range) -> None:
         self._days = days
-        self._numbers: dict[Key, int] = {}
+        self._numbers: dict[tuple[str, int, int, int], int] = {}
 
     @property
     def keys(self) -> list[Key]:
         """The segments, in the order of their numbers."""
-        return list(self._numbers)
+        return [Key(*key) for key in self._numbers]
 
-    def number(self, key: Key) -> int:
-        """Return the segment of a key."""
+    def number(self, key: tuple[str, int, int, int]) -> int:
+        """Return the segment of a key, which may be a plain tuple: there are many, and it costs less."""
         return self._numbers.setdefault(key, len(self._numbers))
 
     def of_entries(self, currency: str, month: date, day: Array, groups: Sequence[Array]) -> Array:
@@ -163,18 +55,15 @@ class Segments:
         least = [int(column.min()) for column in columns]
         widths = [int(column.max()) - low + 1 for column, low in zip(columns, least, strict=True)]
         if prod(widths) == 1:  # most often they are all of one
-            return np.full(len(period), self.number(_key(currency, least)), "i4")
+            first, second = [*least[1:], 0, 0][:2]
+            return np.full(len(period), self.number((currency, least[0], first, second)), "i4")
         above = [column - low for column, low in zip(columns, least, strict=True)]
         cells, place = numbered(np.ravel_multi_index(above, widths))
         parts = [part + low for part, low in zip(np.unravel_index(cells, widths), least, strict=True)]
-        keys = zip(*(part.tolist() for part in parts), strict=True)
-        return np.array([self.number(_key(currency, key)) for key in keys], "i4").take(place)
-
-
-def _key(currency: str, values: Sequence[int]) -> Key:
-    """Return the key of a period and up to two groups."""
-    period, first, second = [*values, 0, 0][:3]
-    return Key(currency, period, first, second)
+        none = [0] * len(cells)
+        periods, first, second = [*(part.tolist() for part in parts), none, none][:3]
+        keys = zip(repeat(currency), periods, first, second, strict=False)
+        return np.array(list(map(self.number, keys)), "i4").take(place)
 
 
 class ByChannel(NamedTuple):
@@ -224,11 +113,13 @@ class Rollup(NamedTuple):
 class Collector:
     """Takes pieces of one month, then the next. Items are distinguished over months only where a period may span two.
 
-    `mixed`: listings and sales come into one statistic, so an item may be in two rollups of a month.
+    `mixed`: listings and sales come into one statistic, so an item may be in two rollups of a month. `decimals`: those
+    of the prices that entries bring, None for those of their currency.
     """
 
-    def __init__(self, days: Range, *, mixed: bool = False) -> None:
+    def __init__(self, days: Range, *, mixed: bool = False, decimals: int | None = None) -> None:
         self._days = days
+        self._decimals = decimals
         self._mixed = mixed
         self._spans_months = days.granularity not in ("day", "month")
         self._segments = Segments(days)
@@ -277,6 +168,7 @@ class Collector:
         month: date,
         day: Array,
         groups: Sequence[Array],
+        value: Array,
         price: Array,
         list_price: Array,
         channel: Array,
@@ -285,16 +177,19 @@ class Collector:
     ) -> None:
         """Add single observations of one rollup, which come in the order of their items.
 
-        `day` is that of the month; `item` is an id, or a place among the rollup's `item_count` items.
+        `day` is that of the month, `value` what the statistics are of: the price, or that of a unit. `item` is an id,
+        or a place among the rollup's `item_count` items.
         """
         if not len(price):
             return
         first = number(month)
         segment = self._segments.of_entries(currency, month, day, groups)
-        self._entries.append(_Entries(segment, price, day.astype("i4") + (first - 1), channel))
+        self._entries.append(_Entries(segment, value, day.astype("i4") + (first - 1), channel))
         if list_price.any():
             listed = np.flatnonzero(list_price)
             self._pending_list_prices.append((segment.take(listed), price.take(listed), list_price.take(listed)))
+        kept = starts_of(item, segment)
+        segment, item = segment.take(kept), item.take(kept)
         self._pairs.append((segment, item if self.by_id else item.astype("i4") + self._items_before))
         self._items_before += item_count
 
@@ -356,13 +251,15 @@ class Collector:
         for positions, finished in self._cuts:
             for column, of_groups in zip(cuts, finished, strict=True):
                 column[positions] = of_groups
-        return GroupedSeries(keys, Spread.joined(self._spreads), cuts, items, first, last, by_channel, days_seen)
+        prices = Spread.joined(self._spreads)._replace(decimals=self._decimals)
+        return GroupedSeries(keys, prices, cuts, items, first, last, by_channel, days_seen)
 
     def _distinct(self) -> tuple[Array, Array]:
         """Return the segments, and how many distinct items each has."""
         segment, item = joined(self._pairs)
         if self.by_id:
-            segment = sums_by((segment, item), None)[0]
+            items, item = coded(item)
+            segment = distinct(segment.astype("i8") * items + item) // items
         else:  # a month's items come in order, and stay so in each segment
             order = order_by(segment - segment.min())
             segment = segment.take(order)

@@ -9,26 +9,28 @@ import pyarrow as pa
 from shared.analytics.results import SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from workers.analytics.reports.aggregator import GroupedSeries, Key
-from workers.analytics.reports.filters import Filter, Tree, filter_of, with_defaults
-from workers.analytics.reports.query import Reader, ReportProgress, snapshot
-from workers.analytics.reports.result import (
+from workers.analytics.reports.columns import (
     CHANNELS,
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
     DISCOUNTS,
     MONEY,
     ROUNDED_DISCOUNTS,
-    Answer,
     Names,
-    SetAside,
+    grouped_schema,
     in_currency_order,
     shares,
 )
-from workers.analytics.reports.result import METHOD as OUTLIERS
+from workers.analytics.reports.filters import Filter, Tree, filter_of, with_defaults
+from workers.analytics.reports.outlier_counts import METHOD as OUTLIERS
+from workers.analytics.reports.outlier_counts import SetAside
+from workers.analytics.reports.query import Reader, ReportProgress, snapshot
+from workers.analytics.reports.result import Answer
+from workers.analytics.reports.unit_prices import UnitPrices
 from workers.analytics.reports.window import range_of
-from workers.analytics.rollups.codec import Array
+from workers.analytics.rollups.arrays import Array
 from workers.analytics.rollups.figures import METHOD as EXACT
-from workers.analytics.rollups.figures import PERCENTS, Spread, amount
+from workers.analytics.rollups.figures import PERCENTS, Spread
 
 _FIGURES = [
     ("currency", pa.string()),
@@ -67,16 +69,27 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         tree = Tree.read(connection) if _about_categories(parameters) else Tree({}, {})
         chosen = filter_of(connection, tree, parameters)
         days = range_of(connection, tree, chosen, with_defaults(parameters, granularity="month"))
-        reader = Reader(connection, tree, days, report_progress)
+        reader = Reader(connection, tree, days, report_progress, UnitPrices.asked(connection, parameters))
         chosen = reader.with_default_kind(chosen)
         series = reader.gather(chosen)
         aside = SetAside(reader, chosen)
         counts = aside.of(chosen)
+        without = reader.without_content(chosen)
         names = Names.read(connection, tree, chosen, series.keys)
     report_progress("computing", 0, len(series.keys))
     rows = _rows(series, chosen, names, counts)
     report_progress("computing", rows.num_rows, rows.num_rows)
-    return Answer(rows, days, series.days, UNITS, METHOD, ROUNDING, kind=chosen.kind, outliers=aside.summary())
+    return Answer(
+        rows,
+        days,
+        series.days,
+        UNITS,
+        METHOD,
+        ROUNDING,
+        kind=chosen.kind,
+        outliers=aside.summary(),
+        unit_prices=without,
+    )
 
 
 def _about_categories(parameters: dict[str, Any]) -> bool:
@@ -105,7 +118,7 @@ def _rows(gathered: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key
         "last_day": _days(gathered.last_day.take(order)),
         **{name: [row[name] for row in discounts] for name, _ in DISCOUNTS},
     }
-    schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in group_by), *_FIGURES])
+    schema = grouped_schema(group_by, _FIGURES)
     return Rows(schema, [columns[name] for name in schema.names])
 
 
@@ -123,7 +136,7 @@ def _prices(figures: Spread, order: Array, currencies: list[str]) -> dict[str, l
         "mean": [figures.mean(*place) for place in places],
         "stddev": [figures.deviation(*place) for place in places],
         **{
-            name: list(map(amount, column.take(positions).tolist(), currencies))
+            name: list(map(figures.amount, column.take(positions).tolist(), currencies))
             for name, column in zip(_EXACT, hundredths, strict=True)
         },
     }

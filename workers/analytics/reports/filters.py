@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shared.analytics.observations import OBSERVATION_KINDS
+from shared.analytics.observations import OBSERVATION_KINDS, ObservationKind
+from shared.analytics.rollup_scope import RollupScope
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
@@ -39,6 +40,11 @@ class Tree:
         listed = [Category(number, code, tuple(path), tuple(sorted(below[code]))) for number, code, path in rows]
         return cls({category.code: category for category in listed}, {category.id: category for category in listed})
 
+    @property
+    def codes(self) -> dict[int, str]:
+        """Return the code of every category."""
+        return {category.id: category.code for category in self.by_id.values()}
+
     def find(self, code: str) -> Category:
         """Return a category; raise CategoryNotFound."""
         if code not in self.by_code:
@@ -60,19 +66,19 @@ class Filter:
     channels: tuple[int, ...] | None = None
     currency: str | None = None
     group_by: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[ObservationKind, ...] = ()
     outliers: bool = False
 
     @property
-    def strata(self) -> tuple[str, ...]:
+    def strata(self) -> tuple[ObservationKind, ...]:
         """Return the kinds of the rollups that hold them; outliers are in rollups of their own."""
         kinds = self.kinds or OBSERVATION_KINDS["both"]
-        return (*kinds, *(kind.upper() for kind in kinds)) if self.outliers else kinds
+        return (*kinds, *(kind.outliers for kind in kinds)) if self.outliers else kinds
 
     @property
-    def set_aside(self) -> tuple[str, ...]:
+    def set_aside(self) -> tuple[ObservationKind, ...]:
         """Return the kinds of the rollups that hold the outliers alone."""
-        return tuple(kind.upper() for kind in self.kinds)
+        return tuple(kind.outliers for kind in self.kinds)
 
     @property
     def kind(self) -> str:
@@ -80,13 +86,15 @@ class Filter:
         return next(name for name, kinds in OBSERVATION_KINDS.items() if kinds == self.kinds)
 
     @property
-    def scope(self) -> tuple[str, tuple[int, ...]]:
+    def scope(self) -> tuple[RollupScope, tuple[int, ...]]:
         """Return the rollups that together hold just these brands, these categories, these channels, or everything."""
         if self.brands is not None:
-            return "b", self.brands
+            return RollupScope.BRAND, self.brands
         if self.categories is not None:
-            return "t", self.tops
-        return ("h", self.channels) if self.channels is not None else ("a", (0,))
+            return RollupScope.CATEGORY_TREE, self.tops
+        if self.channels is not None:
+            return RollupScope.CHANNEL, self.channels
+        return RollupScope.WHOLE_INDEX, (0,)
 
     @property
     def crosses_scope(self) -> bool:

@@ -15,12 +15,16 @@ from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, OTHER_MET
 from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, comparisons, index_rows, logarithms
-from workers.analytics.reports.aggregator import day_of
+from workers.analytics.reports.columns import MONEY
 from workers.analytics.reports.filters import Tree, filter_of, with_defaults
-from workers.analytics.reports.price_change import BY_INTERVAL, decimals, price_tables
+from workers.analytics.reports.intervals import BY_INTERVAL, decimals
+from workers.analytics.reports.outlier_counts import METHOD as OUTLIERS
+from workers.analytics.reports.outlier_counts import SetAside
+from workers.analytics.reports.periods import day_of
+from workers.analytics.reports.price_tables import price_tables
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
-from workers.analytics.reports.result import METHOD as OUTLIERS
-from workers.analytics.reports.result import MONEY, Answer, SetAside
+from workers.analytics.reports.result import Answer
+from workers.analytics.reports.unit_prices import UnitPrices
 from workers.analytics.reports.window import range_of
 
 FIRST = 100.0
@@ -72,6 +76,15 @@ class _Beside(NamedTuple):
     set_aside: dict[tuple[str, date], int]
 
 
+def question_of(parameters: dict[str, Any], default_method: str) -> Question:
+    """Return the method, window and splice that a report's parameters name."""
+    return Question(
+        method=method_named(parameters.get("method") or default_method),
+        window=parameters.get("window"),
+        splice=splice_named(parameters.get("splice") or DEFAULT_SPLICE),
+    )
+
+
 def make(
     connection: Connection,
     parameters: dict[str, Any],
@@ -83,22 +96,20 @@ def make(
 
     Raises BrandNotFound, CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
     """
-    question = Question(
-        method=method_named(parameters.get("method") or DEFAULT_METHOD),
-        window=parameters.get("window"),
-        splice=splice_named(parameters.get("splice") or DEFAULT_SPLICE),
-    )
+    question = question_of(parameters, DEFAULT_METHOD)
     with snapshot(connection):
         tree = Tree.read(connection)
         chosen = filter_of(connection, tree, parameters)
         if needs_quantities(question):  # only sales have any, and the edge refuses such a method of listings
             chosen = replace(chosen, kinds=OBSERVATION_KINDS["sale"])
         days = range_of(connection, tree, chosen, with_defaults(parameters, granularity="month"))
-        reader = Reader(connection, tree, days, report_progress)
+        reader = Reader(connection, tree, days, report_progress, UnitPrices.asked(connection, parameters))
         chosen = reader.with_default_kind(chosen)
         by_channel = parameters.get("match") != "item"
         tables = price_tables(reader, chosen, by_channel=by_channel)
-        if not tables and needs_quantities(question) and not days.awaits_data:
+        without = reader.without_content(chosen)
+        is_sold = bool(tables or (without and without.items_without))
+        if needs_quantities(question) and not is_sold and not days.awaits_data:
             raise InvalidParameter("method", f"{UNITS_NEEDED}, and nothing of this was sold; {OTHER_METHOD}")
         gathered = reader.gather(chosen)
         aside = SetAside(reader, chosen)
@@ -125,6 +136,7 @@ def make(
         ROUNDING,
         kind=chosen.kind,
         outliers=aside.summary(),
+        unit_prices=without,
     )
 
 

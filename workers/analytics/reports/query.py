@@ -1,6 +1,6 @@
 """Reading: whole months from counted prices where they answer, packed single observations where they must."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -9,12 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from psycopg import IsolationLevel, pq
 
-from shared.analytics.observations import OBSERVATION_KINDS
+from shared.analytics.observations import OBSERVATION_KINDS, ObservationKind
+from shared.analytics.rollup_scope import RollupScope
 from shared.db.connect import Connection
-from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Range, Rollup, number
+from workers.analytics.exact_unit_prices import DECIMALS
+from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Rollup
 from workers.analytics.reports.filters import SQL, Filter, Tree
-from workers.analytics.rollups.codec import Array, unpack
-from workers.analytics.rollups.figures import unpack_figures
+from workers.analytics.reports.periods import Range, number
+from workers.analytics.reports.result import WithoutContent
+from workers.analytics.reports.unit_prices import UnitPrices, unit_prices_of
+from workers.analytics.rollups.arrays import Array
+from workers.analytics.rollups.codec import unpack
+from workers.analytics.rollups.group_figures import unpack_figures
 
 ReportProgress = Callable[[str, int, int | None], None]
 _DAYS_MAX = 31
@@ -38,12 +44,15 @@ def snapshot(connection: Connection) -> Iterator[None]:
             connection.isolation_level, connection.read_only = before
 
 
-Rollups = tuple[str, tuple[int, ...], bool]
+Rollups = tuple[RollupScope, tuple[int, ...], bool]
 """The scope and ids of rollups, and whether they are grouped by their ids."""
 
 
 class Entries(NamedTuple):
-    """Those of a rollup's single observations that are wanted; `item` are places among the rollup's `item_ids`."""
+    """Those of a rollup's single observations that are wanted; `item` are places among the rollup's `item_ids`.
+
+    `value` is what statistics are of: the price, or that of a unit in millionths of the currency.
+    """
 
     group_id: int
     currency: str
@@ -56,6 +65,7 @@ class Entries(NamedTuple):
     channel: Array
     units: Array
     list_price: Array
+    value: Array
 
     @property
     def ids(self) -> Array:
@@ -68,17 +78,28 @@ class Entries(NamedTuple):
         return [of[name] for name in chosen.group_by]
 
 
+class DatedEntries(NamedTuple):
+    """Entries with their days, counted from 1970, and the groups of a filter that has two at most; 0 without one."""
+
+    entries: Entries
+    day: Array
+    first_group: Array
+    second_group: Array
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """What a report reads: one snapshot, the tree of its categories, a range of days.
 
-    `report_progress` is called before each month and may raise to stop.
+    `report_progress` is called before each month and may raise to stop. With `unit_prices`, statistics are of the price
+    of a unit, and of items that state how much they hold of it.
     """
 
     connection: Connection
     tree: Tree
     days: Range
     report_progress: ReportProgress = lambda stage, done, total: None
+    unit_prices: UnitPrices | None = None
 
     def of(self, days: Range) -> "Reader":
         """Return the same for other days."""
@@ -94,14 +115,14 @@ class Reader:
             return chosen
         listings, sales = (replace(chosen, kinds=OBSERVATION_KINDS[name]) for name in ("listing", "sale"))
         months = self._months_by_kind(chosen)
-        if not months["s"] or self._has_observations(listings, months["l"]):
+        if not months[ObservationKind.SALE] or self._has_observations(listings, months[ObservationKind.LISTING]):
             return listings
-        return sales if self._has_observations(sales, months["s"]) else listings
+        return sales if self._has_observations(sales, months[ObservationKind.SALE]) else listings
 
     def has_sales(self, chosen: Filter) -> bool:
         """Return whether any sale matches a filter."""
         return self._has_observations(
-            replace(chosen, kinds=OBSERVATION_KINDS["sale"]), self._months_by_kind(chosen)["s"]
+            replace(chosen, kinds=OBSERVATION_KINDS["sale"]), self._months_by_kind(chosen)[ObservationKind.SALE]
         )
 
     def any_in_index(self, chosen: Filter) -> bool:
@@ -112,40 +133,72 @@ class Reader:
 
     def gather(self, chosen: Filter) -> GroupedSeries:
         """Collect the segments of a filter: whole months from rollups or figures where they answer, else entries."""
+        return self.gather_each([chosen])[0]
+
+    def gather_each(self, filters: Sequence[Filter]) -> list[GroupedSeries]:
+        """Collect what `gather` does of filters that differ only in their groups; entries are read once for all."""
         months = list(self.days.months())
-        whole = [month for month in months if self.days.holds_month(month)]
-        collector, answered = Collector(self.days, mixed=len(chosen.strata) > 1), set[date]()
-        if (rollups := _rollups_that_answer(chosen)) and whole:
-            self._add_counted(collector, chosen, rollups, whole)
-            answered = set(whole)
-        elif (finished_by := _finished_by(chosen, self.tree)) and whole:
-            answered = self._add_finished(collector, chosen, finished_by, whole)
+        decimals = DECIMALS if self.unit_prices else None
+        collectors = [Collector(self.days, mixed=len(chosen.strata) > 1, decimals=decimals) for chosen in filters]
+        answered = [self._answer(*one) for one in zip(collectors, filters, strict=True)]
         for done, month in enumerate(months):
             self.report_progress("reading", done, len(months))
-            if month not in answered:
-                self._add_entries(collector, chosen, month)
-                collector.end_month()
+            states = zip(collectors, filters, answered, strict=True)
+            waiting = [(collector, chosen) for collector, chosen, known in states if month not in known]
+            if waiting:
+                self._add_entries(waiting, month)
         self.report_progress("reading", len(months), len(months))
-        return collector.segments()
+        return [collector.segments() for collector in collectors]
 
     def entries(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[Entries]:
         """Yield a month's observations, rollup by rollup; without ids an item is known by its place alone."""
+        if self.unit_prices is None:
+            yield from self.observed(chosen, month, with_ids=with_ids)
+            return
+        for part in self.observed(chosen, month):
+            held = self.unit_prices.contents(np.frombuffer(part.item_ids, "<i8")).take(part.item)
+            kept = np.flatnonzero(held.numerator)
+            *columns, _ = (column.take(kept) for column in part[4:])
+            value = unit_prices_of(columns[0], held.take(kept), part.currency)
+            yield Entries(part.group_id, part.currency, part.item_ids, part.item_count, *[*columns, value])
+
+    def dated_entries(self, chosen: Filter) -> Iterator[DatedEntries]:
+        """Yield the observations of all months of the range, rollup by rollup."""
+        months = list(self.days.months())
+        for done, month in enumerate(months):
+            self.report_progress("reading", done, len(months))
+            for part in self.entries(chosen, month):
+                ungrouped = (np.zeros(len(part.price), "i4"),) * 2
+                first, second = (group.astype("i4") for group in [*part.groups(chosen), *ungrouped][:2])
+                yield DatedEntries(part, number(month) - 1 + part.day.astype("i4"), first, second)
+        self.report_progress("reading", len(months), len(months))
+
+    def observed(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[Entries]:
+        """Yield a month's observations, also those of items whose content is unknown."""
         scope, ids, others = rollups_with_entries(chosen, self.tree)
         values = (scope, month, ids, chosen.currency, list(chosen.strata), with_ids)
         for group_id, currency, packed, item_ids, item_count in self.rows(SQL.entries, *values):
             columns = wanted_entries(packed, others, chosen, self.days, month)
-            yield Entries(group_id, currency, item_ids, item_count, *columns)
+            yield Entries(group_id, currency, item_ids, item_count, *[*columns, columns[0]])
 
-    def _months_by_kind(self, chosen: Filter) -> dict[str, set[date]]:
+    def without_content(self, chosen: Filter) -> WithoutContent | None:
+        """Return which items of a filter have prices and no known content; None where no unit prices are asked for."""
+        if self.unit_prices is None:
+            return None
+        months = self.days.months()
+        return self.unit_prices.without_content([part.ids for month in months for part in self.observed(chosen, month)])
+
+    def _months_by_kind(self, chosen: Filter) -> dict[ObservationKind, set[date]]:
         """Return the months in which the scope of a filter has observations of each kind on days of the range."""
         scope, ids = chosen.scope
         days, months = self.days, list(self.days.months())
-        months_by_kind: dict[str, set[date]] = {"l": set(), "s": set()}
-        others = set() if chosen.outliers else {"L", "S"}
-        for month, kind, packed in self.rows(SQL.kinds, scope, list(ids), months[0], months[-1], chosen.currency):
+        months_by_kind: dict[ObservationKind, set[date]] = {kind: set() for kind in OBSERVATION_KINDS["both"]}
+        for month, letter, packed in self.rows(SQL.kinds, scope, list(ids), months[0], months[-1], chosen.currency):
             first, last = (number(edge) - number(month) for edge in (days.first, days.last))
-            if kind not in others and unpack(packed)[0][max(0, first) : last + 1].any():
-                months_by_kind[kind.lower()].add(month)
+            kind = ObservationKind(letter).without_outliers
+            wanted = chosen.outliers or letter == kind
+            if wanted and unpack(packed)[0][max(0, first) : last + 1].any():
+                months_by_kind[kind].add(month)
         return months_by_kind
 
     def _has_observations(self, chosen: Filter, months: set[date]) -> bool:
@@ -154,7 +207,19 @@ class Reader:
             return bool(months)
         # The newest first: mostly it decides.
         ordered = sorted(months, reverse=True)
-        return any(len(entries.price) for month in ordered for entries in self.entries(chosen, month, with_ids=False))
+        return any(len(part.price) for month in ordered for part in self.observed(chosen, month, with_ids=False))
+
+    def _answer(self, collector: Collector, chosen: Filter) -> set[date]:
+        """Add what rollups and finished figures say of whole months; return the months that they answer."""
+        if self.unit_prices:
+            return set()
+        whole = [month for month in self.days.months() if self.days.holds_month(month)]
+        if whole and (rollups := _rollups_that_answer(chosen)):
+            self._add_counted(collector, chosen, rollups, whole)
+            return set(whole)
+        if whole and (finished_by := _finished_by(chosen, self.tree)):
+            return self._add_finished(collector, chosen, finished_by, whole)
+        return set()
 
     def _add_counted(self, collector: Collector, chosen: Filter, rollups: Rollups, months: list[date]) -> None:
         scope, ids, grouped = rollups
@@ -185,19 +250,26 @@ class Reader:
             collector.add_figures(keys, figures, unpack(days)[0])
         return set(months) - unfinished
 
-    def _add_entries(self, collector: Collector, chosen: Filter, month: date) -> None:
-        for part in self.entries(chosen, month, with_ids=collector.by_id):
-            collector.add_entries(
-                part.currency,
-                month,
-                part.day,
-                part.groups(chosen),
-                part.price,
-                part.list_price,
-                part.channel,
-                part.ids if collector.by_id else part.item,
-                part.item_count,
-            )
+    def _add_entries(self, collecting: Sequence[tuple[Collector, Filter]], month: date) -> None:
+        """Add a month's entries to each collector, in the groups of its filter."""
+        by_id = collecting[0][0].by_id
+        for part in self.entries(collecting[0][1], month, with_ids=by_id):
+            item = part.ids if by_id else part.item
+            for collector, chosen in collecting:
+                collector.add_entries(
+                    part.currency,
+                    month,
+                    part.day,
+                    part.groups(chosen),
+                    part.value,
+                    part.price,
+                    part.list_price,
+                    part.channel,
+                    item,
+                    part.item_count,
+                )
+        for collector, _ in collecting:
+            collector.end_month()
 
 
 def _rollups_that_answer(chosen: Filter) -> Rollups | None:
@@ -206,7 +278,7 @@ def _rollups_that_answer(chosen: Filter) -> Rollups | None:
     if len(chosen.strata) > 1 or len(chosen.channels or ()) > 1 or chosen.crosses_scope:
         return None
     if chosen.brands is not None and chosen.group_by == ("brand",):
-        return "b", chosen.brands, True
+        return RollupScope.BRAND, chosen.brands, True
     return (*chosen.scope, False) if not chosen.group_by else None
 
 
@@ -232,13 +304,13 @@ def groups_within_rollups(chosen: Filter) -> list[str] | None:
     return others if within.issuperset(others) else None
 
 
-def rollups_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Array | None]:
+def rollups_with_entries(chosen: Filter, tree: Tree) -> tuple[RollupScope, list[int], Array | None]:
     """Return the rollups to read, and which of the other kind are wanted in them."""
     if chosen.brands is not None:
         others = np.array(chosen.categories) if chosen.categories is not None else None
-        return "b", list(chosen.brands), others
+        return RollupScope.BRAND, list(chosen.brands), others
     ids = chosen.categories if chosen.categories is not None else (0, *tree.by_id)
-    return "c", list(ids), None
+    return RollupScope.CATEGORY, list(ids), None
 
 
 def wanted_entries(packed: bytes, others: Array | None, chosen: Filter, days: Range, month: date) -> list[Array]:

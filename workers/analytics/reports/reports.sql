@@ -1,3 +1,10 @@
+-- name: newest
+-- Of the very snapshot that the report reads, whatever the job was made for: an answer says what it was made from. And
+-- whether the rollups are in the layout $1 that the code reads: right after an upgrade they may not be yet.
+SELECT coalesce(max(version), 0) AS version,
+       EXISTS (SELECT FROM derived_layouts WHERE name = 'month_cells' AND layout = $1::integer) AS readable
+FROM data_versions;
+
 -- name: brands
 -- Slugs to ids.
 SELECT id, slug FROM brands WHERE slug = ANY($1::text[]);
@@ -74,7 +81,7 @@ WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND month BETWEEN $3 
 
 -- name: own_figures
 -- Figures that were measured or modelled for the item itself.
-SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis, p.low::float8, p.high::float8, p.deviation::float8
+SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis, p.low::float8, p.high::float8, p.deviation::float8, p.pedigree
 FROM impacts p JOIN items i ON i.id = p.item_id
 WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2));
 
@@ -99,9 +106,31 @@ ORDER BY i.id;
 SELECT scope, basis, code, indicator, per_kg::float8, samples, log_samples, log_deviation FROM impact_factors
 ORDER BY scope, basis, code, indicator;
 
+-- name: factor_origins
+-- The same factors in the same order, with where they come from.
+SELECT f.scope, f.code, f.basis, s.name, f.method, f.reference_year FROM impact_factors f JOIN sources s ON s.id = f.source_id
+ORDER BY f.scope, f.basis, f.code, f.indicator;
+
+-- name: own_origins
+-- Where items' own figures of an indicator come from, and what their sources state of the data.
+SELECT p.item_id, s.name, p.method, p.pedigree, p.reference_year
+FROM impacts p JOIN items i ON i.id = p.item_id JOIN sources s ON s.id = p.source_id
+WHERE i.status = 'active' AND ($1::integer[] IS NULL OR i.brand_id = ANY($1)) AND ($2::integer[] IS NULL OR i.category_id = ANY($2))
+  AND p.indicator = $3;
+
+-- name: item_sizes
+-- Brand, category and weight of the items of a comparison.
+SELECT id, coalesce(brand_id, 0), coalesce(category_id, 0), coalesce(attributes ->> 'weight_basis', 'as_sold'),
+       attributes ->> 'weight_kg', attributes ->> 'volume_l', attributes ->> 'density_kg_per_l'
+FROM items WHERE id = ANY($1::bigint[]);
+
 -- name: iids
 -- Names the items that a sum owes most to.
 SELECT id, iid FROM items WHERE id = ANY($1::bigint[]);
+
+-- name: named_items
+-- Items that an answer names.
+SELECT id, iid, name FROM items WHERE id = ANY($1::bigint[]);
 
 -- name: weighed_items
 -- Items that a factor reaches, if they have a weight, or a volume and a density: the others need not be read at all.
@@ -120,3 +149,11 @@ ORDER BY month, currency, id;
 -- name: data_version
 -- Of the snapshot that is read; a bootstrap's seed depends on it.
 SELECT coalesce(max(version), 0) FROM data_versions;
+
+-- name: groups_of_items
+-- The brand and category of items whose prices are compared over channels, 0 where an item has none, and their names.
+SELECT id, coalesce(brand_id, 0), coalesce(category_id, 0), iid FROM items WHERE id = ANY($1::bigint[]) ORDER BY id;
+
+-- name: weights
+-- The version of a table of weights that a report names by its id; none once it is deleted.
+SELECT name, version, price_reference, sha256, table_rows FROM weight_tables WHERE id = $1::uuid AND deleted_at IS NULL;

@@ -12,10 +12,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from workers.analytics.reports.aggregator import Range, number
+from shared.analytics.rollup_scope import RollupScope
 from workers.analytics.reports.filters import SQL, Filter
+from workers.analytics.reports.periods import Range, number
 from workers.analytics.reports.query import Reader
-from workers.analytics.rollups.codec import Array, distinct, joined, numbered, ranges, starts_of, sums_by, unpack_joined
+from workers.analytics.rollups.arrays import Array, coded, distinct, joined, numbered, ranges, starts_of, sums_by
+from workers.analytics.rollups.codec import unpack_joined
 
 Subject = Literal["brand", "category"]
 Moment = tuple[int, str, int]
@@ -154,7 +156,7 @@ class _Rollups(NamedTuple):
 
     @classmethod
     def read(
-        cls, reader: Reader, scope: str, chosen: Filter, months: list[date], *, channels: bool
+        cls, reader: Reader, scope: RollupScope, chosen: Filter, months: list[date], *, channels: bool
     ) -> "_Rollups | None":
         rows = list(reader.rows(SQL.item_counts, scope, months, chosen.currency, list(chosen.strata), channels))
         if not rows:
@@ -197,7 +199,8 @@ def _count(reader: Reader, subject: Subject, chosen: Filter, spans: list[_Span])
     """Return the counts of each span; what several of them need is read once."""
     months = sorted({month for span in spans for month in span.days.months()})
     of_channels = any(span.of_channels for span in spans)
-    rollups = _Rollups.read(reader, subject[0], chosen, months, channels=of_channels)
+    scope = RollupScope[subject.upper()]
+    rollups = _Rollups.read(reader, scope, chosen, months, channels=of_channels)
     if rollups is None:
         return [{} for _ in spans]
     counts = [_Count(span, rollups) for span in spans]
@@ -209,7 +212,7 @@ def _count(reader: Reader, subject: Subject, chosen: Filter, spans: list[_Span])
         reader.report_progress("counting", done, len(unread))
         of_month = rollups.month == number(month)
         ids, entries = ((needed & of_month).nonzero()[0] for needed in (by_ids, by_entries))
-        values = (subject[0], month, rollups.group.take(ids).tolist(), chosen.currency, list(chosen.strata))
+        values = (scope, month, rollups.group.take(ids).tolist(), chosen.currency, list(chosen.strata))
         listed = list(reader.rows(SQL.items_and_entries, *values, rollups.group.take(entries).tolist()))
         read = _joined(month, [(rows[one[0], month, one[1], one[2]], *one[3:]) for one in listed])
         for count in counts:
@@ -276,7 +279,8 @@ class _Count:
         if not self._span.items:
             self._counted.append(sums_by((at, self._rollups.group.take(read.row).take(place)), None))
             return
-        at, place = np.divmod(distinct(at * len(read.row) + place), len(read.row))
+        if len(parts) > 1:  # an item has many observations; among those of a rollup it is once
+            at, place = np.divmod(distinct(at * len(read.row) + place), len(read.row))
         group = self._rollups.group.take(read.row.take(place))
         # Where all is of one source, no item comes twice.
         is_known = self._sources.take(at // self._channels) == 1
@@ -288,10 +292,10 @@ class _Count:
         """Return all counts."""
         if self._pairs:
             at, group, item = joined(self._pairs)
-            items, item = numbered(item)
-            group_of = np.empty(len(items), "i8")
+            items, item = coded(item)
+            group_of = np.empty(items, "i8")
             group_of[item] = group  # an item has one brand and one category
-            at, item = np.divmod(distinct(at * len(items) + item), len(items))
+            at, item = np.divmod(distinct(at * items + item), items)
             self._counted.append(sums_by((at, group_of.take(item)), None))
         at, group, n = sums_by(joined(self._counted)[:2], joined(self._counted)[2])
         counted = {}

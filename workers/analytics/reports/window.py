@@ -11,10 +11,11 @@ import numpy as np
 
 from shared.clock import utc_now
 from shared.db.connect import Connection
-from workers.analytics.reports.aggregator import Range
 from workers.analytics.reports.filters import SQL, Filter, Tree
+from workers.analytics.reports.periods import Range
 from workers.analytics.reports.query import Reader
-from workers.analytics.rollups.codec import Array, unpack
+from workers.analytics.rollups.arrays import Array
+from workers.analytics.rollups.codec import unpack
 
 DEFAULT_DAYS = 90
 ENOUGH_SHARE = 0.2

@@ -1,177 +1,16 @@
-"""Entries of one month in one order, and the sums over them by group, which add up."""
+"""Sums over entries by group, which add up: over groups into larger ones, over loads by taking out and putting in."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
-import psycopg
-from psycopg import pq
 
-from shared.db.connect import Connection
-from shared.db.copy_binary import TableLayout
-from workers.analytics.rollups.codec import (
-    Array,
-    Entries,
-    joined,
-    narrow,
-    numbered,
-    order_by,
-    pack_each,
-    ranges,
-    starts_of,
-    sums_by,
-    unpack,
-    unpack_joined,
-)
-
-# Where items belong: their brand, their category, and the categories above it.
-
-
-_ITEM = TableLayout(
-    (name, "i4" if "brand" in name or "category" in name else "i8")
-    for name in ("item", "owner", "brand", "category", "old_brand", "old_category")
-)
-
-
-class Items(NamedTuple):
-    """Where items belong, and where they did before the load (-1: nowhere), in the order of their ids.
-
-    The owner is the item whose record an item's observations are part of: itself, the one it was merged into, or none
-    (-1) where it was withdrawn. Brand and category are the owner's.
-    """
-
-    item: Array
-    owner: Array
-    brand: Array
-    category: Array
-    old_brand: Array
-    old_category: Array
-
-    @classmethod
-    def read(cls, connection: Connection, query: str) -> "Items":
-        """Read them by a query of six columns."""
-        rows = copied_out(connection, query, _ITEM)
-        order = np.argsort(rows["item"].astype("i8"))
-        return cls(*(rows[name].astype("i8")[order] for name in cls._fields))
-
-    def entries(
-        self, item: Array, day: Array, channel: Array, price: Array, units: Array, list_price: Array
-    ) -> Entries:
-        """Make entries of observations under their owners; the item of those without an owner is -1.
-
-        Observations of an item are mostly side by side: it is looked up once a stretch.
-        """
-        stretches = starts_of(item)
-        lengths = np.diff(stretches, append=len(item))
-        position = np.searchsorted(self.item, item[stretches])
-        position[position == len(self.item)] = 0
-        known = self.item[position] == item[stretches]
-        owners = np.where(known, self.owner[position], -1)
-        owner, brand, category = (
-            np.repeat(column, lengths) for column in (owners, self.brand[position], self.category[position])
-        )
-        return Entries(owner, day, channel, price, units, list_price, brand, category)
-
-
-class Ancestors:
-    """Which categories a category counts for: itself and all above it."""
-
-    def __init__(self, numbers: dict[str, int]) -> None:
-        self._levels: dict[int, list[int]] = {}
-        for code, number in numbers.items():
-            parts = code.split(".")
-            above = (".".join(parts[:n]) for n in range(1, len(parts) + 1))
-            self._levels[number] = [numbers[name] for name in above if name in numbers]
-
-    def of(self, ids: Array) -> tuple[Array, Array]:
-        """Return pairs of place in `ids` and category that it counts for; none for the id 0."""
-        pairs = [(position, up) for position, number in enumerate(ids.tolist()) for up in self._levels.get(number, ())]
-        table = np.array(pairs, "i8").reshape(len(pairs), 2)
-        return table[:, 0], table[:, 1]
-
-
-def copied_out(connection: Connection, query: str, layout: TableLayout) -> Array:
-    """Read all rows of a query by COPY. By libpq's own calls: a cursor costs ten times as much a row."""
-    pgconn, rows = connection.pgconn, bytearray()
-    result = pgconn.exec_(f"COPY ({query}) TO STDOUT (FORMAT binary)".encode())
-    if result.status != pq.ExecStatus.COPY_OUT:
-        raise psycopg.OperationalError(result.get_error_message())
-    while (got := pgconn.get_copy_data(0))[0] > 0:
-        rows += got[1]
-    while (ended := pgconn.get_result()) is not None:
-        if ended.status != pq.ExecStatus.COMMAND_OK:
-            raise psycopg.OperationalError(ended.get_error_message())
-    return layout.rows_in(rows)
-
-
-# Entries of one month in one order, whatever the loads were: by item, day, channel, price, units, list price.
-#
-# Whatever groups items (a brand, a category) then gathers whole stretches of rows instead of sorting them again.
-
-
-def _tied(list_price: Array, *keys: Array) -> bool:
-    """Return whether rows that are alike in all keys differ in their list price: then it must decide their order."""
-    if not list_price.any():
-        return False
-    differs = np.flatnonzero(list_price[1:] != list_price[:-1])
-    return bool(np.logical_and.reduce([key[differs] == key[differs + 1] for key in keys]).any())
-
-
-class SortedEntries:
-    """Entries in order, and their distinct items; `bounds[n]` to `bounds[n + 1]` are the rows of item n."""
-
-    def __init__(self, entries: Entries) -> None:
-        stretches = starts_of(entries.item)
-        lengths = np.diff(stretches, append=len(entries.item))
-        self.items, position = np.unique(entries.item[stretches], return_inverse=True)
-        number = np.repeat(position, lengths)
-        keys = (number, entries.day, entries.channel, entries.price, entries.units)
-        order = order_by(*keys, nearly=True)
-        if _tied(entries.list_price.take(order), *(key.take(order) for key in keys)):
-            order = order_by(*keys, entries.list_price)
-        self.entries = entries.take(order)
-        self.bounds = np.append(starts_of(self.entries.item), len(order))
-        self.channels, self.channel = numbered(self.entries.channel)
-        self.prices, self.price_rank = numbered(self.entries.price)
-
-    @cached_property
-    def packed_columns(self) -> tuple[Array, ...]:
-        """Price, day, channel, units and list price, as narrow as they are packed: they are gathered for each scope."""
-        entries = self.entries
-        columns = (entries.price, entries.day, entries.channel, entries.units, entries.list_price)
-        return tuple(narrow(column) for column in columns)
-
-    @property
-    def lengths(self) -> Array:
-        """How many rows each item has."""
-        return np.diff(self.bounds)
-
-    def of_items(self, column: Array) -> Array:
-        """Return one value an item of a column that is the same in all rows of an item."""
-        return column.take(self.bounds[:-1])
-
-    def of_rows(self, column: Array) -> Array:
-        """Repeat one value an item for each of its rows."""
-        return np.repeat(column, self.lengths)
-
-    def gathered(self, order: Array) -> Array:
-        """Return the places of all rows when items come in this order."""
-        return ranges(self.bounds[order], self.lengths[order])
-
-    @cached_property
-    def pairs(self) -> tuple[Array, ...]:
-        """Distinct pairs of item and channel in order, as places in `items` and `channels`; the rows and units of each.
-
-        One column each.
-        """
-        item = self.of_rows(np.arange(len(self.items)))
-        return sums_by((item, self.channel), None, self.entries.units)
-
-
-# Sums over entries by group, which add up: over groups into larger ones, over loads by taking out and putting in.
-
+from shared.analytics.rollup_scope import RollupScope
+from workers.analytics.rollups.arrays import Array, joined, numbered, ranges, sums_by
+from workers.analytics.rollups.codec import pack_each, unpack, unpack_joined
+from workers.analytics.rollups.items import Ancestors
+from workers.analytics.rollups.sorted_entries import SortedEntries
 
 DAYS = 31
 
@@ -304,14 +143,14 @@ def total(tallies: list[Aggregates], ids: list[Array]) -> Aggregates:
 
 def ancestor_totals(
     by_category: list[Aggregates], by_channel: list[Aggregates], above: Ancestors
-) -> Iterator[tuple[str, list[Aggregates], list[Array]]]:
+) -> Iterator[tuple[RollupScope, list[Aggregates], list[Array]]]:
     """Yield scope, tallies and ids for the groups that have no entries of their own, to be added up by `total`."""
-    yield "h", by_channel, [sums.ids for sums in by_channel]
-    yield "a", by_category, [np.zeros(len(sums.ids), "i8") for sums in by_category]
+    yield RollupScope.CHANNEL, by_channel, [sums.ids for sums in by_channel]
+    yield RollupScope.WHOLE_INDEX, by_category, [np.zeros(len(sums.ids), "i8") for sums in by_category]
     chosen = [above.of(sums.ids) for sums in by_category]
     lifted = [sums.repeated(positions) for sums, (positions, _) in zip(by_category, chosen, strict=True)]
     if any(len(ups) for _, ups in chosen):
-        yield "t", lifted, [ups for _, ups in chosen]
+        yield RollupScope.CATEGORY_TREE, lifted, [ups for _, ups in chosen]
 
 
 def read(ids: Array, rows: list[tuple[Any, ...]]) -> Aggregates:

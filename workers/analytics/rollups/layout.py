@@ -9,7 +9,7 @@ SQL = load_queries(__file__, "rollups.sql")
 ReportProgress = Callable[[int, int], None]
 """Hears how many of the months are done, and how many there are."""
 
-LAYOUT = 6
+LAYOUT = 8
 """Raise it whenever the columns of a rollup or the meaning of what is packed in them change."""
 
 
@@ -21,7 +21,7 @@ def is_current(connection: Connection) -> bool:
 
 def rebuild_rollups(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> None:
     """Make every rollup anew in this transaction and note its layout. The caller holds the lock of loads."""
-    from workers.analytics.rollups.refresh import rebuild  # only now: it loads numpy and much else
+    from workers.analytics.rollups.refresh import rebuild
 
     rebuild(connection, report_progress)
     connection.execute(SQL.keep_layout, (LAYOUT,))

@@ -1,36 +1,26 @@
 """The refresh: rollups of the months that a load touched, from their former content and the present observations."""
 
-import os
-import queue
-import tempfile
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import date
 from itertools import chain
-from types import TracebackType
-from typing import Any, Self
 
 import numpy as np
 from psycopg import sql
 
+from shared.analytics.rollup_scope import RollupScope
 from shared.db.connect import Connection
 from shared.db.copy_binary import TableLayout
 from workers.analytics.rollups import rows
-from workers.analytics.rollups.aggregates import (
-    Aggregates,
-    Ancestors,
-    Items,
-    SortedEntries,
-    ancestor_totals,
-    copied_out,
-    tally,
-    total,
-)
-from workers.analytics.rollups.codec import Array, Entries, Stratum
+from workers.analytics.rollups.aggregates import Aggregates, ancestor_totals, tally, total
+from workers.analytics.rollups.arrays import Array
+from workers.analytics.rollups.entries import Entries, Stratum
+from workers.analytics.rollups.item_prices import ItemPrices
+from workers.analytics.rollups.items import Ancestors, Items, copied_out
 from workers.analytics.rollups.layout import ReportProgress
-from workers.analytics.rollups.outliers import NO_OBSERVATIONS, ByStratum, Marks, Observed, by_stratum, mark, partition
-from workers.analytics.rollups.rows import SQL, ItemPrices
+from workers.analytics.rollups.marks import NO_OBSERVATIONS, mark, partition
+from workers.analytics.rollups.rows import SQL
+from workers.analytics.rollups.sorted_entries import SortedEntries
+from workers.analytics.rollups.strata import ByStratum, Observed, by_stratum
 
 Observe = Callable[[date, ByStratum], None]
 """Is given a month and the entries that it has of touched items."""
@@ -120,15 +110,15 @@ class _Month:
         touched_rows = self._connection.execute(SQL.touched_items, (self._month,)).fetchall()
         touched = np.array(touched_rows, "i8").reshape(-1)
         removed: ByStratum = {}
-        for scope, column in (("b", "brand"), ("c", "category")):
+        for scope, column in ((RollupScope.BRAND, "brand"), (RollupScope.CATEGORY, "category")):
             ids = self._groups(touched, column)
             staying, leaving = _split(rows.read_entries(self._connection, scope, self._month, ids), touched)
-            removed = leaving if scope == "b" else removed
+            removed = leaving if scope is RollupScope.BRAND else removed
             self._clear(scope, ids)
             rows.write(self._connection, self._with_entries(scope, column, staying, fresh))
         self._larger(removed, fresh)
 
-    def _with_entries(self, scope: str, column: str, staying: ByStratum, fresh: ByStratum) -> Iterator[bytes]:
+    def _with_entries(self, scope: RollupScope, column: str, staying: ByStratum, fresh: ByStratum) -> Iterator[bytes]:
         for stratum in sorted(staying.keys() | fresh.keys()):
             both = Entries.joined([part[stratum] for part in (staying, fresh) if stratum in part])
             if len(both.item):
@@ -137,7 +127,7 @@ class _Month:
                 yield from rows.written(rows.with_entries(scope, self._month, stratum, ordered, sums, prices))
 
     def _larger(self, removed: ByStratum, fresh: ByStratum) -> None:
-        by_scope: dict[str, _Changes] = {}
+        by_scope: dict[RollupScope, _Changes] = {}
         for stratum in sorted(removed.keys() | fresh.keys()):
             signed = [
                 (SortedEntries(part[stratum]), sign) for sign, part in ((-1, removed), (1, fresh)) if stratum in part
@@ -151,7 +141,7 @@ class _Month:
         for scope, changes in by_scope.items():
             self._change(scope, changes)
 
-    def _change(self, scope: str, changes: _Changes) -> None:
+    def _change(self, scope: RollupScope, changes: _Changes) -> None:
         ids = np.unique(np.concatenate([column for _, parts in changes.values() for column in parts]))
         now = rows.read_sums(self._connection, scope, self._month, ids)
         for stratum, (sums, parts) in changes.items():
@@ -171,7 +161,7 @@ class _Month:
         groups = np.unique(np.r_[before, now])
         return groups[groups >= 0]
 
-    def _clear(self, scope: str, ids: Array) -> None:
+    def _clear(self, scope: RollupScope, ids: Array) -> None:
         if len(ids):
             self._connection.execute(SQL.clear_rollups, (scope, self._month, ids.tolist()))
 
@@ -182,73 +172,3 @@ def _split(held: ByStratum, touched: Array) -> tuple[ByStratum, ByStratum]:
         {stratum: entries.take(~leaves[stratum]) for stratum, entries in held.items()},
         {stratum: entries.take(leaves[stratum]) for stratum, entries in held.items() if leaves[stratum].any()},
     )
-
-
-# Rollups of months that are all new, made in a thread while the server is busy with the rest of the load.
-
-
-_READ_BYTES = 128 * 1024
-
-
-class BackgroundBuilder:
-    """Makes the rollups of `months` from the rows that `read` gives of each. They wait in an unnamed temporary file.
-
-    `observe` is called in the thread that makes them.
-    """
-
-    def __init__(
-        self, items: Items, above: Ancestors, months: list[date], read: Callable[[date], Any], observe: Observe
-    ) -> None:
-        self._items = items
-        self._above = above
-        self._months = months
-        self._read = read
-        self._observe = observe
-        self._stop = threading.Event()
-        self._marks: list[tuple[date, Marks]] = []
-        self._ends: queue.SimpleQueue[int | None] = queue.SimpleQueue()
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
-        self._thread = ThreadPoolExecutor(1, "rollups")
-        self._made: Future[None] = self._thread.submit(self._make)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop.set()
-        self._thread.shutdown()
-        self._file.close()
-
-    def write(self, connection: Connection, event_no: int) -> None:
-        """Add the rollups, month by month as they are made, and mark outliers; raise what went wrong with them."""
-        if self._months:
-            rows.write(connection, self._pieces())
-        for month, marks in self._marks:
-            mark(connection, month, marks, event_no)
-
-    def _make(self) -> None:
-        end = 0
-        try:
-            for month in self._months:
-                if self._stop.is_set():
-                    return
-                observed = by_stratum(month, self._items, self._read(month))
-                self._marks.append((month, observed.marks))
-                self._observe(month, observed.entries)
-                for piece in whole_month(month, observed.entries, self._above):
-                    end += self._file.write(piece)
-                self._file.flush()  # the other thread reads what the system has
-                self._ends.put(end)
-        finally:
-            self._ends.put(None)
-
-    def _pieces(self) -> Iterator[bytes]:
-        done = 0
-        while (end := self._ends.get()) is not None:
-            while done < end:
-                piece = os.pread(self._file.fileno(), min(_READ_BYTES, end - done), done)
-                done += len(piece)
-                yield piece
-        self._made.result()

@@ -1,108 +1,25 @@
-"""Rollups as rows: packed columns, and the price a month of each item in each channel that price indices compare."""
+"""Rollups as rows: entries into packed columns and back."""
 
 from collections.abc import Iterable, Iterator
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from shared.analytics.observations import ObservationKind
+from shared.analytics.rollup_scope import RollupScope
 from shared.db.connect import Connection
 from shared.db.copy_binary import EPOCH, HEADER, TRAILER, RowLayout
 from shared.db.queries import load_queries
-from shared.price_index.panel import Floats
 from workers.analytics.rollups import aggregates
-from workers.analytics.rollups.aggregates import Ancestors, SortedEntries
-from workers.analytics.rollups.codec import (
-    Array,
-    Entries,
-    Stratum,
-    narrow,
-    numbered,
-    pack_each,
-    ranges,
-    unpack,
-)
-from workers.analytics.rollups.figures import each_packed
-from workers.analytics.rollups.outliers import ByStratum
-
-# One price a month for each item of a rollup in each channel: what price indices compare.
-
-
-_CHANNEL_BITS = 20  # a million channels, and 43 bits for items
-
-
-class ItemPrices(NamedTuple):
-    """Items in channels, each with its price in minor units (see `cell_prices`) and the units sold, 0 of listings."""
-
-    item: Array
-    channel: Array
-    price: Floats
-    units: Array
-
-    @classmethod
-    def of(cls, ordered: SortedEntries, *, sales: bool) -> "ItemPrices":
-        """Return the prices above zero in the order of item and channel, by the rule of `cell_prices`.
-
-        Sums by table instead of sorting: it takes a third of the time.
-        """
-        first, channels = int(np.searchsorted(ordered.prices, 0, "right")), len(ordered.channels)
-        cell = ordered.of_rows(np.arange(len(ordered.items)) * channels) + ordered.channel
-        rows = np.flatnonzero(ordered.price_rank >= first) if first else slice(None)
-        cell, rank = cell[rows], ordered.price_rank[rows]
-        cells, place = numbered(cell)
-        values = ordered.prices.astype("f8")
-        some = np.empty(len(cells), rank.dtype)
-        some[place] = rank
-        varied = np.zeros(len(cells), bool)
-        varied[place[rank != some.take(place)]] = True
-        sold: Array = np.zeros(len(cells))
-        logs = np.log(np.maximum(values, 1.0)).take(rank)
-        means = np.exp(np.bincount(place, logs, len(cells)) / np.bincount(place, minlength=len(cells)))
-        if sales:
-            units = ordered.entries.units[rows]
-            sold = np.bincount(place, units.astype("f8"), len(cells))
-            spent = np.bincount(place, values.take(rank) * units, len(cells))
-            means = np.divide(spent, sold, out=means, where=sold > 0)
-        price: Floats = np.where(varied, means, values.take(some))
-        return cls(
-            ordered.items.take(cells // channels), ordered.channels.take(cells % channels), price, sold.astype("i8")
-        )
-
-    def packed(self, items: Array, bounds: Array) -> Iterator[bytes]:
-        """Pack the prices of rollups: `items` are ids, those of rollup n from `bounds[n]` to `bounds[n + 1]`."""
-        first, stop = (np.searchsorted(self.item, items, side) for side in ("left", "right"))
-        rows, ends = ranges(first, stop - first), np.r_[0, np.cumsum(stop - first)]
-        bits = self.price.view("i8")  # the bits of a price of zero or more are an integer of zero or more
-        return pack_each(
-            tuple(column.take(rows) for column in (self.item, self.channel, bits, self.units)), ends[bounds]
-        )
-
-    def places(self) -> Array:
-        """Return one number for each item and channel; the numbers of an item are side by side."""
-        places: Array = (self.item.astype("i8") << _CHANNEL_BITS) | self.channel.astype("i8")
-        return places
-
-    def priced(self) -> "ItemPrices":
-        """Leave out those without a price."""
-        kept = np.flatnonzero(self.price)
-        return self if len(kept) == len(self.price) else ItemPrices(*(column.take(kept) for column in self))
-
-
-def item_of(places: Array) -> Array:
-    """Return the item of each number that `ItemPrices.places` gave."""
-    item: Array = places >> _CHANNEL_BITS
-    return item
-
-
-def unpacked(packed: bytes) -> ItemPrices:
-    """Read a rollup's prices back."""
-    item, channel, bits, units = unpack(packed)
-    price: Floats = bits.astype("<u8", copy=False).view("<f8")
-    return ItemPrices(item, channel, price, units).priced()
-
-
-# Rollups as rows: entries into packed columns and back.
-
+from workers.analytics.rollups.arrays import Array
+from workers.analytics.rollups.codec import narrow, pack_each, unpack
+from workers.analytics.rollups.entries import Entries, Stratum
+from workers.analytics.rollups.group_figures import each_packed
+from workers.analytics.rollups.item_prices import ItemPrices
+from workers.analytics.rollups.items import Ancestors
+from workers.analytics.rollups.sorted_entries import SortedEntries
+from workers.analytics.rollups.strata import ByStratum
 
 SQL = load_queries(__file__, "rollups.sql")
 _COLUMNS = (
@@ -117,12 +34,17 @@ Row = tuple[Any, ...]
 
 
 def with_entries(
-    scope: str, month: date, stratum: Stratum, ordered: SortedEntries, sums: aggregates.Aggregates, prices: ItemPrices
+    scope: RollupScope,
+    month: date,
+    stratum: Stratum,
+    ordered: SortedEntries,
+    sums: aggregates.Aggregates,
+    prices: ItemPrices,
 ) -> Iterator[Row]:
-    """Make the rollups of brands (`b`) or of categories (`c`): with entries, in one order whatever the loads were."""
+    """Make the rollups of brands or of categories: with entries, in one order whatever the loads were."""
     entries = ordered.entries
     brand, category = ordered.of_items(entries.brand), ordered.of_items(entries.category)
-    own, other = (brand, category) if scope == "b" else (category, brand)
+    own, other = (brand, category) if scope is RollupScope.BRAND else (category, brand)
     items = np.argsort(own, kind="stable")  # an item has one brand and one category: it is never in two
     lengths, rows = ordered.lengths[items], ordered.gathered(items)
     lows = np.searchsorted(own[items], [*sums.ids, sums.ids[-1] + 1])
@@ -142,22 +64,22 @@ def with_entries(
     bounds = np.r_[0, np.cumsum(sums.n)]
     packs, (by_channel, by_category) = pack_each(columns, bounds), _grouped(scope, columns, bounds)
     spans = zip(lows[:-1].tolist(), lows[1:].tolist(), strict=True)
-    heads, packed_sums = _heads(sums), sums.packed(prices=scope == "b")
+    heads, packed_sums = _heads(sums), sums.packed(prices=scope is RollupScope.BRAND)
     parts = zip(heads, packed_sums, packs, spans, of_items, by_channel, by_category, strict=True)
     for (group, *figures), sums_packed, packed, (low, high), *others in parts:
         yield (scope, group, month, *stratum, *figures, *sums_packed, packed, distinct[low:high].tobytes(), *others)
 
 
-def _grouped(scope: str, columns: tuple[Array, ...], bounds: Array) -> tuple[list[bytes | None], ...]:
+def _grouped(scope: RollupScope, columns: tuple[Array, ...], bounds: Array) -> tuple[list[bytes | None], ...]:
     """Return the figures of each rollup by channel, and of brands those by category."""
     price, item, other, day, channel, _, list_price = columns
     of_entries = (item, day, channel, price, list_price)
     none: list[bytes | None] = [None] * (len(bounds) - 1)
-    by_category = each_packed(other, of_entries, bounds) if scope == "b" else none
+    by_category = each_packed(other, of_entries, bounds) if scope is RollupScope.BRAND else none
     return each_packed(channel, of_entries, bounds), by_category
 
 
-def with_prices(scope: str, month: date, stratum: Stratum, sums: aggregates.Aggregates) -> Iterator[Row]:
+def with_prices(scope: RollupScope, month: date, stratum: Stratum, sums: aggregates.Aggregates) -> Iterator[Row]:
     """Make the rollups of larger groups, which have no entries of their own."""
     for (group, *figures), packed in zip(_heads(sums), sums.packed(), strict=True):
         yield (scope, group, month, *stratum, *figures, *packed, *(None,) * _OF_ENTRIES)
@@ -172,37 +94,40 @@ def whole(month: date, stratum: Stratum, entries: Entries, above: Ancestors) -> 
     ordered = SortedEntries(entries)
     by_category, by_channel = aggregates.tally(ordered, "category"), aggregates.tally(ordered, "channel")
     prices = ItemPrices.of(ordered, sales=stratum.sales)
-    yield from with_entries("b", month, stratum, ordered, aggregates.tally(ordered, "brand"), prices)
-    yield from with_entries("c", month, stratum, ordered, by_category, prices)
+    yield from with_entries(RollupScope.BRAND, month, stratum, ordered, aggregates.tally(ordered, "brand"), prices)
+    yield from with_entries(RollupScope.CATEGORY, month, stratum, ordered, by_category, prices)
     for scope, sums, ids in aggregates.ancestor_totals([by_category], [by_channel], above):
         yield from with_prices(scope, month, stratum, aggregates.total(sums, ids))
 
 
-def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entries:
+def entries_of(scope: RollupScope, number: int, packed: bytes, item_ids: bytes) -> Entries:
     """Read a rollup's entries back."""
     price, position, other, day, channel, units, list_price = (column.astype("i8") for column in unpack(packed))
     item = np.frombuffer(item_ids, "<i8")[position]
     own = np.full(len(price), number, "i8")
-    brand, category = (own, other) if scope == "b" else (other, own)
+    brand, category = (own, other) if scope is RollupScope.BRAND else (other, own)
     return Entries(item, day, channel, price, units, list_price, brand, category)
 
 
-def read_entries(connection: Connection, scope: str, month: date, ids: Array) -> ByStratum:
+def read_entries(connection: Connection, scope: RollupScope, month: date, ids: Array) -> ByStratum:
     by_stratum: dict[Stratum, list[Entries]] = {}
     cursor = connection.cursor(binary=True)
     for number, currency, kind, packed, item_ids in cursor.execute(
         SQL.rollups_with_entries, (scope, month, ids.tolist())
     ):
-        by_stratum.setdefault(Stratum(currency, kind), []).append(entries_of(scope, number, packed, item_ids))
+        stratum = Stratum(currency, ObservationKind(kind))
+        by_stratum.setdefault(stratum, []).append(entries_of(scope, number, packed, item_ids))
     return {stratum: Entries.joined(parts) for stratum, parts in by_stratum.items()}
 
 
-def read_sums(connection: Connection, scope: str, month: date, ids: Array) -> dict[Stratum, aggregates.Aggregates]:
+def read_sums(
+    connection: Connection, scope: RollupScope, month: date, ids: Array
+) -> dict[Stratum, aggregates.Aggregates]:
     """Read larger rollups, by stratum."""
     by_stratum: dict[Stratum, list[Row]] = {}
     cursor = connection.cursor(binary=True)
     for row in cursor.execute(SQL.rollups_with_prices, (scope, month, ids.tolist())):
-        by_stratum.setdefault(Stratum(row[1], row[2]), []).append(row)
+        by_stratum.setdefault(Stratum(row[1], ObservationKind(row[2])), []).append(row)
     return {
         stratum: aggregates.read(np.array([row[0] for row in rows]), [row[3:] for row in rows])
         for stratum, rows in by_stratum.items()

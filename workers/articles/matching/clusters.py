@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workers.articles.matching.records import Decision, Kind, Link
+from workers.articles.matching.records import LinkDecision, LinkKind, RecordLink
 
 Pair = tuple[str, str]
-_STRENGTH = {Kind.IDENTIFIER: 0, Kind.LIKENESS: 1}
+_STRENGTH = {LinkKind.IDENTIFIER: 0, LinkKind.LIKENESS: 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ClusterMember:
     """The properties of a record that clustering needs: its source and the article that the source itself declares.
 
     `age` orders records from the oldest on.
@@ -28,12 +28,12 @@ class Clustering:
     """`groups`: the articles of two or more records, each sorted by key. `refused`: links that were not followed."""
 
     groups: tuple[tuple[str, ...], ...]
-    refused: tuple[Link, ...]
+    refused: tuple[RecordLink, ...]
 
 
 def cluster(
-    members: Mapping[str, Member],
-    links: Iterable[Link],
+    members: Mapping[str, ClusterMember],
+    links: Iterable[RecordLink],
     *,
     merged: Collection[Pair] = (),
     accepted: Collection[Pair] = (),
@@ -48,29 +48,31 @@ def cluster(
     other pair of sources between the groups is linked too: a chain through a weak link joins nothing. The result
     depends on the arguments' content alone, not on their order.
     """
-    state = _Groups(members, {_sorted(pair) for pair in rejected})
+    state = _JoinedGroups(members, {_in_order(pair) for pair in rejected})
     state.declare()
     for left, right in merged:
         state.merge(left, right)
-    for left, right in sorted(_sorted(pair) for pair in accepted):
+    for left, right in sorted(_in_order(pair) for pair in accepted):
         if left in members and right in members:
             state.join(left, right, trusted=True)
     known = [link for link in links if link.left in members and link.right in members]
-    ready = [link for link in known if link.decision is Decision.LINK]
+    ready = [link for link in known if link.decision is LinkDecision.LINK]
 
-    def rank(link: Link) -> tuple[Any, ...]:
+    def rank(link: RecordLink) -> tuple[Any, ...]:
         older, younger = sorted((members[link.left].age, members[link.right].age))
         return _STRENGTH[link.kind], -link.score, younger, older, link.left, link.right
 
     ready.sort(key=rank)
-    state.linked = {_sorted(link.pair) for link in ready}
-    state.opposed = {_sorted(link.pair) for link in known if _contradicts(link)}
-    refused = [link for link in ready if not state.join(link.left, link.right, trusted=link.kind is not Kind.LIKENESS)]
+    state.linked = {_in_order(link.pair) for link in ready}
+    state.opposed = {_in_order(link.pair) for link in known if _contradicts(link)}
+    refused = [
+        link for link in ready if not state.join(link.left, link.right, trusted=link.kind is not LinkKind.LIKENESS)
+    ]
     return Clustering(state.groups(), tuple(refused))
 
 
-class _Groups:
-    def __init__(self, members: Mapping[str, Member], rejected: set[Pair]) -> None:
+class _JoinedGroups:
+    def __init__(self, members: Mapping[str, ClusterMember], rejected: set[Pair]) -> None:
         self._members, self._rejected = members, rejected
         self._group: dict[str, list[str]] = {}
         self.linked: set[Pair] = set()
@@ -91,9 +93,9 @@ class _Groups:
             return True
         for one in ours:
             for other in theirs:
-                if not self._may(one, other) or not (trusted or self._supported(one, other)):
+                if not self._may(one, other) or not (trusted or self._is_supported(one, other)):
                     return False
-                if _sorted((one, other)) in self.opposed:
+                if _in_order((one, other)) in self.opposed:
                     return False
         self.merge(left, right)
         return True
@@ -117,19 +119,19 @@ class _Groups:
 
     def _may(self, one: str, other: str) -> bool:
         first, second = self._members[one], self._members[other]
-        if first.separate or second.separate or _sorted((one, other)) in self._rejected:
+        if first.separate or second.separate or _in_order((one, other)) in self._rejected:
             return False
         return first.source != second.source or (first.article != "" and first.article == second.article)
 
-    def _supported(self, one: str, other: str) -> bool:
-        return _sorted((one, other)) in self.linked or self._members[one].source == self._members[other].source
+    def _is_supported(self, one: str, other: str) -> bool:
+        return _in_order((one, other)) in self.linked or self._members[one].source == self._members[other].source
 
 
-def _contradicts(link: Link) -> bool:
+def _contradicts(link: RecordLink) -> bool:
     """Say whether records have one identifier and contradict it; names without a common word may be translations."""
-    waits = link.kind is Kind.IDENTIFIER and link.decision is Decision.REVIEW
+    waits = link.kind is LinkKind.IDENTIFIER and link.decision is LinkDecision.REVIEW
     return waits and any(not one.agrees and one.field != "name" for one in link.evidence)
 
 
-def _sorted(pair: Pair) -> Pair:
+def _in_order(pair: Pair) -> Pair:
     return pair if pair[0] <= pair[1] else (pair[1], pair[0])

@@ -25,7 +25,7 @@ _CHUNK = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class CandidatePairs:
     """Pairs of rows, each once, the smaller row left, and per space the cosine of the two vectors.
 
     `listed[0]` says whether the right record is among the nearest of the left one, `listed[1]` the reverse.
@@ -37,7 +37,7 @@ class Pairs:
     cosines: dict[str, Array]
 
 
-def pairs_of(index: MatchIndex, row: Array, other: Array) -> Pairs:
+def pairs_of(index: MatchIndex, row: Array, other: Array) -> CandidatePairs:
     """Make pairs of rows and those among their nearest, and compute the cosines."""
     rows = int(max(row.max(initial=0), other.max(initial=0))) + 1
     both, pair = np.unique(np.minimum(row, other) * rows + np.maximum(row, other), return_inverse=True)
@@ -52,10 +52,10 @@ def pairs_of(index: MatchIndex, row: Array, other: Array) -> Pairs:
         for space in SPACES:
             vectors = index.vectors(space, distinct)
             cosines[space][part] = np.asarray(vectors[ones].multiply(vectors[others]).sum(axis=1)).ravel()
-    return Pairs(left, right, listed, cosines)
+    return CandidatePairs(left, right, listed, cosines)
 
 
-def standings(index: MatchIndex, pairs: Pairs, chosen: Array) -> Array:
+def standings(index: MatchIndex, pairs: CandidatePairs, chosen: Array) -> Array:
     """Return one row of `CONTEXT_FEATURES` for each chosen pair; its competitors are among all of `pairs`."""
     rows = np.zeros((len(chosen), len(CONTEXT_FEATURES)))
     rows[:, _RANKS] = rows[:, [column + _SIDE for column in _RANKS]] = MOST
@@ -71,12 +71,12 @@ def standings(index: MatchIndex, pairs: Pairs, chosen: Array) -> Array:
     return rows
 
 
-def turned(standing: Array, which: Array) -> Array:
+def swap_sides(standing: Array, which: Array) -> Array:
     """Return rows of `CONTEXT_FEATURES` where of some pairs the right record counts as left."""
     return np.where(which[:, None], standing[:, _TURNED], standing)
 
 
-def contenders(index: MatchIndex, pairs: Pairs, among: Array) -> tuple[Array, Array]:
+def contenders(index: MatchIndex, pairs: CandidatePairs, among: Array) -> tuple[Array, Array]:
     """Return the positions of the pairs that are worth judging, and their `standings`; `among` says which may be.
 
     Each record is among the nearest of the other, and in one of the spaces they are alike at all. In one of them the
@@ -92,7 +92,7 @@ def contenders(index: MatchIndex, pairs: Pairs, among: Array) -> tuple[Array, Ar
     return chosen[worth_judging], standing[worth_judging]
 
 
-def _listings(index: MatchIndex, pairs: Pairs) -> Iterator[tuple[Array, Array, Array, Array]]:
+def _listings(index: MatchIndex, pairs: CandidatePairs) -> Iterator[tuple[Array, Array, Array, Array]]:
     """Yield which records are among the nearest of which: the record, the other's source, the record's side, the pair.
 
     All of one record come together, and those of a part of the records at a time: all would take much memory.

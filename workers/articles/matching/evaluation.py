@@ -6,19 +6,19 @@ from pathlib import Path
 
 import numpy as np
 
-from workers.articles.matching.context import Pairs, contenders, pairs_of, standings
+from workers.articles.matching.context import CandidatePairs, contenders, pairs_of, standings
 from workers.articles.matching.evaluation_files import read_pairs, read_records
 from workers.articles.matching.evidence import link_bound
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
-from workers.articles.matching.records import Record
+from workers.articles.matching.records import MatchRecord
 from workers.articles.matching.scoring import features_of, fitting, profiles_of
 from workers.articles.matching.segment import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """Precision, recall and F1 of what is called a match, over `pairs` pairs of which `matches` are matches."""
+class MatchMetrics:
+    """Precision, recall and F1 of predicted matches, over `pairs` pairs of which `matches` are matches."""
 
     precision: float
     recall: float
@@ -28,8 +28,8 @@ class Measure:
     found: int
 
     @classmethod
-    def of(cls, called: Array, labels: Array, wrong_besides: int = 0) -> "Measure":
-        """Measure what is called a match; `wrong_besides` more are, of pairs without a label."""
+    def of(cls, called: Array, labels: Array, wrong_besides: int = 0) -> "MatchMetrics":
+        """Measure predicted matches; `wrong_besides` are wrong ones among pairs without a label."""
         right, found, matches = int((called & labels).sum()), int(called.sum()) + wrong_besides, int(labels.sum())
         precision, recall = right / found if found else 0.0, right / matches if matches else 0.0
         f1 = 2 * right / (found + matches) if found + matches else 0.0
@@ -45,9 +45,9 @@ class Evaluation:
     counts pairs that were found and are not in the file: unknown, so they count neither way.
     """
 
-    all: Measure
+    all: MatchMetrics
     bound: float
-    unattended: Measure
+    unattended: MatchMetrics
     candidates_recall: float
     unlisted: int
     unknown_ids: int
@@ -61,7 +61,7 @@ class Compared:
     """
 
     index: MatchIndex
-    pairs: Pairs
+    pairs: CandidatePairs
     candidate: Array
     positions: Array
 
@@ -96,16 +96,18 @@ def evaluate(
     labels = np.array(listed.labels)
     unlisted = int(np.delete(candidate & asked, positions).sum()) if end_to_end else 0
     return Evaluation(
-        all=Measure.of(linked | asked[positions], labels, 0 if listed.labelled else unlisted),
+        all=MatchMetrics.of(linked | asked[positions], labels, 0 if listed.labelled else unlisted),
         bound=round(model.review, 4),
-        unattended=Measure.of(linked, labels),
+        unattended=MatchMetrics.of(linked, labels),
         candidates_recall=round(float(candidate[positions][labels].mean()), 4) if labels.any() else 1.0,
         unlisted=unlisted,
         unknown_ids=listed.unknown,
     )
 
 
-def compare(left: Mapping[str, Record], right: Mapping[str, Record], listed: Sequence[tuple[str, str]]) -> Compared:
+def compare(
+    left: Mapping[str, MatchRecord], right: Mapping[str, MatchRecord], listed: Sequence[tuple[str, str]]
+) -> Compared:
     """Index the records of two files, by their ids, and find the candidates; `listed` are pairs of ids."""
     records = [*left.values(), *right.values()]
     index = MatchIndex.of_all(records)
@@ -120,7 +122,7 @@ def compare(left: Mapping[str, Record], right: Mapping[str, Record], listed: Seq
     return Compared(index, pairs, candidate, np.array([at[pair] for pair in map(tuple, ends.tolist())]))
 
 
-def _outdone(pairs: Pairs, probabilities: Array) -> Array:
+def _outdone(pairs: CandidatePairs, probabilities: Array) -> Array:
     """Say which pairs are the best of neither of their records; the queue asks a person about none of them."""
     outdone = np.ones(len(probabilities), bool)
     for row in (pairs.left, pairs.right):

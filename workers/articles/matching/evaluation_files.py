@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.errors import ItemIndexError
-from workers.articles.matching.records import Record
+from workers.articles.matching.records import MatchRecord
 
 _ID = ("id", "record_id", "key")
 _NAME = ("name", "title", "product_name", "product_title")
@@ -40,12 +40,12 @@ class LabelledPairs:
     unknown: int
 
 
-def read_records(path: Path, source: str) -> dict[str, Record]:
+def read_records(path: Path, source: str) -> dict[str, MatchRecord]:
     """Return the records of a CSV file by their id; `source` names the side.
 
     Prices are left out, as in loads: an evaluation says what a deployment gets.
     """
-    records: dict[str, Record] = {}
+    records: dict[str, MatchRecord] = {}
     for line, row in _rows(path):
         key = _first(row, _ID)
         if not key:
@@ -55,7 +55,7 @@ def read_records(path: Path, source: str) -> dict[str, Record]:
         brand, mpn = _first(row, _BRAND), _first(row, _MPN)
         category, description = _first(row, _CATEGORY), _first(row, _DESCRIPTION)
         name = _first(row, _NAME)
-        records[key] = Record(f"{source}/{key}", source, name, brand, mpn, category, description)
+        records[key] = MatchRecord(f"{source}/{key}", source, name, brand, mpn, category, description)
     if not records:
         raise UnusableFile(f"{path} has no records")
     if not any(record.name for record in records.values()):
@@ -68,7 +68,7 @@ def read_labels(path: Path) -> list[tuple[str, str, bool]]:
     return [(*pair, _label(_first(row, _LABEL), path, line)) for line, row, pair in _pairs(path)]
 
 
-def read_pairs(path: Path, left: dict[str, Record], right: dict[str, Record]) -> LabelledPairs:
+def read_pairs(path: Path, left: dict[str, MatchRecord], right: dict[str, MatchRecord]) -> LabelledPairs:
     """Return the pairs of a CSV file whose ids are known; refuse a file of which no id is."""
     pairs, labels, unknown, labelled = [], [], 0, True
     for line, row, pair in _pairs(path):

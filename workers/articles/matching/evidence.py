@@ -6,7 +6,7 @@ from workers.articles.matching.identifiers import part_numbers_differ
 from workers.articles.matching.model import Model
 from workers.articles.matching.profiles import Profile, price_ratio
 from workers.articles.matching.quantities import contradictions
-from workers.articles.matching.records import Evidence
+from workers.articles.matching.records import LinkEvidence
 
 _MOST_WORDS = 5
 # Prices within the first ratio speak for a link, beyond the second against it; in between, shops differ.
@@ -19,45 +19,45 @@ _CONDITIONS = frozenset(
 )
 
 
-def evidence(left: Profile, right: Profile) -> tuple[Evidence, ...]:
+def evidence(left: Profile, right: Profile) -> tuple[LinkEvidence, ...]:
     """Return the rarest shared words, equal codes, brand and price, and what the two state differently."""
     shared = sorted(left.named & right.named, key=lambda word: (-left.rarity[word], word))
-    rows = [Evidence("word", word, word, agrees=True) for word in shared[:_MOST_WORDS]]
-    rows += [Evidence("code", code, code, agrees=True) for code in sorted(left.all_codes & right.all_codes)]
+    rows = [LinkEvidence("word", word, word, agrees=True) for word in shared[:_MOST_WORDS]]
+    rows += [LinkEvidence("code", code, code, agrees=True) for code in sorted(left.all_codes & right.all_codes)]
     if left.brand and right.brand and left.brand & right.brand:
-        rows.append(Evidence("brand", left.record.brand, right.record.brand, agrees=True))
+        rows.append(LinkEvidence("brand", left.record.brand, right.record.brand, agrees=True))
     if abs(price_ratio(left, right)) <= _NEAR:
-        rows.append(Evidence(_PRICE, _price(left), _price(right), agrees=True))
+        rows.append(LinkEvidence(_PRICE, _price(left), _price(right), agrees=True))
     numbers = [" ".join(sorted(one)) for one in _own_numbers(left, right)]
     said = {
         _MPN: (left.record.mpn, right.record.mpn),
         _PRICE: (_price(left), _price(right)),
         _NUMBER: (numbers[0], numbers[1]),
     }
-    for field in opposed(left, right):
+    for field in opposed_fields(left, right):
         mine, theirs = said.get(field, (left.record.name, right.record.name))
-        rows.append(Evidence(field, mine, theirs, agrees=False))
+        rows.append(LinkEvidence(field, mine, theirs, agrees=False))
     return tuple(rows)
 
 
-def opposed(left: Profile, right: Profile) -> list[str]:
+def opposed_fields(left: Profile, right: Profile) -> list[str]:
     """Name what two records state differently, which is for a person however alike they are otherwise."""
-    opposed_fields = contradictions(left.amounts, right.amounts)
+    opposed = contradictions(left.amounts, right.amounts)
     if part_numbers_differ(left.mpn, right.mpn):
-        opposed_fields.append(_MPN)
+        opposed.append(_MPN)
     if abs(price_ratio(left, right)) > _FAR:
-        opposed_fields.append(_PRICE)
+        opposed.append(_PRICE)
     if left.named & _CONDITIONS != right.named & _CONDITIONS:
-        opposed_fields.append("condition")
+        opposed.append("condition")
     # A generation, a length without its unit, the number of another model: shops tell variants apart by these.
     if all(_own_numbers(left, right)) and not same_code(left, right):
-        opposed_fields.append(_NUMBER)
-    return opposed_fields
+        opposed.append(_NUMBER)
+    return opposed
 
 
 def link_bound(left: Profile, right: Profile, model: Model) -> float:
     """Return from which probability on a pair is linked without a person; infinity where a person must decide."""
-    learned = math.inf if model.link_learned is None or opposed(left, right) else model.link_learned
+    learned = math.inf if model.link_learned is None or opposed_fields(left, right) else model.link_learned
     if not certain(left, right):
         return learned
     return min(learned, model.link_coded if same_code(left, right) else model.link)
@@ -75,7 +75,7 @@ def certain(left: Profile, right: Profile) -> bool:
     two names confirms it: each has every model number of the other, or neither name has a number that the other record
     lacks and there are prices of both, part numbers of both, or no word that the other record lacks.
     """
-    if opposed(left, right) or bool(left.amounts.packs) != bool(right.amounts.packs):
+    if opposed_fields(left, right) or bool(left.amounts.packs) != bool(right.amounts.packs):
         return False
     if not (left.brand <= right.said and right.brand <= left.said):
         return False

@@ -137,12 +137,12 @@ def _spelled_alike(word: str, other: Profile) -> bool:
     if len(word) < 3 or word[0].isdigit():
         return False
     return any(
-        one.startswith(word) or word.startswith(one) or _letters_kept(word, one)
+        one.startswith(word) or word.startswith(one) or _keeps_letters(word, one)
         for one in other.by_initial.get(word[0], ())
     )
 
 
-def _letters_kept(one: str, other: str) -> bool:
+def _keeps_letters(one: str, other: str) -> bool:
     """Say whether the shorter word has the longer one's letters in their order, and its last: `ltr` for `letter`."""
     short, long = sorted((one, other), key=len)
     if short[-1] != long[-1]:

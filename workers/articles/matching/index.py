@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workers.articles.matching.records import Record
-from workers.articles.matching.segment import Array, Segment
+from workers.articles.matching.records import MatchRecord
+from workers.articles.matching.segment import Array, RecordSegment
 from workers.articles.matching.text import normalize, words
 from workers.articles.matching.vocabulary import BUCKETS, Vocabulary
 
@@ -53,7 +53,7 @@ class MatchIndex:
 
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
         self.vocabulary, self._vocabulary_name = vocabulary or Vocabulary(), ""
-        self._segments: list[Segment] = []
+        self._segments: list[RecordSegment] = []
         self._names: list[str] = []
         self._removed: set[int] = set()
         self._sources: list[str] = []
@@ -62,14 +62,14 @@ class MatchIndex:
         """Called between the steps of what is asked; it may raise, and the index is then of no use any more."""
 
     @classmethod
-    def of_all(cls, records: Iterable[Record], check: Callable[[], None] = lambda: None) -> "MatchIndex":
+    def of_all(cls, records: Iterable[MatchRecord], check: Callable[[], None] = lambda: None) -> "MatchIndex":
         """Index records with distinct keys, of which only some are held at a time.
 
         They wait in an unnamed temporary file until the words of all are counted.
         """
         with TemporaryFile() as file:
 
-            def noted(record: Record) -> Record:
+            def noted(record: MatchRecord) -> MatchRecord:
                 check()
                 file.write(msgspec.json.encode(record) + b"\n")
                 return record
@@ -78,8 +78,8 @@ class MatchIndex:
             index.check = check
             if index.vocabulary.records:
                 file.seek(0)
-                again = (msgspec.json.decode(line, type=Record) for line in file)
-                index._append(Segment.build(index._each(again), index.vocabulary), "")
+                again = (msgspec.json.decode(line, type=MatchRecord) for line in file)
+                index._append(RecordSegment.build(index._each(again), index.vocabulary), "")
         return index
 
     @classmethod
@@ -92,7 +92,7 @@ class MatchIndex:
         index = cls(Vocabulary(frequency, manifest.vocabulary_records))
         index._vocabulary_name = manifest.vocabulary
         for name in manifest.segments:
-            index._append(Segment.open(directory / name), name)
+            index._append(RecordSegment.open(directory / name), name)
         index._removed = set(manifest.removed)
         return index
 
@@ -120,7 +120,7 @@ class MatchIndex:
     def __len__(self) -> int:
         return self._rows() - len(self._removed)
 
-    def add(self, records: Iterable[Record]) -> None:
+    def add(self, records: Iterable[MatchRecord]) -> None:
         """Add records; a record whose key is there replaces the former one."""
         fresh = {record.key: record for record in records}
         self.remove(fresh)
@@ -129,7 +129,7 @@ class MatchIndex:
         if len(self) + len(fresh) > 2 * self.vocabulary.records:
             self._count_anew(list(fresh.values()))
         elif fresh:
-            self._append(Segment.build(self._each(fresh.values()), self.vocabulary), "")
+            self._append(RecordSegment.build(self._each(fresh.values()), self.vocabulary), "")
 
     def remove(self, keys: Iterable[str]) -> None:
         """Take records out; a key that is not there is ignored."""
@@ -141,24 +141,24 @@ class MatchIndex:
         found = ((key, start + row) for start, segment in self._parts() for key, row in segment.rows_of_keys(wanted))
         return {key: row for key, row in found if row not in self._removed}
 
-    def record(self, row: int) -> Record:
+    def record(self, row: int) -> MatchRecord:
         """Return the record of a row."""
         [record] = self.records(np.array([row]))
         return record
 
-    def records(self, rows: Array) -> Iterator[Record]:
+    def records(self, rows: Array) -> Iterator[MatchRecord]:
         """Yield the records of rows, in the order given; only some are held at a time."""
         for at in range(0, len(rows), _CHUNK):
-            yield from (msgspec.json.decode(text, type=Record) for text in self.texts(rows[at : at + _CHUNK]))
+            yield from (msgspec.json.decode(text, type=MatchRecord) for text in self.texts(rows[at : at + _CHUNK]))
 
     def texts(self, rows: Array) -> list[bytes]:
         """Return the records of rows as they are kept, in JSON."""
         texts = np.empty(len(rows), object)
-        for at, segment, of_segment in self._located(rows):
+        for at, segment, of_segment in self._locate(rows):
             texts[at] = segment.texts(of_segment)
         return texts.tolist()
 
-    def by_identifier(self, identifier: str) -> list[Record]:
+    def by_identifier(self, identifier: str) -> list[MatchRecord]:
         """Return the records that carry an identifier as `identifier_keys` writes it."""
         return list(self.records(self.rows_of_identifier(identifier)))
 
@@ -180,7 +180,7 @@ class MatchIndex:
         """Return the vectors of rows in a space, in the order given."""
         from scipy import sparse  # see `Segment.vectors`
 
-        located = list(self._located(rows))
+        located = list(self._locate(rows))
         if not located:
             return sparse.csr_matrix((0, BUCKETS))
         blocks = [segment.vectors(space, of_segment) for _, segment, of_segment in located]
@@ -223,7 +223,7 @@ class MatchIndex:
         keep = position_in_group(at, source[other]) < MOST
         return Nearest(rows[at[keep]], other[keep], score[keep])
 
-    def _append(self, segment: Segment, name: str) -> None:
+    def _append(self, segment: RecordSegment, name: str) -> None:
         self._row_sources = None
         for source in segment.sources:
             if source not in self._sources:
@@ -236,26 +236,26 @@ class MatchIndex:
         rows, first = self.rows(), len(self._segments[0])
         small = rows[rows >= first]
         kept, joined = (1, small) if len(small) <= first else (0, rows)
-        segments = [Segment.build(self.records(joined), self.vocabulary)] if len(joined) else []
+        segments = [RecordSegment.build(self.records(joined), self.vocabulary)] if len(joined) else []
         self._removed = {row for row in self._removed if kept and row < first}
         del self._segments[kept:], self._names[kept:]
         for segment in segments:
             self._append(segment, "")
 
-    def _count_anew(self, fresh: Sequence[Record]) -> None:
+    def _count_anew(self, fresh: Sequence[MatchRecord]) -> None:
         """Count the vocabulary of all records, with the new ones, and make one segment of them."""
         rows = self.rows()
         self.vocabulary, self._vocabulary_name = _vocabulary_of(self._each(chain(self.records(rows), fresh))), ""
-        segment = Segment.build(self._each(chain(self.records(rows), fresh)), self.vocabulary)
+        segment = RecordSegment.build(self._each(chain(self.records(rows), fresh)), self.vocabulary)
         self._removed, self._segments, self._names = set(), [], []
         self._append(segment, "")
 
-    def _each(self, records: Iterable[Record]) -> Iterator[Record]:
+    def _each(self, records: Iterable[MatchRecord]) -> Iterator[MatchRecord]:
         for record in records:
             self.check()
             yield record
 
-    def _located(self, rows: Array) -> Iterator[tuple[Array, Segment, Array]]:
+    def _locate(self, rows: Array) -> Iterator[tuple[Array, RecordSegment, Array]]:
         """Yield positions in `rows`, the segment of the rows there, and these rows as it numbers them."""
         starts = np.array([start for start, _ in self._parts()], np.int64)
         part = np.searchsorted(starts, rows, "right") - 1
@@ -264,7 +264,7 @@ class MatchIndex:
             positions = np.flatnonzero(part == at)
             yield positions, self._segments[at], rows[positions] - starts[at]
 
-    def _parts(self) -> Iterator[tuple[int, Segment]]:
+    def _parts(self) -> Iterator[tuple[int, RecordSegment]]:
         start = 0
         for segment in self._segments:
             yield start, segment
@@ -281,7 +281,7 @@ class MatchIndex:
         return self._row_sources
 
 
-def _vocabulary_of(records: Iterable[Record]) -> Vocabulary:
+def _vocabulary_of(records: Iterable[MatchRecord]) -> Vocabulary:
     """Count the words of records."""
     return Vocabulary.of(words(normalize(_everything(record))) for record in records)
 
@@ -299,6 +299,6 @@ def position_in_group(*keys: Array) -> Array:
     return np.arange(length) - np.repeat(starts, np.diff(np.append(starts, length)))
 
 
-def _everything(record: Record) -> str:
+def _everything(record: MatchRecord) -> str:
     values = (value for _, value in record.attributes)
     return " ".join((record.name, record.brand, record.mpn, record.category, record.description, *values))

@@ -17,14 +17,14 @@ import msgspec
 from workers.articles.matching.evidence import evidence, link_bound
 from workers.articles.matching.model import Model
 from workers.articles.matching.profiles import Profile
-from workers.articles.matching.records import Decision, Kind, Link, Record
+from workers.articles.matching.records import LinkDecision, LinkKind, MatchRecord, RecordLink
 from workers.articles.matching.scoring import likely
 from workers.articles.matching.segment import Array
 from workers.articles.matching.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PairBlock:
     """Pairs to judge: encoded records, the positions of left and right ones among them, and rows of `standings`."""
 
     texts: Sequence[bytes]
@@ -40,9 +40,9 @@ class Judge:
     model: Model
     vocabulary: Vocabulary
 
-    def links(self, block: Block) -> list[Link]:
+    def links(self, block: PairBlock) -> list[RecordLink]:
         """Return a link for each pair of the block from the model's lower bound on."""
-        profiles = [Profile(msgspec.json.decode(text, type=Record), self.vocabulary) for text in block.texts]
+        profiles = [Profile(msgspec.json.decode(text, type=MatchRecord), self.vocabulary) for text in block.texts]
         ends = zip(block.left.tolist(), block.right.tolist(), strict=True)
         compared = [(profiles[left], profiles[right]) for left, right in ends]
         positions, scores = likely(self.model, compared, block.standing)
@@ -52,13 +52,15 @@ class Judge:
             if left.record.separate or right.record.separate:
                 continue
             sure = score >= link_bound(left, right, self.model)
-            decision = Decision.LINK if sure else Decision.REVIEW
+            decision = LinkDecision.LINK if sure else LinkDecision.REVIEW
             said = evidence(left, right)
-            links.append(Link(left.record.key, right.record.key, Kind.LIKENESS, round(score, 6), decision, said))
+            links.append(
+                RecordLink(left.record.key, right.record.key, LinkKind.LIKENESS, round(score, 6), decision, said)
+            )
         return links
 
 
-def judged(judge: Judge, blocks: Iterable[Block]) -> Iterator[Link]:
+def judge_blocks(judge: Judge, blocks: Iterable[PairBlock]) -> Iterator[RecordLink]:
     """Yield the links of blocks, in their order. Several blocks are judged in as many processes as there are cores."""
     waiting = iter(blocks)
     first = list(islice(waiting, 2))
@@ -75,7 +77,7 @@ def judged(judge: Judge, blocks: Iterable[Block]) -> Iterator[Link]:
         kept.flush()
         with ProcessPoolExecutor(processes, spawn, initializer=_begin, initargs=(kept.name,)) as pool:
             # No more blocks wait than keep the processes busy, so that memory does not follow the size of a load.
-            running: deque[Future[list[Link]]] = deque()
+            running: deque[Future[list[RecordLink]]] = deque()
             for block in chain(first, waiting):
                 running.append(pool.submit(_links, block))
                 if len(running) > 2 * processes:
@@ -90,7 +92,7 @@ _judge: Judge
 def _begin(kept: str) -> None:
     """Read the judge of this process, which frees everything by counting references.
 
-    What is judged has no cycles, and the collector would look for them in all profiles of a block again and again: it
+    The profiles have no cycles, and the collector would look for them in all profiles of a block again and again: it
     took two fifths of the time.
     """
     global _judge
@@ -98,5 +100,5 @@ def _begin(kept: str) -> None:
     _judge = pickle.loads(Path(kept).read_bytes())  # noqa: S301 - written by the process that began this one
 
 
-def _links(block: Block) -> list[Link]:
+def _links(block: PairBlock) -> list[RecordLink]:
     return _judge.links(block)

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from workers.articles.matching.context import Pairs, contenders, pairs_of
+from workers.articles.matching.context import CandidatePairs, contenders, pairs_of
 from workers.articles.matching.identifiers import identifier_keys, identifier_links
 from workers.articles.matching.index import LEAST_OF_BEST, MatchIndex, Nearest
-from workers.articles.matching.judging import Block, Judge, judged
+from workers.articles.matching.judging import Judge, PairBlock, judge_blocks
 from workers.articles.matching.model import Model
-from workers.articles.matching.records import Link, Linkage
+from workers.articles.matching.records import Linkage, RecordLink
 from workers.articles.matching.scoring import fitting
 from workers.articles.matching.segment import Array
 
@@ -18,16 +18,16 @@ _BLOCK = 2_000
 _NO_ROWS = np.zeros(0, np.int64)
 
 
-class Search:
+class CandidateSearch:
     """The nearest of rows on behalf of one load, each looked up once; the index must not change meanwhile."""
 
     def __init__(self, index: MatchIndex) -> None:
-        self._index, self._known = index, _NO_ROWS
+        self._index, self._looked_up = index, _NO_ROWS
         self._nearest = index.nearest(_NO_ROWS)
 
     def nearest(self, rows: Array) -> Nearest:
         """Return what `MatchIndex.nearest` returns, in any order."""
-        missing = np.setdiff1d(rows, self._known)
+        missing = np.setdiff1d(rows, self._looked_up)
         if len(missing):
             self._keep(missing, self._index.nearest(missing))
         return _part(self._nearest, np.isin(self._nearest.row, rows))
@@ -37,12 +37,14 @@ class Search:
         wide = self._index.nearest(rows, least_of_best=0.0)
         best = np.zeros(int(rows.max(initial=-1)) + 1, np.float32)
         np.maximum.at(best, wide.row, wide.score)
-        new = ~np.isin(wide.row, self._known)
-        self._keep(np.setdiff1d(rows, self._known), _part(wide, new & (wide.score >= LEAST_OF_BEST * best[wide.row])))
+        new = ~np.isin(wide.row, self._looked_up)
+        self._keep(
+            np.setdiff1d(rows, self._looked_up), _part(wide, new & (wide.score >= LEAST_OF_BEST * best[wide.row]))
+        )
         return wide
 
     def _keep(self, rows: Array, nearest: Nearest) -> None:
-        self._known = np.union1d(self._known, rows)
+        self._looked_up = np.union1d(self._looked_up, rows)
         self._nearest = Nearest(
             np.concatenate([self._nearest.row, nearest.row]),
             np.concatenate([self._nearest.other, nearest.other]),
@@ -65,7 +67,7 @@ class Matcher:
         fresh = np.unique(np.array(list(self._index.rows_of(keys).values()), np.int64))
         touched, pairs = self._competing(fresh)
         likenesses = self._likenesses(pairs, touched)
-        del pairs  # they are many, and what is still needed of them is in the blocks to judge
+        del pairs  # they are many, and the blocks to judge have what is needed
         links = {link.pair: link for link in likenesses}
         keys, identifiers = set[str](), set[str]()
         for record in self._index.records(touched):
@@ -74,23 +76,23 @@ class Matcher:
         links |= {link.pair: link for link in identifier_links(identifiers, self._index.by_identifier)}
         return Linkage(frozenset(keys), tuple(links[pair] for pair in sorted(links)))
 
-    def _competing(self, fresh: Array) -> tuple[Array, Pairs]:
+    def _competing(self, fresh: Array) -> tuple[Array, CandidatePairs]:
         """Return what new rows touch, and the pairs with an end in it and all that compete with one of these."""
-        search = Search(self._index)
+        search = CandidateSearch(self._index)
         touched = self._touched(search, fresh)
         near = search.nearest(touched)
         back = search.nearest(np.setdiff1d(near.other, touched))
         pairs = pairs_of(self._index, np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other]))
         return touched, pairs
 
-    def _touched(self, search: Search, fresh: Array) -> Array:
+    def _touched(self, search: CandidateSearch, fresh: Array) -> Array:
         """Return the rows, those that have one of them among their nearest, and those that share an identifier."""
         near = search.nearest(np.setdiff1d(search.unpruned_candidates(fresh).other, fresh))
         identifiers = {key for record in self._index.records(fresh) for key in identifier_keys(record)}
         named = [self._index.rows_of_identifier(identifier) for identifier in identifiers]
         return np.unique(np.concatenate([fresh, near.row[np.isin(near.other, fresh)], *named]))
 
-    def _likenesses(self, pairs: Pairs, touched: Array) -> Iterator[Link]:
+    def _likenesses(self, pairs: CandidatePairs, touched: Array) -> Iterator[RecordLink]:
         """Judge the pairs with an end in `touched`, each among all candidates of both of its records."""
         ends_touched = np.isin(pairs.left, touched) | np.isin(pairs.right, touched)
         chosen, standing = contenders(self._index, pairs, ends_touched)
@@ -99,8 +101,8 @@ class Matcher:
         left, right, standing = pairs.left[chosen[order]], pairs.right[chosen[order]], standing[order]
         starts = range(0, len(chosen), _BLOCK)
         blocks = (self._block(*(one[at : at + _BLOCK] for one in (left, right, standing))) for at in starts)
-        return judged(Judge(self._model, self._index.vocabulary), blocks)
+        return judge_blocks(Judge(self._model, self._index.vocabulary), blocks)
 
-    def _block(self, left: Array, right: Array, standing: Array) -> Block:
+    def _block(self, left: Array, right: Array, standing: Array) -> PairBlock:
         rows, positions = np.unique(np.concatenate([left, right]), return_inverse=True)
-        return Block(self._index.texts(rows), positions[: len(left)], positions[len(left) :], standing)
+        return PairBlock(self._index.texts(rows), positions[: len(left)], positions[len(left) :], standing)

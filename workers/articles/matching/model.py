@@ -28,7 +28,7 @@ class UnusableModel(ItemIndexError):
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class DecisionTree:
     """One tree as parallel lists. Node 0 is the root; a leaf has `left` 0 and its log-odds in `value`."""
 
     feature: list[int]
@@ -50,7 +50,7 @@ class Model:
 
     features: tuple[str, ...]
     baseline: float
-    trees: tuple[Tree, ...]
+    trees: tuple[DecisionTree, ...]
     link: float
     link_coded: float
     review: float
@@ -58,7 +58,7 @@ class Model:
 
     @classmethod
     def read(cls, path: Path) -> "Model":
-        """Read a model file; `UnusableModel` where it is none."""
+        """Read a model file. Raises UnusableModel for any other file."""
         try:
             return cls.decoded(path.read_bytes())
         except (OSError, UnusableModel) as error:
@@ -66,9 +66,9 @@ class Model:
 
     @classmethod
     def decoded(cls, text: bytes) -> "Model":
-        """Return the model of its JSON; `UnusableModel` where it is none, or its trees cannot be followed."""
+        """Parse a model from JSON. Raises UnusableModel where it is not one, or where its trees cannot be followed."""
         try:
-            return _checked(msgspec.json.decode(text, type=cls))
+            return _check(msgspec.json.decode(text, type=cls))
         except msgspec.DecodeError as error:
             raise UnusableModel(f"the model cannot be read ({error}): {ANOTHER_MODEL}") from None
 
@@ -118,7 +118,7 @@ class _Forest:
     value that is missing: the leaves that remain.
     """
 
-    def __init__(self, baseline: float, trees: Sequence[Tree]) -> None:
+    def __init__(self, baseline: float, trees: Sequence[DecisionTree]) -> None:
         most = max((tree.left.count(0) for tree in trees), default=1)
         self._baseline, self._values, self._all = baseline, np.zeros((len(trees), most)), (1 << most) - 1
         self._kind = np.min_scalar_type(self._all)
@@ -177,7 +177,7 @@ class _Cut(NamedTuple):
     right: int
 
 
-def _checked(model: Model) -> Model:
+def _check(model: Model) -> Model:
     for tree in model.trees:
         size = len(tree.value)
         if tree.left.count(0) > _LEAVES_MAX:

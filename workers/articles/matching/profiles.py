@@ -1,11 +1,11 @@
-"""What is compared of a record, taken apart once for all of its pairs."""
+"""The fields of a record that are compared, parsed once for all of its pairs."""
 
 import math
 from collections.abc import Iterable
 from functools import cached_property
 
-from workers.articles.matching.quantities import Amounts, amounts_of
-from workers.articles.matching.records import Record
+from workers.articles.matching.quantities import StatedAmounts, amounts_of
+from workers.articles.matching.records import MatchRecord
 from workers.articles.matching.text import (
     bigrams,
     codes,
@@ -27,7 +27,7 @@ class Profile:
     use, because most pairs are ruled out without them.
     """
 
-    def __init__(self, record: Record, vocabulary: Vocabulary) -> None:
+    def __init__(self, record: MatchRecord, vocabulary: Vocabulary) -> None:
         self.record, self._vocabulary = record, vocabulary
         values = " ".join(value for _, value in record.attributes)
         texts = (record.name, record.brand, record.mpn, record.category, f"{record.description} {values}")
@@ -75,7 +75,7 @@ class Profile:
         return trigrams(self.name)
 
     @cached_property
-    def amounts(self) -> Amounts:
+    def amounts(self) -> StatedAmounts:
         """What name and attributes state of amounts."""
         return amounts_of(self.record)
 

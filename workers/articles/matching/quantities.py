@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.units.names import PACKABLE, SOLD_BY_THE_PIECE, read
 from shared.units.quantity import COUNT, Quantity, bases
-from workers.articles.matching.records import Record
+from workers.articles.matching.records import MatchRecord
 from workers.articles.matching.text import compose
 
 COLOURS = frozenset(
@@ -32,7 +32,7 @@ _Values = Mapping[str, frozenset[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
+class StatedAmounts:
     """What texts say of amounts; all may be empty.
 
     `measures` maps a base unit to its values, `totals` those of which several may be packed to what all hold together:
@@ -45,7 +45,7 @@ class Amounts:
     colours: frozenset[str]
 
 
-def amounts(*texts: str) -> Amounts:
+def amounts(*texts: str) -> StatedAmounts:
     """Read every count, measure and colour that a record's texts state; a count of one is not stated.
 
     Case tells `5G` and `3M` from 5 g and 3 m, so the texts must have that of their seller.
@@ -66,7 +66,7 @@ def amounts(*texts: str) -> Amounts:
     words = {"grey" if word == "gray" else word for text in texts for word in _WORDS.findall(text.lower())}
     held = containers - {1}
     together = held.pop() if len(held) == 1 else 1
-    return Amounts(
+    return StatedAmounts(
         {unit: frozenset(values) for unit, values in measures.items()},
         {unit: frozenset(_totals(stated, together)) for unit, stated in packed.items()},
         frozenset(packs - {1}),
@@ -74,12 +74,12 @@ def amounts(*texts: str) -> Amounts:
     )
 
 
-def amounts_of(record: Record) -> Amounts:
+def amounts_of(record: MatchRecord) -> StatedAmounts:
     """Read what a record's name and attributes state."""
     return amounts(compose(record.name), *(compose(value) for _, value in record.attributes))
 
 
-def contradictions(left: Amounts, right: Amounts) -> list[str]:
+def contradictions(left: StatedAmounts, right: StatedAmounts) -> list[str]:
     """Name what both texts state differently: `pack`, `colour` or a base unit. Measures differ from 3 % on.
 
     So many packed together contradict one alone, and another number of them.
@@ -95,7 +95,7 @@ def contradictions(left: Amounts, right: Amounts) -> list[str]:
     return contradictory
 
 
-def agree(left: Amounts, right: Amounts) -> bool:
+def agree(left: StatedAmounts, right: StatedAmounts) -> bool:
     """Say whether both texts state the same measure or number of pieces."""
     return bool(left.packs & right.packs) or any(_meet(left.measures, right.measures, unit) for unit in left.measures)
 
@@ -133,7 +133,7 @@ def _totals(stated: set[tuple[float, int]], together: int) -> Iterator[float]:
             yield value * together
 
 
-def _packed_differently(left: Amounts, right: Amounts) -> bool:
+def _packed_differently(left: StatedAmounts, right: StatedAmounts) -> bool:
     if left.packs & right.packs:
         return False
     return any(

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class MatchRecord:
     """The claims of one source about one of its items, as far as they distinguish articles.
 
     `key` is unique in the index and the same in every load, such as `source/own id`. `gtins` are in 14-digit form with
@@ -27,14 +27,14 @@ class Record:
     separate: bool = False
 
 
-class Kind(StrEnum):
+class LinkKind(StrEnum):
     """The kind of evidence for a link."""
 
     IDENTIFIER = "identifier"
     LIKENESS = "likeness"
 
 
-class Decision(StrEnum):
+class LinkDecision(StrEnum):
     """The consequence of a link: it is made at once, or it waits for a person."""
 
     LINK = "link"
@@ -42,7 +42,7 @@ class Decision(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class LinkEvidence:
     """One thing that two records say: `field` is its name, `agrees` whether it speaks for the link."""
 
     field: str
@@ -52,15 +52,15 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class RecordLink:
     """Two records that are, or may be, one article. `left` is the smaller key; `score` is a probability, 0 to 1."""
 
     left: str
     right: str
-    kind: Kind
+    kind: LinkKind
     score: float
-    decision: Decision
-    evidence: tuple[Evidence, ...] = ()
+    decision: LinkDecision
+    evidence: tuple[LinkEvidence, ...] = ()
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -76,4 +76,4 @@ class Linkage:
     """
 
     touched: frozenset[str]
-    links: tuple[Link, ...]
+    links: tuple[RecordLink, ...]

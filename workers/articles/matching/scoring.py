@@ -5,16 +5,16 @@ from itertools import chain
 
 import numpy as np
 
-from workers.articles.matching.context import CONTEXT_FEATURES, turned
+from workers.articles.matching.context import CONTEXT_FEATURES, swap_sides
 from workers.articles.matching.features import Group, amounts, codes, fields, numbers, words
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import ANOTHER_MODEL, Model, UnusableModel
 from workers.articles.matching.profiles import Profile
-from workers.articles.matching.records import Record
+from workers.articles.matching.records import MatchRecord
 from workers.articles.matching.segment import Array
 from workers.articles.matching.vocabulary import Vocabulary
 
-_NOTHING = Profile(Record("", "", ""), Vocabulary())
+_NOTHING = Profile(MatchRecord("", "", ""), Vocabulary())
 _GROUPS: tuple[Group, ...] = (words, codes, numbers, amounts, fields)
 _NAMES = {group: tuple(group(_NOTHING, _NOTHING)) for group in _GROUPS}
 PAIR_FEATURES = tuple(name for names in _NAMES.values() for name in names)
@@ -65,7 +65,7 @@ def _begun(compared: Sequence[tuple[Profile, Profile]], standing: Array) -> tupl
     """Return rows that have the features of `standing` alone, and the pairs, each with its left record first."""
     turn = np.array([_weight(right) > _weight(left) for left, right in compared], bool)
     rows = np.full((len(compared), len(FEATURES)), np.nan)
-    rows[:, len(PAIR_FEATURES) :] = turned(standing, turn)
+    rows[:, len(PAIR_FEATURES) :] = swap_sides(standing, turn)
     return rows, [pair[::-1] if turns else pair for pair, turns in zip(compared, turn.tolist(), strict=True)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.articles.matching.identifiers import identifier_keys
-from workers.articles.matching.records import Record
+from workers.articles.matching.records import MatchRecord
 from workers.articles.matching.text import normalize, words
 from workers.articles.matching.vocabulary import BUCKETS, Vocabulary, bucket
 
@@ -28,7 +28,7 @@ _NAMES = (
 )  # fmt: skip
 
 
-class Segment:
+class RecordSegment:
     """Records 0 … n-1 as arrays; read from files they are mapped into memory, not loaded."""
 
     def __init__(self, arrays: dict[str, Array], sources: Sequence[str]) -> None:
@@ -39,7 +39,7 @@ class Segment:
         return len(self.arrays["source"])
 
     @classmethod
-    def build(cls, records: Iterable[Record], vocabulary: Vocabulary) -> "Segment":
+    def build(cls, records: Iterable[MatchRecord], vocabulary: Vocabulary) -> "RecordSegment":
         """Make a segment of records with distinct keys, of which only some are held at a time."""
         numbers: dict[str, int] = {}
         parts: list[dict[str, Array]] = []
@@ -66,14 +66,14 @@ class Segment:
         (directory / "sources.json").write_bytes(msgspec.json.encode(self.sources))
 
     @classmethod
-    def open(cls, directory: Path) -> "Segment":
+    def open(cls, directory: Path) -> "RecordSegment":
         """Map the arrays of a directory that `save` wrote."""
-        arrays = {name: _mapped(directory / f"{name}.npy") for name in _NAMES}
+        arrays = {name: _open_mapped(directory / f"{name}.npy") for name in _NAMES}
         return cls(arrays, msgspec.json.decode((directory / "sources.json").read_bytes(), type=list[str]))
 
-    def record(self, row: int) -> Record:
+    def record(self, row: int) -> MatchRecord:
         """Return one record."""
-        return msgspec.json.decode(self.texts(np.array([row]))[0], type=Record)
+        return msgspec.json.decode(self.texts(np.array([row]))[0], type=MatchRecord)
 
     def texts(self, rows: Array) -> list[bytes]:
         """Return records in JSON."""
@@ -131,7 +131,9 @@ class Segment:
                 yield values[at], row
 
 
-def _part(records: Sequence[Record], first: int, numbers: dict[str, int], vocabulary: Vocabulary) -> dict[str, Array]:
+def _part(
+    records: Sequence[MatchRecord], first: int, numbers: dict[str, int], vocabulary: Vocabulary
+) -> dict[str, Array]:
     """Return the arrays of records from row `first` on, with lengths in place of offsets and hashes unsorted.
 
     `numbers` gets a number for each source that it lacks.
@@ -144,15 +146,15 @@ def _part(records: Sequence[Record], first: int, numbers: dict[str, int], vocabu
     }
     keys = ((record.key, row) for row, record in enumerate(records, first))
     identifiers = ((key, row) for row, record in enumerate(records, first) for key in identifier_keys(record))
-    arrays["key_hash"], arrays["key_row"] = _hashed(keys)
-    arrays["identifier_hash"], arrays["identifier_row"] = _hashed(identifiers)
+    arrays["key_hash"], arrays["key_row"] = _hash(keys)
+    arrays["identifier_hash"], arrays["identifier_row"] = _hash(identifiers)
     for space, texts_of in zip(SPACES, zip(*map(_spaces, records), strict=True), strict=True):
         lengths, term, weight = _vectors(texts_of, vocabulary)
         arrays |= {f"{space}_at": lengths, f"{space}_term": term, f"{space}_weight": weight}
     return arrays
 
 
-def _spaces(record: Record) -> tuple[frozenset[str], frozenset[str]]:
+def _spaces(record: MatchRecord) -> tuple[frozenset[str], frozenset[str]]:
     named = normalize(f"{record.name} {record.brand} {record.mpn}")
     rest = normalize(" ".join((record.category, record.description, *(value for _, value in record.attributes))))
     in_name = frozenset(words(named))
@@ -183,10 +185,10 @@ def _postings(at: Array, term: Array, weight: Array, vocabulary: Vocabulary) -> 
     }
 
 
-def _hashed(pairs: Iterable[tuple[str, int]]) -> tuple[Array, Array]:
+def _hash(pairs: Iterable[tuple[str, int]]) -> tuple[Array, Array]:
     hashed = [(zlib.crc32(value.encode()), row) for value, row in pairs]
     return np.array([one for one, _ in hashed], np.uint32), np.array([row for _, row in hashed], np.int32)
 
 
-def _mapped(path: Path) -> Array:
+def _open_mapped(path: Path) -> Array:
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

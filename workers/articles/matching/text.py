@@ -24,7 +24,7 @@ _NO_CODE = re.compile(rf"\d+(?:{_UNITS}|x\d+|k|p|th|fps|cc)")
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
-"""Chinese and Japanese characters, as a range of a pattern: names have no blanks between them and what is beside."""
+"""Chinese and Japanese characters, as a range of a pattern: no blanks separate them from neighbouring words."""
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _SQUASH = re.compile(r"[^a-z0-9]+")
 
@@ -32,7 +32,7 @@ _SQUASH = re.compile(r"[^a-z0-9]+")
 def normalize(text: str) -> str:
     """Bring a text into compatibility form and small letters, with each number joined to its unit: `8 GB` to `8gb`."""
     lower = compose(text).lower()
-    return _MEASURE.sub(_joined, lower) if _DIGITS.search(lower) else lower
+    return _MEASURE.sub(_join, lower) if _DIGITS.search(lower) else lower
 
 
 def compose(text: str) -> str:
@@ -90,7 +90,7 @@ def squash(text: str) -> str:
     return _SQUASH.sub("", text.lower())
 
 
-def _joined(measure: re.Match[str]) -> str:
+def _join(measure: re.Match[str]) -> str:
     unit = measure.group(2)
     return measure.group(1) + _CANONICAL.get(unit, unit)
 

@@ -8,14 +8,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from shared.uncertainty.stated import Proportion, wilson
-from workers.articles.matching.context import Pairs, standings
-from workers.articles.matching.evidence import certain, opposed, same_code
+from workers.articles.matching.context import CandidatePairs, standings
+from workers.articles.matching.evidence import certain, opposed_fields, same_code
 from workers.articles.matching.index import MatchIndex
-from workers.articles.matching.model import Model, Tree
+from workers.articles.matching.model import DecisionTree, Model
 from workers.articles.matching.scoring import FEATURES, features_of, profiles_of
 from workers.articles.matching.segment import Array
 
-# So many of what is linked without a person are right among pairs that the trees have not seen.
+# Required precision of automatic links on held-out pairs.
 PRECISION = 0.994
 # The models that learn from decisions.
 LEAST_OF_LABEL = 10
@@ -44,19 +44,19 @@ class Labelled:
     ends: Array
 
 
-def labelled(index: MatchIndex, pairs: Pairs, chosen: Array, labels: Array) -> Labelled:
-    """Return what is learned from the chosen ones among some pairs."""
+def label_pairs(index: MatchIndex, pairs: CandidatePairs, chosen: Array, labels: Array) -> Labelled:
+    """Return the chosen pairs as examples to learn from."""
     compared = profiles_of(index, pairs.left[chosen], pairs.right[chosen])
     sure = np.array([certain(*pair) for pair in compared], bool)
     coded = sure & np.array([same_code(*pair) for pair in compared], bool)
     features = features_of(compared, standings(index, pairs, chosen))
-    against = np.array([bool(opposed(*pair)) for pair in compared], bool)
+    against = np.array([bool(opposed_fields(*pair)) for pair in compared], bool)
     return Labelled(features, labels, sure, coded, against, np.stack([pairs.left[chosen], pairs.right[chosen]], axis=1))
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What decisions say of linking every pair from a probability on: so many of the `found` ones are `right`.
+    """The precision and recall of linking every pair from a probability on: `right` of the `found` pairs are matches.
 
     `matches`: all pairs that people called one article, those that are no candidates included.
     """
@@ -110,20 +110,20 @@ def learn(former: Model, examples: Labelled, missed: int) -> Learned:
     """
     from sklearn.metrics import average_precision_score  # only here: it takes a second, and loads need none of it
 
-    def trained(used: Array) -> Model:
+    def train(used: Array) -> Model:
         features, labels = examples.features[used], examples.labels[used]
-        return merged([fitted(boosted(seed, **_DECIDED), features, labels) for seed in range(_SEEDS)])
+        return merge([fit(make_classifier(seed, **_DECIDED), features, labels) for seed in range(_SEEDS)])
 
     before = former.probabilities(examples.features)
     unseen = before.copy()
     for judged, used in folds_by_record(examples.ends):
         if len(judged) and len(np.unique(examples.labels[used])) == 2:
-            unseen[judged] = trained(used).probabilities(examples.features[judged])
+            unseen[judged] = train(used).probabilities(examples.features[judged])
     blends = [(share, _sigmoid(_average(_logit(before), _logit(unseen), share))) for share in _FORMER_SHARES]
     share, unseen = max(blends, key=lambda one: average_precision_score(examples.labels, one[1]))
     supported = unseen[~examples.opposed], examples.labels[~examples.opposed]
     link = supported_bound(*supported)
-    model = blended(former, trained(np.arange(len(examples.labels))), share).with_bounds(
+    model = blend(former, train(np.arange(len(examples.labels))), share).with_bounds(
         link=former.link, link_coded=former.link_coded, review=former.review, link_learned=link
     )
     rankings = (float(average_precision_score(examples.labels, judged)) for judged in (unseen, before))
@@ -150,7 +150,7 @@ def supported_bound(probabilities: Array, labels: Array) -> float | None:
     return float(falling[enough[-1]]) if len(enough) else None
 
 
-def boosted(seed: int, **changed: Any) -> Any:
+def make_classifier(seed: int, **changed: Any) -> Any:
     """Return an untrained classifier of small boosted trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # see `learn`
 
@@ -166,14 +166,14 @@ def boosted(seed: int, **changed: Any) -> Any:
     return HistGradientBoostingClassifier(**(options | changed), random_state=seed)
 
 
-def fitted(classifier: Any, features: Array, labels: Array) -> Any:
+def fit(classifier: Any, features: Array, labels: Array) -> Any:
     """Fit a classifier in one thread: on a busy machine its threads wait for one another more than they work."""
     nothing = np.isnan(features).all(axis=0)  # a column without a single value cannot be cut
     with threadpool_limits(limits=1):
         return classifier.fit(np.where(nothing, 0.0, features), labels)
 
 
-def merged(classifiers: list[Any]) -> Model:
+def merge(classifiers: list[Any]) -> Model:
     """Average the log-odds of classifiers as one model of plain trees, without bounds."""
     share = 1 / len(classifiers)
     trees = [
@@ -183,7 +183,7 @@ def merged(classifiers: list[Any]) -> Model:
     return Model(FEATURES, baseline, tuple(trees), 1.0, 1.0, 1.0)
 
 
-def blended(former: Model, learned: Model, share: float) -> Model:
+def blend(former: Model, learned: Model, share: float) -> Model:
     """Average the log-odds of two models as one, without bounds; `share` is the weight of the first."""
     trees = [
         replace(tree, value=[weight * value for value in tree.value])
@@ -209,9 +209,9 @@ def _sigmoid(log_odds: Array) -> Array:
     return probabilities
 
 
-def _tree(nodes: Any, share: float) -> Tree:
+def _tree(nodes: Any, share: float) -> DecisionTree:
     leaf = nodes["is_leaf"].astype(bool)
-    return Tree(
+    return DecisionTree(
         feature=np.where(leaf, 0, nodes["feature_idx"]).tolist(),
         threshold=[float(one) if np.isfinite(one) else 1e300 for one in np.where(leaf, 0.0, nodes["num_threshold"])],
         missing_left=(nodes["missing_go_to_left"].astype(bool) & ~leaf).tolist(),

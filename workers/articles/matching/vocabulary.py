@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 # Words are known by their bucket alone: with a million different words about one in eight shares its bucket.
 BUCKETS = 1 << 22
-# Fewer records than this say little of what is rare.
+# With fewer records, frequencies of words mean little.
 _LEAST_RECORDS = 1000
 _MOST_KNOWN = 1 << 17
 
@@ -27,7 +27,7 @@ class Vocabulary:
     def __init__(self, frequency: NDArray[np.uint32] | None = None, records: int = 0) -> None:
         self.frequency = np.zeros(BUCKETS, np.uint32) if frequency is None else frequency
         self.records = records
-        self._known: dict[str, float] = {}
+        self._rarities: dict[str, float] = {}
         self._scale = math.log(max(records, _LEAST_RECORDS) + 1)
 
     def __reduce__(self) -> tuple[type["Vocabulary"], tuple[NDArray[np.uint32], int]]:
@@ -45,12 +45,12 @@ class Vocabulary:
 
     def rarity(self, word: str) -> float:
         """Return 0 for a word of every record up to 1 for one that is in none."""
-        rarity = self._known.get(word)
+        rarity = self._rarities.get(word)
         if rarity is None:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
+            if len(self._rarities) >= _MOST_KNOWN:
+                self._rarities.clear()
             rarity = max(0.0, 1.0 - math.log(int(self.frequency[bucket(word)]) + 1) / self._scale)
-            self._known[word] = rarity
+            self._rarities[word] = rarity
         return rarity
 
     def rarities(self, buckets: NDArray[np.int32]) -> NDArray[np.float32]:

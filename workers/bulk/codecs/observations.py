@@ -1,55 +1,18 @@
 """Observations between PostgreSQL's binary COPY and Arrow: numbers stay arrays, and names are dictionaries. Pure."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.outliers import CAUSES, NONE
 from shared.bulk.schema import DATASETS, arrow_schema
 from shared.db.copy_binary import EPOCH_DAYS, Array, TableLayout
 from shared.money import minor_digits
-
-# Positions of keys among many that are spread evenly, as hashes are. Pure.
-
-
-_BUCKETS_PER_KEY = 4
-_STEPS_MAX = 4
-
-
-class KeyPositions:
-    """Finds keys in an ascending array of them, by a table of its stretches.
-
-    A binary search waits for memory at each of its steps. Keys that are not spread evenly are found too, more slowly.
-    """
-
-    def __init__(self, keys: Array) -> None:
-        self._keys = keys
-        self._least = int(keys[0])
-        span = int(keys[-1]) - self._least
-        self._shift = max(0, span.bit_length() - (len(keys) * _BUCKETS_PER_KEY).bit_length())
-        last = span >> self._shift
-        self._firsts = np.searchsorted((keys - self._least) >> self._shift, np.arange(last + 1)).astype("i4")
-
-    def of(self, wanted: Array) -> tuple[Array, Array]:
-        """Return each key's position, and whether it is there at all; else the position says nothing."""
-        stretch = np.clip(wanted - self._least >> self._shift, 0, len(self._firsts) - 1)
-        position = self._firsts.take(stretch)
-        found = self._keys.take(position)
-        before = np.flatnonzero(found < wanted)
-        for _ in range(_STEPS_MAX):
-            if not len(before):
-                return position, found == wanted
-            position[before] = np.minimum(position[before] + 1, len(self._keys) - 1)
-            found[before] = self._keys.take(position[before])
-            before = before[found[before] < wanted[before]]
-        position[before] = np.minimum(np.searchsorted(self._keys, wanted[before]), len(self._keys) - 1)
-        return position, self._keys.take(position) == wanted
-
-
-# Observations between PostgreSQL's binary COPY and Arrow: numbers stay arrays, and names are dictionaries. Pure.
-
+from shared.units.names import PER
+from workers.analytics.exact_unit_prices import DECIMALS, Contents, unit_prices
 
 SCHEMA = arrow_schema(DATASETS["observations"])
 _COPIED = {
@@ -69,15 +32,19 @@ _LETTERS = {"S1": "u1", "S3": "i4"}
 # So few rows stay in the processor's cache until the last of their columns is read.
 _ROWS_AT_ONCE = 8_192
 _SCALE = 4
-_KINDS = {ord("l"): "listing", ord("s"): "sale"}
+_KINDS = {ord(kind): kind.text for kind in OBSERVATION_KINDS["both"]}
 _CAUSES = {ord(letter): cause for letter, cause in CAUSES.items()}
+_UNITS = {ord(unit[0]): unit for unit, _ in PER.values()}
+NO_UNIT = ord("-")
+"""The code of an unknown content; that of a known one is the first letter of its unit."""
+_WORD = (1 << 64) - 1
 Columns = dict[str, Array]
 
 
 class Dictionaries(Protocol):
     """Turns the numbers of a column (`channel`, `kind`, `source`, `currency`, `outlier`) into a dictionary column."""
 
-    def encode(self, column: str, numbers: Array, absent: Array | None = None) -> Any:
+    def encode(self, column: str, numbers: Array, absent: Array | None = None) -> pa.DictionaryArray:
         """Return a dictionary array of these numbers' texts; null where a mask says that there is none."""
 
 
@@ -92,18 +59,23 @@ def columns_of(piece: bytes) -> Columns:
     return columns
 
 
-def joined(pieces: Iterable[bytes]) -> Columns:
+def join_columns(pieces: Iterable[bytes]) -> Columns:
     """Return the columns of all pieces of a COPY."""
     parts = [columns_of(piece) for piece in pieces] or [columns_of(b"")]
     return {name: np.concatenate([part[name] for part in parts]) for name in LAYOUT.names}
 
 
-def observations_batch(iid: Any, columns: Columns, dictionaries: Dictionaries) -> Any:
-    """Return the rows as a record batch of the dataset `observations`; `iid` is the name of each row's item."""
+def observations_batch(iid: pa.Array, columns: Columns, dictionaries: Dictionaries) -> pa.RecordBatch:
+    """Return the rows as a record batch of the dataset `observations`; `iid` is the name of each row's item.
+
+    Besides what is copied, columns have what each row's item holds: `per`, `numerator`, `denominator`.
+    """
     listed = columns["list"] >= 0
     currency = dictionaries.encode("currency", columns["currency"])
     units = np.array([10 ** (_SCALE - minor_digits(code)) for code in currency.dictionary.to_pylist()], "u8")
     factors = units.take(np.asarray(currency.indices))
+    digits = np.array([minor_digits(code) for code in currency.dictionary.to_pylist()], "i8")
+    stated = columns["per"] != NO_UNIT
     arrays = {
         "iid": iid,
         "day": pa.array(columns["day"] + np.int32(EPOCH_DAYS)).view(pa.date32()),
@@ -115,6 +87,8 @@ def observations_batch(iid: Any, columns: Columns, dictionaries: Dictionaries) -
         "list_minor": pa.array(columns["list"], mask=~listed),
         "units": pa.array(columns["units"]),
         "outlier": dictionaries.encode("outlier", columns["outlier"], columns["outlier"] == ord(NONE)),
+        "unit_price": _unit_prices(columns, digits.take(np.asarray(currency.indices)), stated),
+        "unit_price_per": dictionaries.encode("unit_price_per", columns["per"], ~stated),
     }
     return pa.RecordBatch.from_arrays([arrays[name] for name in SCHEMA.names], schema=SCHEMA)
 
@@ -123,17 +97,17 @@ class SharedDictionaries:
     """One dictionary for all batches of a file: a format that repeats dictionaries then writes each once."""
 
     def __init__(self, channels: Mapping[int, str], sources: Mapping[int, str]) -> None:
-        names = {"channel": channels, "source": sources, "kind": _KINDS, "outlier": _CAUSES}
+        names = {"channel": channels, "source": sources, "kind": _KINDS, "outlier": _CAUSES, "unit_price_per": _UNITS}
         self._tables = {column: _Names(texts) for column, texts in names.items()}
         self._currencies: list[str] = []
 
-    def encode(self, column: str, numbers: Array, absent: Array | None = None) -> Any:
+    def encode(self, column: str, numbers: Array, absent: Array | None = None) -> pa.DictionaryArray:
         """Return a dictionary array whose dictionary holds all names, or all currencies met so far."""
         if column in self._tables:
             return self._tables[column].encode(numbers, absent)
         return self._encode_currencies(numbers)
 
-    def _encode_currencies(self, codes: Array) -> Any:
+    def _encode_currencies(self, codes: Array) -> pa.DictionaryArray:
         if len(codes) and (codes == codes[0]).all():  # the usual case, and much cheaper than sorting
             distinct, inverse = codes[:1], np.zeros(len(codes), "i8")
         else:
@@ -150,9 +124,15 @@ class OwnDictionaries:
     """A dictionary of the texts that this batch has, in their order: a text elsewhere does not change this file."""
 
     def __init__(self, channels: Mapping[int, str], sources: Mapping[int, str]) -> None:
-        self._names = {"channel": channels, "source": sources, "kind": _KINDS, "outlier": _CAUSES}
+        self._names = {
+            "channel": channels,
+            "source": sources,
+            "kind": _KINDS,
+            "outlier": _CAUSES,
+            "unit_price_per": _UNITS,
+        }
 
-    def encode(self, column: str, numbers: Array, absent: Array | None = None) -> Any:
+    def encode(self, column: str, numbers: Array, absent: Array | None = None) -> pa.DictionaryArray:
         """Return a dictionary array of the texts present. The batch must have rows."""
         if absent is not None and absent.all():
             return pa.DictionaryArray.from_arrays(pa.nulls(len(numbers), pa.int32()), pa.array([], pa.string()))
@@ -179,7 +159,7 @@ class _Names:
         self._places = np.zeros(max(names, default=0) + 1, "i4")
         self._places[list(names)] = np.arange(len(names))
 
-    def encode(self, numbers: Array, absent: Array | None) -> Any:
+    def encode(self, numbers: Array, absent: Array | None) -> pa.DictionaryArray:
         # A number without a name is the first one's place: readers check the places of nulls too.
         return pa.DictionaryArray.from_arrays(pa.array(self._places.take(numbers), mask=absent), self._texts)
 
@@ -202,7 +182,21 @@ def _currency(code: int) -> str:
     return code.to_bytes(3, "big").decode()
 
 
-def _decimals(minor: Array, factors: Array, valid: Array | None) -> Any:
+def _unit_prices(columns: Columns, digits: Array, stated: Array) -> pa.Array:
+    """Return decimal(38, 6) of the rows whose items state a content, null for the others."""
+    rows = np.flatnonzero(stated)
+    held = Contents(columns["numerator"].take(rows), columns["denominator"].take(rows))
+    values = unit_prices(columns["price"].take(rows), digits.take(rows), held)
+    words = np.zeros((len(stated), 2), "u8")
+    if values.dtype == object:
+        words[rows] = [(value & _WORD, value >> 64) for value in values]
+    else:
+        words[rows, 0] = values
+    bitmap = pa.py_buffer(np.packbits(stated, bitorder="little"))
+    return pa.Array.from_buffers(pa.decimal128(38, DECIMALS), len(stated), [bitmap, pa.py_buffer(words)])
+
+
+def _decimals(minor: Array, factors: Array, valid: Array | None) -> pa.Array:
     """Return decimal(20, 4): 128 bits, of which amounts, never negative, fill the lower 64."""
     words = np.zeros((len(minor), 2), "u8")
     np.multiply(minor.astype("u8"), factors, out=words[:, 0])

@@ -30,12 +30,12 @@ ORDER BY month;
 -- name: iids
 -- The names of a part's items; items not among them are not exported. A merged item's observations have the name of the
 -- item that it was merged into, whichever of both is in the part's range.
-SELECT i.id, i.iid FROM items i
+SELECT i.id, i.id AS owner_id, i.iid FROM items i
 WHERE i.id >= $1::bigint AND i.id < $2::bigint AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))
   AND (cardinality($5::int[]) = 0 OR i.category_id = ANY ($5::int[]))
 UNION ALL
-SELECT x.item_id, i.iid FROM inactive_items x JOIN items i ON i.id = x.owner_id
+SELECT x.item_id, i.id, i.iid FROM inactive_items x JOIN items i ON i.id = x.owner_id
 WHERE ((x.item_id >= $1::bigint AND x.item_id < $2::bigint) OR (i.id >= $1::bigint AND i.id < $2::bigint))
   AND i.status = 'active' AND i.data_version > $3::bigint
   AND (cardinality($4::int[]) = 0 OR i.brand_id = ANY ($4::int[]))

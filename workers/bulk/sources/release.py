@@ -1,121 +1,23 @@
-"""Rows of releases: all of one snapshot as they are written, and those of an export's part as they are read."""
+"""Rows of an export's part from a release of the same data_version: named, typed and sorted already.
+
+Several times as fast as PostgreSQL. A request for exactly the stored form is answered by a copy of the file.
+"""
 
 import io
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from datetime import date
-from functools import partial
-from tempfile import TemporaryFile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from shared.bulk.request import FIRST_DAY, LAST_DAY, ROWS_SQL, SHAPES, SMALL, Request
-from shared.bulk.schema import DATASETS, PREFIX, Dataset, key_of
-from shared.clock import month_after
+from shared.bulk.request import FIRST_DAY, LAST_DAY, SHAPES, Request
+from shared.bulk.schema import DATASETS, PREFIX, FileStatistics, key_of
 from shared.db.connect import Connection
-from shared.db.copy_binary import Array
 from shared.db.queries import load_queries
-from shared.money import minor_exceptions
-from shared.objects.directory import Reader, ResultStore
-from workers.bulk.codecs.observations import LAYOUT, Columns, joined
-from workers.bulk.codecs.text import CsvRows
-from workers.bulk.part import Part, StoredCopy
-from workers.bulk.sources.snapshot import Snapshot
-
-# All rows of a release from one snapshot: observations month by month as columns, the other datasets as batches.
-
-
-ROWS = load_queries(__file__, "release_rows.sql")
-_SPOOL_ROWS = 65_536
-
-
-class Names(NamedTuple):
-    """The names behind the numbers. `ids` ascend; `ranks` are their items' places among the IIDs in order.
-
-    A merged item has its owner's IID and rank; `owners` are the ids of the items whose IIDs they are.
-    """
-
-    ids: Array
-    owners: Array
-    ranks: Array
-    iids: pa.Array
-    channels: dict[int, str]
-    sources: dict[int, str]
-
-    def places(self, items: Array) -> tuple[Array, Array]:
-        """Return each item's place in `ids`, and whether it is there at all; a withdrawn one is not."""
-        if not len(self.ids):
-            return np.zeros(len(items), "i8"), np.zeros(len(items), bool)
-        place = np.minimum(np.searchsorted(self.ids, items), len(self.ids) - 1)
-        return place, self.ids[place] == items
-
-
-def read_names(snapshot: Snapshot) -> Names:
-    """Read the names of items, channels and sources: some forty bytes an item, the only memory that grows."""
-    rows = snapshot.rows(ROWS.identities)
-    ids = np.array([row[0] for row in rows], "i8")
-    order = np.argsort(ids)
-    iids = pa.array([row[1] for row in rows], pa.string())
-    owners = np.array([row[2] for row in rows], "i8")
-    first = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.empty(0, bool)
-    ranks = np.maximum.accumulate(np.where(first, np.arange(len(owners)), 0)) if len(owners) else order
-    channels, sources = (dict(snapshot.rows(query)) for query in (ROWS_SQL.channels, ROWS_SQL.sources))
-    return Names(ids[order], owners[order], ranks[order].astype("i8"), iids, channels, sources)
-
-
-def read_months(snapshot: Snapshot) -> list[tuple[date, int]]:
-    """Return each month that has observations, in order, with how many."""
-    return [(month, count) for month, count in snapshot.rows(ROWS.months)]
-
-
-def month_slices(snapshot: Snapshot, names: Names, month: date, count: int, slice_rows: int) -> Iterator[Columns]:
-    """Yield the observations of a month, at once or by ranges of IIDs, in any order within each."""
-    pieces = snapshot.copy(ROWS.observations, month, month_after(month), format="binary")
-    if count <= slice_rows:
-        yield joined(pieces)
-        return
-    # Where a slice begins depends on the IIDs alone, like where a file begins: else every release would differ.
-    wanted = 2 ** int(np.ceil(np.log2(count / slice_rows)) + 1)
-    mask = (1 << max(0, round(np.log2(len(names.ids) / wanted)))) - 1
-    yield from _parted(pieces, names, np.unique(names.ranks[(names.ids & mask) == 0]))
-
-
-def _parted(pieces: Iterable[bytes], names: Names, firsts: Array) -> Iterator[Columns]:
-    """Yield rows by ranges of ranks that begin at `firsts`; they wait in unnamed temporary files.
-
-    To ask the server for each range would have it read the whole month for each.
-    """
-    with ExitStack() as opened:
-        files = [opened.enter_context(TemporaryFile()) for _ in range(len(firsts) + 1)]
-        for piece in pieces:
-            rows = LAYOUT.rows_in(piece)
-            place, known = names.places(rows["item"])
-            rows, number = rows[known], np.searchsorted(firsts, names.ranks[place[known]], "right")
-            order = np.argsort(number, kind="stable")
-            bounds = np.searchsorted(number[order], np.arange(len(files) + 1))
-            for file, start, end in zip(files, bounds, bounds[1:], strict=False):
-                file.write(rows[order[start:end]].tobytes())
-        for file in files:
-            file.seek(0)
-            yield joined(iter(partial(file.read, _SPOOL_ROWS * LAYOUT.dtype.itemsize), b""))
-            file.truncate(0)
-
-
-def table_batches(snapshot: Snapshot, dataset: Dataset) -> Iterator[Any]:
-    """Yield all rows of one of the other datasets as record batches, in the order of its key."""
-    rows, currencies = CsvRows(dataset), minor_exceptions()
-    query = getattr(ROWS_SQL if dataset.name in SMALL else ROWS, dataset.name)
-    for piece in snapshot.copy(query, list(currencies), list(currencies.values()), format="csv"):
-        yield rows.batch(piece)
-
-
-# Rows of an export's part from a release of the same data_version: named, typed and sorted already. Several times as
-# fast as PostgreSQL. A request for exactly the stored form is answered by a copy of the file.
-
+from shared.objects.directory import ObjectReader, ResultStore
+from workers.bulk.part import ExportPart, StoredCopy
 
 SQL = load_queries(__file__, "release.sql")
 _BATCH_ROWS = 131_072
@@ -128,7 +30,7 @@ class _Source(NamedTuple):
     sha256: str
     rows: int
     bytes: int
-    statistics: dict[str, Any]
+    statistics: FileStatistics
 
 
 def ranges_of_release(
@@ -144,11 +46,11 @@ def ranges_of_release(
     sources = _sources(connection, request.dataset, version, 0, 2**31 - 1)
     if not sources or not _has_columns(connection, request, version):
         return []
-    there = {listed.key: listed.bytes for listed in objects.listed(PREFIX)}
+    there = {listed.key: listed.bytes for listed in objects.list_objects(PREFIX)}
     if any(there.get(key_of(source.sha256)) != source.bytes for source in sources):
         return []
     wanted = [source for source in sources if _overlaps(source, request)]
-    return _grouped(wanted, 1 if _is_stored_form(request) else part_rows)
+    return _group_files(wanted, 1 if _is_stored_form(request) else part_rows)
 
 
 def _has_columns(connection: Connection, request: Request, version: int) -> bool:
@@ -157,7 +59,7 @@ def _has_columns(connection: Connection, request: Request, version: int) -> bool
     return row is not None and {column["name"] for column in row[0]} >= set(request.columns)
 
 
-def _grouped(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:
+def _group_files(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:
     """Join adjacent files until a part has enough rows."""
     ranges: list[tuple[int, int]] = []
     rows = part_rows
@@ -171,7 +73,7 @@ def _grouped(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def stored_copy(connection: Connection, objects: ResultStore, part: Part) -> StoredCopy | None:
+def stored_copy(connection: Connection, objects: ResultStore, part: ExportPart) -> StoredCopy | None:
     """Return the one file of the part's places if it is the part already, else None. Raises ResultGone."""
     request = part.request
     sources = _sources(connection, request.dataset, part.data_version, part.id_from, part.id_to)
@@ -183,7 +85,7 @@ def stored_copy(connection: Connection, objects: ResultStore, part: Part) -> Sto
     return StoredCopy(key, source.sha256, source.bytes, source.rows, *span, objects.open(key))
 
 
-def release_batches(connection: Connection, objects: ResultStore, part: Part) -> Iterator[Any]:
+def release_batches(connection: Connection, objects: ResultStore, part: ExportPart) -> Iterator[pa.RecordBatch]:
     """Yield the rows of the part's files, narrowed as the request says. Raises ResultGone if a file is missing."""
     request = part.request
     columns = [*request.columns, SHAPES[request.dataset].key]
@@ -193,7 +95,7 @@ def release_batches(connection: Connection, objects: ResultStore, part: Part) ->
         with ObjectFile(objects.open(key_of(source.sha256))) as file:
             parquet = pq.ParquetFile(file, pre_buffer=True)
             for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(dict.fromkeys(columns))):
-                yield _narrowed(batch, request)
+                yield _narrow(batch, request)
 
 
 def _is_stored_form(request: Request) -> bool:
@@ -215,11 +117,11 @@ def _overlaps(source: _Source, request: Request) -> bool:
 
 
 def _span(source: _Source, name: str) -> tuple[str, str] | None:
-    least, most = (source.statistics[ends].get(name) for ends in ("minValues", "maxValues"))
-    return None if least is None or most is None else (least, most)
+    least, most = source.statistics["minValues"].get(name), source.statistics["maxValues"].get(name)
+    return None if least is None or most is None else (str(least), str(most))
 
 
-def _narrowed(batch: Any, request: Request) -> Any:
+def _narrow(batch: pa.RecordBatch, request: Request) -> pa.RecordBatch:
     if not _is_narrowed(request):
         return batch
     days = batch.column("day")
@@ -238,7 +140,7 @@ def _sources(connection: Connection, dataset: str, version: int, first: int, end
 class ObjectFile(io.RawIOBase):
     """A stored object as a file that Parquet's reader can seek in."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ObjectReader) -> None:
         self._reader = reader
         self._bytes = reader.size
         self._at = 0

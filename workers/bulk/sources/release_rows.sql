@@ -29,7 +29,7 @@ WHERE i.status <> 'withdrawn' ORDER BY i.iid;
 
 -- name: impacts
 -- Own figures only: a substitute for a missing one is the service's estimate, not data.
-SELECT i.iid, m.indicator, m.per_unit, m.basis, m.method, s.name, m.as_of
+SELECT i.iid, m.indicator, m.per_unit, m.basis, m.method, s.name, m.as_of, m.pedigree, m.reference_year
 FROM impacts m JOIN items i ON i.id = m.item_id JOIN sources s ON s.id = m.source_id
 WHERE i.status = 'active' ORDER BY i.iid, m.indicator;
 

@@ -10,14 +10,15 @@ import re
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self, TypeVar
 
 import asyncpg
 import uvloop
 from psycopg.sql import Literal as Constant
 
-from shared.db.connect import SESSION, unavailable
+from shared.db.connect import SESSION, Row, unavailable
 from shared.errors import StoreUnavailable
 
 _PIECES_AHEAD = 2
@@ -25,6 +26,7 @@ _PIECE_BYTES = 8 << 20
 _GATHER_SECONDS = 0.0003
 _CONNECT_SECONDS = 5
 _SESSION = {**SESSION, "jit": "off"}
+Outcome = TypeVar("Outcome")
 
 
 class SnapshotLost(StoreUnavailable):
@@ -73,11 +75,11 @@ class Snapshot:
         self._run(self._close())
         self._end()
 
-    def rows(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
+    def rows(self, query: str, *arguments: object) -> list[Row]:
         """Return all rows of a small query."""
         return [tuple(row) for row in self._run(self._connection.fetch(_with(arguments, query)))]
 
-    def copy(self, query: str, *arguments: Any, format: Literal["csv", "binary"]) -> Iterator[bytes]:
+    def copy(self, query: str, *arguments: object, format: Literal["csv", "binary"]) -> Iterator[bytes]:
         """Yield a query's rows as a COPY, in pieces of whole rows. Raises SnapshotLost.
 
         At most three pieces of some 8 MB are held; a slow reader slows the server down.
@@ -106,8 +108,8 @@ class Snapshot:
     async def _copy(
         self,
         query: str,
-        arguments: tuple[Any, ...],
-        format: str,
+        arguments: tuple[object, ...],
+        format: Literal["csv", "binary"],
         pieces: "queue.Queue[bytes | None]",
         stopped: threading.Event,
     ) -> None:
@@ -166,10 +168,10 @@ class Snapshot:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
-    def _start(self, call: Coroutine[Any, Any, Any]) -> Any:
+    def _start(self, call: Coroutine[None, None, Outcome]) -> Future[Outcome]:
         return asyncio.run_coroutine_threadsafe(call, self._loop)
 
-    def _run(self, call: Coroutine[Any, Any, Any]) -> Any:
+    def _run(self, call: Coroutine[None, None, Outcome]) -> Outcome:
         return self._start(call).result()
 
     def _end(self) -> None:
@@ -178,7 +180,7 @@ class Snapshot:
         self._loop.close()
 
 
-def _with(arguments: tuple[Any, ...], query: str) -> str:
+def _with(arguments: tuple[object, ...], query: str) -> str:
     """Return the query with its arguments written into it, quoted.
 
     COPY takes no arguments. asyncpg would ask for their types, have the server quote them, and ask each new connection

@@ -2,12 +2,12 @@
 
 import re
 
+from shared.toml_text import as_toml, quoted
 from workers.ingest.clean import quantity
 from workers.ingest.column_names import plain
-from workers.ingest.column_roles import HALF
 from workers.ingest.column_specs import ColumnSpec
-from workers.ingest.guess.writer import FieldWriter, has_or_have, reading_line, share_of_cells
-from workers.ingest.toml_text import as_toml, quoted
+from workers.ingest.guess.cell_kinds import HALF
+from workers.ingest.guess.writer import FieldWriter, has_or_have, reading, share_of_cells
 
 # KGM and the like are the codes of UN/ECE Recommendation 20: https://unece.org/trade/uncefact/cl-recommendations
 _UNIT_OF_WEIGHT = re.compile(
@@ -31,15 +31,19 @@ class AttributeWriter(FieldWriter):
 
     def _attributes(self, specs: dict[str, ColumnSpec]) -> None:
         lines_before = len(self.lines)
+        self.table = "item.attributes"
         for name, spec in specs.items():
             if name == "weight":
                 self._weight(spec)
             else:
+                self._rival(name, spec)
                 self._line(name, spec)
         if len(self.lines) > lines_before:
             self.lines[lines_before:lines_before] = ["", "[item.attributes]"]
 
     def _weight(self, spec: ColumnSpec) -> None:
+        if not self._cells(spec):
+            return
         units = [column for column in self.sampled.columns if _IS_UNIT_OF_WEIGHT.fullmatch(plain(column))]
         units = [column for column in units if plain(column).startswith(plain(spec["column"]))] or units
         pairs: list[ColumnSpec] = [{"columns": [spec["column"], column]} for column in units]
@@ -73,7 +77,7 @@ class AttributeWriter(FieldWriter):
             "weight",
             f'{reason}, as in "{example}": it is shown as it is written, and no footprint is computed with it. If all '
             "cells have one unit, write",
-            tuple(reading_line(f"weight_kg = {field}", f"the unit is {unit}") for unit, field in readings),
+            tuple(reading(f"weight_kg = {field}", f"the unit is {unit}") for unit, field in readings),
         )
         self._line("weight", spec)
 

@@ -4,30 +4,28 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from shared.money import CODES, MARKS
+from shared.currencies import CODES, MARKS
+from shared.mapping_doubts import Doubt, Reading
 from shared.printable import many
-from workers.ingest.column_names import PART, name_score, role_names
-from workers.ingest.column_roles import (
+from shared.toml_text import as_toml, quoted
+from workers.ingest.column_specs import ColumnSpec
+from workers.ingest.guess.cell_kinds import MOSTLY
+from workers.ingest.guess.currency_marks import (
     COMMON,
-    MOSTLY,
     commonest,
-    currencies_named,
     mark_of,
     may_be,
     meant_by,
     meant_together,
 )
-from workers.ingest.column_specs import ColumnSpec
-from workers.ingest.guess.writer import BEHIND, FieldWriter, columns_of, is_or_are, reading_line, short_form
-from workers.ingest.toml_text import as_toml, quoted
-
-_UNIT_OF_AMOUNT = re.compile(BEHIND + "$")
+from workers.ingest.guess.currency_said import BEHIND, Said, currency_said
+from workers.ingest.guess.writer import FieldWriter, columns_of, is_or_are, reading, short_form
 
 
 class CurrencyWriter(FieldWriter):
     """Writes the currency."""
 
-    def _currency(self, price: ColumnSpec, given: ColumnSpec | None) -> tuple[list[str], list[str], str | None]:
+    def _currency(self, price: ColumnSpec, given: ColumnSpec | None) -> tuple[list[str | Doubt], list[str], str | None]:
         """Return the lines of the currency, the marks in prices that say the same, and the one currency of all prices.
 
         A currency that only some prices state is not that of all, and a sign of several is a question.
@@ -37,16 +35,17 @@ class CurrencyWriter(FieldWriter):
         numbered = [(place, text) for place, text in self._numbered(price) if any(map(str.isdigit, text))]
         stated = Counter(mark_of(text) for _, text in numbered)
         for mark in [
-            mark for mark, count in stated.items() if mark not in MARKS and count < (1 - MOSTLY) * len(numbered)
+            mark for mark, count in stated.items() if not meant_by(mark) and count < (1 - MOSTLY) * len(numbered)
         ]:
             stated[""] += stated.pop(mark)  # a few odd cells, which cannot be read, say nothing of the others
         bare, total = stated.pop("", 0), len(numbered)
+        further = self._stated_further_down(price, stated)
         before = len(self.lines)
         marks: list[str] = []
         fixed = None
         if given is not None:
             cells = self._cells(given)
-            codes = set(cells)
+            codes = {*cells, *(text for text in self._further(given) if meant_by(text) or meant_by(text.upper()))}
             given = self._of_column(given, codes)
             fixed = next(iter(codes)) if len(codes) == 1 and codes <= CODES else None
             apart = self._disagreement(price, given, stated)
@@ -58,43 +57,46 @@ class CurrencyWriter(FieldWriter):
                     "currency",
                     f"the prices state {seen}, and {quoted(columns_of(given)[0])} says otherwise: which is right?",
                     (
-                        reading_line(f"currency = {as_toml(short_form(given))}", f"line {line} is in {of_row}"),
-                        reading_line(f"currency = {of_each}", f"line {line} is in {mark}"),
+                        reading(f"currency = {as_toml(short_form(given))}", f"line {line} is in {of_row}"),
+                        reading(f"currency = {of_each}", f"line {line} is in {mark}"),
                     ),
                 )
             else:
+                self._rival("currency", given)
                 self._line("currency", given)
-            marks = list(stated)
+            marks = [*stated, *further]
         elif not stated or bare > total - bare:
-            named = self._currency_of_name(price)
-            if not named and not stated:
-                named = self._currency_of_other_amounts(price)
-            titled = {code: title for title in self.sampled.titles for code in currencies_named(title)}
-            if len(titled) == 1 and not stated and not named:
-                [(fixed, title)] = titled.items()
-                self._doubt("currency", f"is {fixed} for all prices, as the line {quoted(title[:80])} above them says?")
+            said = None if stated else self._currency_said(price)
+            said = None if said and any(said.code not in meant_by(mark) for mark in further) else said
+            marks = [*further] if said else []
+            if said is not None and said.is_sure:
+                fixed = said.code
+                self._line("currency", {"constant": fixed}, said.why)
+            elif said is not None:
+                fixed = said.code
+                offered = dict.fromkeys((said.code, *COMMON[:2]))
+                self._doubt("currency", said.why, tuple(map(_constant, offered)))
                 self._line("currency", {"constant": fixed})
-            elif named and not stated:
-                column, fixed = named
-                self._line("currency", {"constant": fixed}, f"the column {quoted(column)} says so")
             else:
                 seen = ", ".join(map(quoted, stated))
                 some = f"{total - bare:,} of {total:,} prices have {seen}, and the others nothing"
-                sentence = some if stated else "neither a column nor the prices say it"
-                examples = tuple(
-                    reading_line(f'currency = {{ constant = "{code}" }}', f"all prices are in {code}")
-                    for code in COMMON[:3]
-                )
+                below = ", ".join(map(quoted, list(further.values())[:3]))
+                some = some if stated else f"of the first rows no price states one, and further down there is {below}"
+                sentence = some if stated or further else "neither a column nor the prices say it"
+                examples = tuple(map(_constant, COMMON[:3]))
                 self._ask("currency", f"{sentence}: in which currency are the prices (any ISO 4217 code)?", examples)
         else:
+            stated.update(dict.fromkeys(further, 1))
             of_each, of_mark = self._of_each_price(price, stated)
+            if certain := self._said_elsewhere(price, of_mark):
+                of_each, of_mark = self._of_each_price(price, stated, certain)
             for mark in (mark for mark, code in of_mark.items() if code == "?"):
-                example = next(text for _, text in numbered if mark_of(text) == mark)
+                example = next((text for _, text in numbered if mark_of(text) == mark), further.get(mark, ""))
                 sentence = f'"{mark}", as in "{example}", {may_be(meant_by(mark))}: write its code in place of "?"'
-                self._doubt("currency", sentence, _codes_of(mark, meant_by(mark)))
+                self._doubt("currency", sentence, _codes_of(mark, meant_by(mark)), is_open=True)
             self._pounds(stated)
             if bare:
-                without = [(place, text) for place, text in numbered if not mark_of(text)]
+                without = [(place, text) for place, text in numbered if mark_of(text) not in stated]
                 some = f"not stated by {bare:,} of {many(total, 'price')}, which {is_or_are(bare)} rejected"
                 self._doubt("currency", f"{some}: {self._examples(without)}")
             self.lines.append(f"currency = {of_each}  # stated by {total - bare:,} of {many(total, 'price')}")
@@ -103,6 +105,11 @@ class CurrencyWriter(FieldWriter):
             fixed = codes.pop() if len(codes) == 1 and "?" not in codes and not bare else None
         lines, self.lines = self.lines[before:], self.lines[:before]
         return lines, marks, fixed
+
+    def _stated_further_down(self, price: ColumnSpec, stated: Counter[str]) -> dict[str, str]:
+        """Return the marks of currencies that only prices behind the first rows have, each with such a price."""
+        texts = {mark_of(text): text for text in self._further(price) if any(map(str.isdigit, text))}
+        return {mark: text for mark, text in texts.items() if mark and mark not in stated and meant_by(mark)}
 
     def _of_column(self, spec: ColumnSpec, codes: set[str]) -> ColumnSpec:
         """Return the field of a column of currencies, whose cells may be signs, or codes in small letters."""
@@ -116,7 +123,7 @@ class CurrencyWriter(FieldWriter):
             sentence = (
                 f'"{code}" {may_be(meant[code])}: write its code in place of "?", or leave it out to reject its rows'
             )
-            self._doubt("currency", sentence, _codes_of(code, meant[code]))
+            self._doubt("currency", sentence, _codes_of(code, meant[code]), is_open=True)
         self._pounds(table)
         return spec | {"crosswalk": table}
 
@@ -134,35 +141,31 @@ class CurrencyWriter(FieldWriter):
                 return self.sampled.lines[place], code or "no currency", mark
         return None
 
-    def _currency_of_name(self, price: ColumnSpec) -> tuple[str, str] | None:
-        """Return the column whose name states the currency, and that: one of a price, or one of eBay's files."""
-        columns = [*columns_of(price), *self.fields.get("rivals", {}).get("price", [])]
-        columns += [column for column in self.sampled.columns if "Currency=" in column]
-        found = {code: column for column in reversed(columns) for code in currencies_named(column)}
-        return (*found.values(), *found) if len(found) == 1 else None
+    def _currency_said(self, price: ColumnSpec) -> Said | None:
+        return currency_said(self.sampled, self.path, columns_of(price), [*self._runners_up("price")])
 
-    def _currency_of_other_amounts(self, price: ColumnSpec) -> tuple[str, str] | None:
-        """Return the column of other amounts, such as of prices per kilogram, that states a currency, and that one."""
-        found: dict[str, str] = {}
-        for column in self.sampled.columns:
-            if column in columns_of(price) or not any(
-                name_score(column, role_names()[role]) >= PART for role in ("no_price", "list_price", "sale_price")
-            ):
-                continue
-            amounts = [text for text in self.sampled.values(column) if any(map(str.isdigit, text))]
-            marks = {mark_of(_UNIT_OF_AMOUNT.sub("", text)) for text in amounts} - {""}
-            meant = [meant_by(mark) for mark in marks]
-            if meant and all(len(codes) == 1 for codes in meant):
-                found |= {code: column for codes in meant for code in codes}
-        if len(found) != 1:
-            return None
-        [(code, column)] = found.items()
-        self._doubt("currency", f"only {quoted(column)} states one, {code}: are all prices in it?")
-        return column, code
+    def _said_elsewhere(self, price: ColumnSpec, of_mark: dict[str, str]) -> dict[str, str]:
+        """Return the currency of a mark of several, such as the dollar, which another part of the file names."""
+        said = self._currency_said(price) if "?" in of_mark.values() else None
+        mark = next(
+            (mark for mark, code in of_mark.items() if code == "?" and said and said.code in meant_by(mark)), None
+        )
+        if said is None or mark is None:
+            return {}
+        if said.is_sure:
+            self._doubt("currency", f'"{mark}" is {said.code}, because {said.why}')
+        else:
+            self._doubt("currency", f'"{mark}" is taken for {said.code}: {said.why}', _codes_of(mark, meant_by(mark)))
+        return {mark: said.code}
 
-    def _of_each_price(self, price: ColumnSpec, stated: Counter[str]) -> tuple[str, dict[str, str]]:
-        """Return a field that reads the currency out of each price, and the currency of each mark: "?" if open."""
-        meant = meant_together(stated)
+    def _of_each_price(
+        self, price: ColumnSpec, stated: Counter[str], certain: dict[str, str] | None = None
+    ) -> tuple[str, dict[str, str]]:
+        """Return a field that reads the currency out of each price, and the currency of each mark: "?" if open.
+
+        `certain`: the currencies of marks that another part of the file names.
+        """
+        meant = meant_together(stated) | {mark: frozenset((code,)) for mark, code in (certain or {}).items()}
         signs = "".join(
             sorted({character for mark in stated for character in mark if not character.isalpha()} - set(" ."))
         )
@@ -177,8 +180,10 @@ class CurrencyWriter(FieldWriter):
         return as_toml(spec), table
 
 
-def _codes_of(mark: str, currencies: Iterable[str]) -> tuple[str, ...]:
+def _constant(code: str) -> Reading:
+    return reading(f'currency = {{ constant = "{code}" }}', f"all prices are in {code}")
+
+
+def _codes_of(mark: str, currencies: Iterable[str]) -> tuple[Reading, ...]:
     """Return the entries of a crosswalk that a mark may have, the commonest first."""
-    return tuple(
-        reading_line(f"{as_toml({mark: code})[2:-2]}", f"{mark} is {code}") for code in commonest(currencies)[:4]
-    )
+    return tuple(reading(f"{as_toml({mark: code})[2:-2]}", f"{mark} is {code}") for code in commonest(currencies)[:4])

@@ -2,12 +2,13 @@
 
 import re
 
+from shared.toml_text import as_toml, quoted
 from workers.ingest.calendar_days import bounds, parsed, shown
 from workers.ingest.column_names import WHOLE, name_score, plain, role_names, word_list
-from workers.ingest.column_roles import EITHER_ORDER, HALF, counted_once, day_formats
 from workers.ingest.column_specs import ColumnSpec
-from workers.ingest.guess.writer import FieldWriter, columns_of, has_or_have, is_or_are, reading_line, share_of_cells
-from workers.ingest.toml_text import as_toml, quoted
+from workers.ingest.guess.cell_kinds import HALF
+from workers.ingest.guess.day_formats import EITHER_ORDER, counted_once, day_formats
+from workers.ingest.guess.writer import FieldWriter, columns_of, has_or_have, is_or_are, reading, share_of_cells
 
 _DAY_IN_TITLE = re.compile(
     r"(?<![0-9.])[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}(?![0-9])|(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])"
@@ -30,8 +31,8 @@ class DayWriter(FieldWriter):
                     "day",
                     f'no column is a day, and the file\'s name has one ("{dated[0]}"): is it that of the prices?',
                     (
-                        reading_line(f"day = {by_name}", f"the prices are of {dated[0]}"),
-                        reading_line("day = { load_day = true }", "the prices are of the day on which they are loaded"),
+                        reading(f"day = {by_name}", f"the prices are of {dated[0]}"),
+                        reading("day = { load_day = true }", "the prices are of the day on which they are loaded"),
                     ),
                 )
             elif not self._parts_of_day():
@@ -69,7 +70,7 @@ class DayWriter(FieldWriter):
             )
         first, last = bounds("", "")
         if all(day is not None and day > last for _, day in read):
-            today = reading_line("day = { load_day = true }", "the prices are of the day on which they are loaded")
+            today = reading("day = { load_day = true }", "the prices are of the day on which they are loaded")
             named = quoted(columns_of(spec)[0])
             self._ask("day", f"all days of {named} are in the future, which no day of a price may be", (today,))
             return
@@ -83,12 +84,15 @@ class DayWriter(FieldWriter):
         if not self.shape and name_score(columns_of(spec)[0], role_names()["day"]) < WHOLE - 50:
             self._doubt("day", f"is {quoted(columns_of(spec)[0])} the day of the price?")
         span = f", {shown(min(days))} to {shown(max(days))}" if days else ""
-        forms = list(fits)
+        self._rival("day", spec, self._day_of)
         self._line(
             "day",
-            spec if forms == ["%Y-%m-%d"] else spec | {"format": forms[0] if len(forms) == 1 else forms},
+            _with_formats(spec, list(fits)),
             f"{share_of_cells(len(days), total)} {has_or_have(len(days))} a day{span}",
         )
+
+    def _day_of(self, column: str) -> ColumnSpec:
+        return _with_formats({"column": column}, list(day_formats(self.sampled.values(column), HALF)))
 
     def _day_above(self) -> bool:
         """Take the one day that the lines above the header state."""
@@ -101,7 +105,15 @@ class DayWriter(FieldWriter):
         if len(found) != 1:
             return False
         [(day, title)] = found.items()
-        self._doubt("day", f"is {shown(day)} for all prices, as the line {quoted(title[:80])} above them says?")
+        self._doubt(
+            "day",
+            f"is {shown(day)} for all prices, as {quoted(title[:80])} above them says? A mapping for later files of "
+            "the kind needs another day",
+            (
+                reading(f'day = {{ constant = "{shown(day)}" }}', "the prices are of that day"),
+                reading("day = { load_day = true }", "the prices are of the day on which they are loaded"),
+            ),
+        )
         self._line("day", {"constant": str(shown(day))})
         return True
 
@@ -109,7 +121,7 @@ class DayWriter(FieldWriter):
         read = {form: parsed(text, (form,)) for form in forms}
         said = " or ".join(str(shown(day)) for day in dict.fromkeys(read.values()) if day is not None)
         choices = (
-            reading_line(f"day = {as_toml(spec | {'format': form})}", f'"{text}" is {_day_shown(read[form])}')
+            reading(f"day = {as_toml(spec | {'format': form})}", f'"{text}" is {_day_shown(read[form])}')
             for form in forms
         )
         self._ask("day", f'"{text}" may be {said}: write the order of day and month', tuple(choices))
@@ -123,17 +135,21 @@ class DayWriter(FieldWriter):
         part, join, form = (week, "-W", "%G-W%V") if week else (month, "-", "%Y-%-m")
         if part is None:
             return False
-        reading = as_toml({"columns": [year or "?", part], "join": join, "format": form})
+        parts = as_toml({"columns": [year or "?", part], "join": join, "format": form})
         self._ask(
             "day",
             f"{quoted(part)} seems to be a part of the day of the prices. A day needs the year too"
-            + (": choose one" if year else f", as in day = {reading}: add a column that has it"),
+            + (": choose one" if year else f", as in day = {parts}: add a column that has it"),
             (
-                *([reading_line(f"day = {reading}", "the last day of each")] if year else []),
-                reading_line("day = { load_day = true }", "the prices are of the day on which they are loaded"),
+                *([reading(f"day = {parts}", "the last day of each")] if year else []),
+                reading("day = { load_day = true }", "the prices are of the day on which they are loaded"),
             ),
         )
         return True
+
+
+def _with_formats(spec: ColumnSpec, forms: list[str]) -> ColumnSpec:
+    return spec if forms == ["%Y-%m-%d"] else spec | {"format": forms[0] if len(forms) == 1 else forms}
 
 
 def _day_shown(day: int | None) -> str:

@@ -5,62 +5,127 @@ it until a person has chosen: the readings stand in the lines above, which begin
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import cast
+from typing import TypedDict, cast
 
+from shared.mapping_doubts import Doubt
 from shared.printable import many
+from shared.toml_text import as_toml, quoted, shown_text
 from workers.ingest.calendar_days import parsed, shown
-from workers.ingest.column_roles import by_names, fill_down_of, gtin_by_cells
 from workers.ingest.column_specs import ColumnSpec
-from workers.ingest.forms import UNPACKED_BYTES_MAX
+from workers.ingest.files.forms import UNPACKED_BYTES_MAX, opened
+from workers.ingest.files.xml_groups import GROUPS_MAX
 from workers.ingest.guess.attributes import AttributeWriter
-from workers.ingest.guess.categories import CategoryWriter
+from workers.ingest.guess.categories import CategoryWriter, tree_field
+from workers.ingest.guess.cell_kinds import gtin_by_cells
+from workers.ingest.guess.column_roles import by_names, prices_not_taken
 from workers.ingest.guess.currencies import CurrencyWriter
 from workers.ingest.guess.days import DayWriter
+from workers.ingest.guess.field_guess import FieldGuess
+from workers.ingest.guess.fill_down import fill_down_of
 from workers.ingest.guess.identifiers import IdentifierWriter
 from workers.ingest.guess.ids import IdWriter
 from workers.ingest.guess.names import NameWriter
 from workers.ingest.guess.prices import PriceWriter
-from workers.ingest.guess.writer import Doubt, columns_of, reading_line, short_form
-from workers.ingest.sample import sample
+from workers.ingest.guess.writer import columns_of, reading, short_form
+from workers.ingest.sampling.read_sample import category_paths, sample_of
+from workers.ingest.sampling.sample import Sample
 from workers.ingest.shapes import read_by, recognized
-from workers.ingest.toml_text import as_toml, quoted, shown_text
 from workers.ingest.whole_file import with_all_rows
 
 _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
 
+# What a page shows of a file's beginning.
+_COLUMNS_SHOWN, _ROWS_SHOWN, _CELL_CHARACTERS = 60, 5, 60
+
+_ON_DOUBTS = (
+    "# Lines that begin with CHECK are for you to decide; then try the file with "
+    "`itemindex ingest --mapping MAPPING --dry-run`."
+)
+
+
+class FirstRows(TypedDict):
+    """The names of the first columns of a file, and their cells in its first rows, cut to a bounded length."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A mapping as TOML, the shape that was recognized, and what a person should look at."""
+    """A mapping, the shape that was recognized, and what a person should look at."""
 
-    text: str
+    lines: tuple[str | Doubt, ...]
     shape: str | None
-    doubts: tuple[Doubt, ...]
+    fields: tuple[FieldGuess, ...] = ()
+    """What is known of each field by the names and cells of columns; empty where a shape says it all."""
+    first_rows: FirstRows = field(default_factory=lambda: FirstRows(columns=[], rows=[]))
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What a person should look at."""
+        return tuple(line for line in self.lines if isinstance(line, Doubt))
+
+    @property
+    def mapping(self) -> str:
+        """The mapping as TOML without its doubts."""
+        return "".join(f"{line}\n" for line in self.lines if not isinstance(line, Doubt))
+
+    @property
+    def text(self) -> str:
+        """The mapping as TOML with each doubt as a comment before the line of its field."""
+        first, *others = self.lines  # what the mapping was guessed from
+        lines = [first, _ON_DOUBTS, *(written for line in others for written in _commented(line))]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def _commented(line: str | Doubt) -> list[str]:
+    if isinstance(line, str):
+        return [line]
+    readings = (f"# CHECK   {reading.statement}  # {reading.example}" for reading in line.readings)
+    return [f"# CHECK {line.said}", *readings]
 
 
 def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: int = UNPACKED_BYTES_MAX) -> Guess:
     """Return a mapping for a file. Raises LoadRefused where the file cannot be read or has no items."""
-    sampled = sample(path, member=member, sheet=sheet, unpacked_bytes_max=unpacked_bytes_max)
-    sampled = with_all_rows(sampled, path, unpacked_bytes_max=unpacked_bytes_max)
+    with opened(path, member, unpacked_bytes_max) as (_, found):
+        sampled = with_all_rows(sample_of(found, member=member, sheet=sheet), found)
     shape = recognized(sampled)
     if shape is None:
-        fields = by_names(sampled)
-        down = fill_down_of(sampled, fields["item"])
+        found_by_names = by_names(sampled)
+        down = fill_down_of(sampled, found_by_names.fields["item"])
         if down is None:
-            return _Writer(path, sampled, fields, None).guess()
+            return _Writer(path, sampled, found_by_names.fields, None, found_by_names.guesses).guess()
         name, within = quoted(down["columns"][0]), quoted(down["within"])
         same = f", as long as both have the same {within}" if within != name else ""
         said = f"name: a row without {name} gets that of the row above{same}"
         form, doubts = sampled.form | {"fill_down": down}, (*sampled.doubts, said)
         sampled = replace(read_by(sampled, form), form=form, doubts=doubts)
-        return _Writer(path, sampled, by_names(sampled), None).guess()
+        fields, guesses = by_names(sampled)
+        return _Writer(path, sampled, fields, None, guesses).guess()
+    if shape.tree is not None:
+        paths = category_paths(path, shape.sampled.form, shape.tree, unpacked_bytes_max)
+        if paths is None:
+            too_many = f"category: more than {GROUPS_MAX:,} products have groups, too many for a mapping: none is used"
+            shape = replace(shape, sampled=replace(shape.sampled, doubts=(*shape.sampled.doubts, too_many)))
+        elif paths:
+            shape.fields["item"]["category"] = tree_field(shape.ids_of_categories, paths)
     identifiers = shape.fields["item"].setdefault("identifiers", {})
     if "gtin" not in identifiers and (column := gtin_by_cells(shape.sampled)):
         identifiers["gtin"] = {"column": column}
     return _Writer(path, shape.sampled, shape.fields, shape).guess()
+
+
+def _first_rows(sampled: Sample) -> FirstRows:
+    columns = list(sampled.columns[:_COLUMNS_SHOWN])
+    rows = [[_cell(row.get(column, "")) for column in columns] for row in sampled.rows[:_ROWS_SHOWN]]
+    return FirstRows(columns=columns, rows=rows)
+
+
+def _cell(text: str) -> str:
+    return text[:_CELL_CHARACTERS].replace("\0", "\ufffd")  # PostgreSQL takes no NUL
 
 
 class _Writer(
@@ -71,23 +136,35 @@ class _Writer(
     def guess(self) -> Guess:
         self._top()
         item = self.fields["item"]
-        self.lines += ["", "[item]"]
+        self._begin("item")
         self._id(item["id"])
         self._name(self._as_text("name", item["name"]))
-        for name, spec in item.items():
-            if name == "category":
-                levels = (self._as_text(name, one) for one in (spec if isinstance(spec, list) else [spec]))
-                self._category([level for level in levels if level != "?"])
-            elif name not in ("id", "name", "identifiers", "attributes"):
-                self._line(name, self._as_text(name, spec))
+        if "brand" in item:
+            self._rival("brand", item["brand"])
+            self._line("brand", self._as_text("brand", item["brand"]))
+        if "category" in item:
+            levels = item["category"] if isinstance(item["category"], list) else [item["category"]]
+            texts = (self._as_text("category", level) for level in levels)
+            self._category([text for text in texts if text != "?"])
+        if "product_type" in item:
+            self._line("product_type", self._as_text("product_type", item["product_type"]))
         self._identifiers(item.get("identifiers", {}))
         self._attributes(item.get("attributes", {}))
+        self.lines += self.category_table
         if self.fields.get("observation", {}).get("price"):
             self._observation(dict(self.fields["observation"]))
         else:
-            self._doubt("observation", f"no column seems to be a price: the mapping brings items alone{self._wide()}")
+            self._doubt(
+                "observation",
+                f"no column seems to be a price: the mapping brings items alone{self._wide()}{self._other_prices()}",
+            )
         self._unused()
-        return Guess("\n".join(self.lines) + "\n", self.shape.title if self.shape else None, tuple(self.doubts))
+        doubts = [line for line in self.lines if isinstance(line, Doubt)]
+        guessed = tuple(
+            replace(one, doubts=tuple(doubt for doubt in doubts if doubt.of == one.field))
+            for one in self.guesses.values()
+        )
+        return Guess(tuple(self.lines), self.shape.title if self.shape else None, guessed, _first_rows(self.sampled))
 
     def _top(self) -> None:
         source = re.sub(r"[^a-z0-9]+", "_", self.path.name.split(".")[0].lower()).strip("_") or "source"
@@ -95,10 +172,6 @@ class _Writer(
         rows = len(self.sampled.rows)
         sampled = f"the first {rows:,} rows" if rows > 1 else "the first row"
         self.lines.append(f"# A first mapping, guessed from {sampled} of the file.")
-        self.lines.append(
-            "# Lines that begin with CHECK are for you to decide; then try the file with "
-            "`itemindex ingest --mapping MAPPING --dry-run`."
-        )
         if self.shape:
             self.lines += [
                 f"# Recognized: {self.shape.title}, because the file has {shown_text(self.shape.because)}.",
@@ -119,14 +192,20 @@ class _Writer(
         self.lines += [f"{name} = {as_toml(value)}" for name, value in form.items()]
 
     def _observation(self, specs: dict[str, ColumnSpec]) -> None:
-        self.lines += ["", "[observation]"]
+        self._begin("observation")
+        if "match" in specs["price"] and not self.shape:
+            stated = f"only {quoted(columns_of(specs['price'])[0])} states an amount in each text"
+            self._doubt("price", f"{stated}, such as {quoted(self._cells(specs['price'])[0])}: is it the price?")
         specs["price"] = self._without_unit(specs["price"])
         self._sale_above_price(specs)
+        self._other_sale(specs["price"])
+        self._reduced(specs)
         price, listed = self._without_zeros(specs["price"], specs.get("list_price"))
         for name in ("day", "channel", "currency"):
             self._missing(name, specs.get(name, "?"), (price, self.fields["item"]["name"]))
         self._day(specs.get("day"))
         if "channel" in specs:
+            self._rival("channel", specs["channel"])
             self._line("channel", specs["channel"])
         else:
             self._doubt("channel", "no column names the shop: write its name here")
@@ -148,12 +227,14 @@ class _Writer(
                 "units",
                 f"{quoted(columns_of(units)[0])} is not used: it may be the stock. If it is the number of units that "
                 "were sold at the price, add",
-                (
-                    reading_line(
-                        f"units = {as_toml(short_form(units))}", f"{self._cells(units)[0]} units at that price"
-                    ),
-                ),
+                (reading(f"units = {as_toml(short_form(units))}", f"{self._cells(units)[0]} units at that price"),),
             )
+
+    def _other_prices(self) -> str:
+        """Say which prices are not taken, such as those that a shop pays."""
+        others = [] if self.shape else prices_not_taken(self.sampled)
+        listed = " and ".join(quoted(column[:40]) for column in others[:2])
+        return f". {listed} may be what a shop pays, or the price of a unit, and is not taken" if others else ""
 
     def _wide(self) -> str:
         """Say that prices stand in a column for each month or day, which are no rows of a mapping."""
@@ -169,6 +250,7 @@ class _Writer(
 
     def _unused(self) -> None:
         used = set(_columns_within(self.fields)) | set(_columns_within(self.shape.form if self.shape else {}))
+        used |= {column for one in self.guesses.values() for column in one.runners_up}
         rest = [column for column in self.sampled.columns if column not in used]
         if rest:
             self.lines += ["", "# Columns that are not used, and what they hold:"]

@@ -3,10 +3,10 @@
 import re
 
 from shared.gtin import is_shortened
-from workers.ingest.column_roles import bare_digits, fits_gtin
+from shared.toml_text import quoted
 from workers.ingest.column_specs import ColumnSpec
+from workers.ingest.guess.cell_kinds import bare_digits, fits_gtin
 from workers.ingest.guess.writer import FieldWriter, columns_of, share_of_cells
-from workers.ingest.toml_text import quoted
 
 
 class IdentifierWriter(FieldWriter):
@@ -14,8 +14,9 @@ class IdentifierWriter(FieldWriter):
 
     def _identifiers(self, specs: dict[str, ColumnSpec]) -> None:
         if specs:
-            self.lines += ["", "[item.identifiers]"]
+            self._begin("item.identifiers")
         for name, spec in specs.items():
+            self._rival(name, spec)
             if name == "gtin" and "match" not in spec and self._cells(spec):
                 self._gtin(spec)
             elif name in ("sku", "mpn") and any(map(is_shortened, self._cells(spec))):

@@ -2,12 +2,16 @@
 
 from shared.gtin import is_shortened
 from shared.printable import many
+from shared.toml_text import as_toml, quoted
 from workers.ingest.calendar_days import parsed
 from workers.ingest.column_names import role_of
-from workers.ingest.column_roles import day_formats, replaced
 from workers.ingest.column_specs import ColumnSpec, Open
-from workers.ingest.guess.writer import FieldWriter, columns_of, reading_line
-from workers.ingest.toml_text import quoted
+from workers.ingest.guess.day_formats import day_formats
+from workers.ingest.guess.rows_of_ids import replaced
+from workers.ingest.guess.writer import FieldWriter, columns_of, reading, share_of_cells, short_form
+
+# So many rows of an item, on average, are rather several items.
+_ROWS_OF_AN_ITEM = 2
 
 
 class IdWriter(FieldWriter):
@@ -19,6 +23,7 @@ class IdWriter(FieldWriter):
             self._doubt(
                 "id", "no column seems to be the source's own id of the item: name one, or several that make one"
             )
+        spec = self._name_where_rows_have_no_id(spec)
         cells, columns = self._cells(spec), columns_of(spec)
         for column in self.sampled.columns:
             shortened = [cell for cell in self._numbered({"column": column}) if is_shortened(cell[1])]
@@ -32,7 +37,13 @@ class IdWriter(FieldWriter):
             self._doubt(
                 "id", "no column seems to be an id: the name is taken for it, and another spelling is another item"
             )
+        if spec != "?" and "match" in spec and not self.shape:
+            self._doubt(
+                "id",
+                f"no column seems to be an id: the number in {quoted(columns[0])} is taken for it, such as {cells[0]}",
+            )
         self._missing("id", spec)
+        self._categories(spec)
         self._other_id(spec)
         self._replaced(spec)
         names: dict[str, str] = {}
@@ -48,9 +59,47 @@ class IdWriter(FieldWriter):
         distinct = f"{len(set(cells)):,} distinct in {many(len(self.sampled.rows), 'row')}"
         self._line("id", spec, distinct if cells else "")
 
+    def _name_where_rows_have_no_id(self, spec: ColumnSpec | Open) -> ColumnSpec | Open:
+        """Return the name where most rows have no id although they have a name, as sheets filled in by hand are."""
+        name: ColumnSpec | Open = self.fields["item"]["name"]
+        rows = len(self.sampled.rows)
+        cells, names = self._cells(spec), self._cells(name)
+        if spec == "?" or name == "?" or not columns_of(spec) or 2 * len(cells) >= rows or 2 * len(names) < rows:
+            return spec
+        if len(set(cells)) < len(cells):
+            return spec
+        self._doubt(
+            "id",
+            f"{share_of_cells(rows - len(cells), rows, 'row')} have no {quoted(columns_of(spec)[0])}: the name is "
+            "taken",
+            (
+                reading(f"id = {as_toml(short_form(name))}", f"{names[0][:60]} is an item"),
+                reading(f"id = {as_toml(short_form(spec))}", "rows without it are rejected"),
+            ),
+        )
+        return name
+
+    def _categories(self, spec: ColumnSpec | Open) -> None:
+        """Say that rows of one item have several categories, of which a load keeps the last."""
+        levels = self.fields["item"].get("category", [])
+        path = columns_of(levels)
+        met: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for row in self.sampled.rows if columns_of(spec) and path else ():
+            own = tuple(row.get(column, "") for column in columns_of(spec))
+            its = tuple(row[column] for column in path if column in row)
+            if all(own) and its and met.setdefault(own, its) != its:
+                first, last = (" > ".join(one) for one in (met[own], its))
+                self._doubt(
+                    "category",
+                    f"rows of one item, such as {quoted(own[0][:40])}, have several categories, {quoted(first[:60])} "
+                    f"and {quoted(last[:60])}: an item has one, and that of its last row is loaded. To load another, "
+                    "leave its other rows out of the file",
+                )
+                return
+
     def _other_id(self, spec: ColumnSpec | Open) -> None:
         """Ask which of two columns is the id, where rows with one id would replace one another."""
-        others = self.fields.get("rivals", {}).get("id", [])
+        others = self._runners_up("id")
         columns, observation = columns_of(spec), self.fields.get("observation", {})
         apart = [column for key in ("day", "channel", "currency") for column in columns_of(observation.get(key, []))]
         if not others or len(columns) != 1 or "each" in self.sampled.form:
@@ -68,8 +117,7 @@ class IdWriter(FieldWriter):
             "id",
             f"{', '.join(counts)}: rows with the same id are one item, whose last price on a day is loaded",
             tuple(
-                reading_line(f"id = {quoted(column)}", f"{self.sampled.values(column)[0]} is an item")
-                for column in columns
+                reading(f"id = {quoted(column)}", f"{self.sampled.values(column)[0]} is an item") for column in columns
             ),
         )
 
@@ -77,6 +125,7 @@ class IdWriter(FieldWriter):
         """Say that members of a list, such as variants, or rows would replace one another as prices of one item."""
         observation = self.fields.get("observation", {})
         if not columns_of(spec) or not observation.get("price"):
+            self._repeated(spec)
             return
         apart = [column for key in ("day", "channel", "currency") for column in columns_of(observation.get(key, []))]
         key = [*columns_of(spec), *apart]
@@ -90,6 +139,16 @@ class IdWriter(FieldWriter):
                 "id",
                 f"several members of {each} have the id {shared} on the same day: the last price replaces the others. "
                 f"If each is an item of its own, its id is a column of {each}",
+            )
+
+    def _repeated(self, spec: ColumnSpec | Open) -> None:
+        """Say that many rows are one item where nothing but the item is loaded of them."""
+        cells = self._cells(spec)
+        if len(set(cells)) * _ROWS_OF_AN_ITEM <= len(cells):
+            self._doubt(
+                "id",
+                f"{len(cells):,} rows have {len(set(cells)):,} ids, and rows with one are one item: if they are "
+                'several, columns that tell them apart are a part of the id, as in id = ["model", "size"]',
             )
 
     def _replaced_rows(self, key: list[str], price: ColumnSpec) -> None:

@@ -3,45 +3,35 @@
 import re
 from typing import cast
 
+from shared.mapping_doubts import Reading
 from shared.money import minor_digits
 from shared.printable import many
+from shared.toml_text import as_toml, quoted
 from workers.ingest.column_names import has_word, is_exactly_price, plain, word_list
-from workers.ingest.column_roles import (
-    HABITS,
-    HALF,
-    MOSTLY,
-    day_formats,
-    differ,
-    free_amounts,
-    mark_of,
-    price_spec,
-    read_numbers,
-)
 from workers.ingest.column_specs import ColumnSpec, Open
+from workers.ingest.guess.amount_readings import HABITS, differ, free_amounts, read_numbers
+from workers.ingest.guess.cell_kinds import HALF, MOSTLY
+from workers.ingest.guess.column_roles import price_spec
+from workers.ingest.guess.currency_marks import mark_of
+from workers.ingest.guess.currency_said import BEHIND
+from workers.ingest.guess.day_formats import day_formats
+from workers.ingest.guess.two_amounts import FIRST, FIRST_OF_TWO, LAST, TwoAmounts, two_amounts
 from workers.ingest.guess.writer import (
-    BEHIND,
     FieldWriter,
     columns_of,
     has_or_have,
     is_or_are,
-    reading_line,
+    reading,
     share_of_cells,
     short_form,
 )
-from workers.ingest.toml_text import as_toml, quoted
 
-# Two amounts with their decimals in one cell, such as a price and the one before a reduction.
-_TWO_AMOUNTS = re.compile(
-    r"([0-9][0-9.,]*[.,][0-9]{2})(?![0-9]|[.,][0-9]).*?([0-9][0-9.,]*[.,][0-9]{2})(?![0-9]|[.,][0-9])",
-    re.ASCII | re.DOTALL,
-)
-_FIRST_AMOUNT = r"^[^0-9]*([0-9][0-9.,]*[.,][0-9]{2})"
-_LAST_AMOUNT = r"([0-9][0-9.,]*[.,][0-9]{2})[^0-9]*$"
-_GLUED_MIN = 0.2
 # Shops seldom have nothing but whole prices of a hundred and more in these currencies; marketplaces write cents so.
 _RARELY_WHOLE = ("EUR", "USD", "GBP")
 _HIGH_AND_WHOLE = re.compile(r"[1-9][0-9]{2,}", re.ASCII)
 _WHOLE_MIN = 5
+# Of most currencies; the dinars of Kuwait, Tunisia and others have three.
+_DECIMALS = 2
 _UNIT_BEHIND = re.compile(r"[0-9].*?(?:\s*/\s*|\s(?:per|pro|je|por|za|за)\s)([^\s0-9/-].*)$", re.ASCII)
 _BEFORE_UNIT = f"^(.*?){BEHIND}$"
 Choices = tuple[str, tuple[tuple[str | None, ColumnSpec], ...]]
@@ -59,36 +49,31 @@ class PriceWriter(FieldWriter):
                 f"{quoted(hundredths)} seems to count the hundredths of its currency: write the prices into the file "
                 "with decimals, or name the column if it has whole amounts",
             )
-        rivals = self.fields.get("rivals", {}).get("price", [])
+        rivals = self._runners_up("price")
         states_tax = any(has_word(column, "tax") for column in rivals)
         plainest = "column" in spec and is_exactly_price(spec["column"]) and not states_tax
+        if rivals and "column" in spec and plainest:
+            self._rival("price", spec)
         if rivals and "column" in spec and not plainest:
             listed = [spec["column"], *rivals]
             if any(self.sampled.values(column) != self.sampled.values(spec["column"]) for column in rivals):
-                return self._ask(
-                    "price",
-                    f"{' and '.join(map(quoted, listed))} may each be the price: choose one",
-                    tuple(line for column in listed for line in self._prices_of(column, marks, currency)),
-                )
+                retail = _retail_among(listed)
+                choices = tuple(line for column in listed for line in self._prices_of(column, marks, currency))
+                both = " and ".join(map(quoted, listed))
+                if retail is None:
+                    return self._ask("price", f"{both} may each be the price: choose one", choices)
+                says = f"of {both} the retail price is taken, {quoted(retail)}: is it the one that you mean?"
+                self._doubt("price", says, choices)
+                spec = price_spec(self.sampled, retail)
         for column in self.sampled.columns:
             units = [text for text in self.sampled.values(column) if text != "1" and text.isdecimal()]
             if units and plain(column).replace(" ", "").endswith(tuple(word_list("unit_of_price"))):
                 sentence = f'{quoted(column)} seems to say for how many units a price is, such as "{units[0]}"'
                 self._doubt("price", f"{sentence}: the price is loaded as it is written, and is not divided")
         cells = self._cells(spec)
-        glued = [text for text in cells if _TWO_AMOUNTS.search(text)]
-        if glued and len(glued) >= _GLUED_MIN * len(cells) and not spec.keys() & {"match", "columns"}:
-            first, last = (spec | {"match": match, "free_form": True} for match in (_FIRST_AMOUNT, _LAST_AMOUNT))
-            found = _TWO_AMOUNTS.search(glued[0])
-            assert found is not None
+        if twice := two_amounts(spec, cells):
             return self._ask(
-                "price",
-                f"{share_of_cells(len(glued), len(cells))} {has_or_have(len(glued))} two amounts, such as "
-                f"{quoted(glued[0][:60])}: which is the price?",
-                (
-                    reading_line(f"price = {as_toml(last)}", f"{found[2]}, the last of each"),
-                    reading_line(f"price = {as_toml(first)}", f"{found[1]}, the first of each"),
-                ),
+                "price", f"{self._twice(twice, len(cells))}: which is the price?", self._first_and_last(spec, twice)
             )
         if currency in _RARELY_WHOLE and len(cells) >= _WHOLE_MIN and all(map(_HIGH_AND_WHOLE.fullmatch, cells)):
             self._doubt(
@@ -98,17 +83,44 @@ class PriceWriter(FieldWriter):
             )
         return self._amount_line("price", spec, marks, currency)
 
-    def _prices_of(self, column: str, marks: list[str], currency: str | None) -> list[str]:
+    def _reduced(self, specs: dict[str, ColumnSpec]) -> None:
+        """Take the last of two amounts in a cell for the price where it is the lower one; the first is the list's."""
+        price = specs["price"]
+        cells = self._cells(price)
+        twice = two_amounts(price, cells)
+        if twice is None or not twice.is_reduction or "list_price" in specs:
+            return
+        self._doubt(
+            "price",
+            f"{self._twice(twice, len(cells))}: the last is taken for the price, and the first, which is never lower, "
+            "for the list price",
+            self._first_and_last(price, twice),
+        )
+        specs["price"], specs["list_price"] = price | {"match": LAST}, price | {"match": FIRST_OF_TWO}
+        if twice.currency and "currency" not in specs:
+            specs["currency"] = {"constant": twice.currency}
+
+    def _twice(self, twice: TwoAmounts, cells: int) -> str:
+        count = len(twice.cells)
+        return f"{share_of_cells(count, cells)} {has_or_have(count)} two amounts, such as {quoted(twice.cells[0][:60])}"
+
+    def _first_and_last(self, spec: ColumnSpec, twice: TwoAmounts) -> tuple[Reading, Reading]:
+        first, last = (as_toml(spec | {"match": match, "free_form": True}) for match in (FIRST, LAST))
+        return (
+            reading(f"price = {last}", f"{twice.last}, the last of each"),
+            reading(f"price = {first}", f"{twice.first}, the first of each"),
+        )
+
+    def _prices_of(self, column: str, marks: list[str], currency: str | None, name: str = "price") -> list[Reading]:
         """Return the lines by which a column is the price: one for each reading of its amounts."""
         made, _, choices = self._amount(price_spec(self.sampled, column), marks, currency)
         if choices:
             text, readings = choices
             return [
-                reading_line(f"price = {as_toml(short_form(field))}", f'"{text}" is {value}')
-                for value, field in readings
+                reading(f"{name} = {as_toml(short_form(field))}", f'"{text}" is {value}') for value, field in readings
             ]
         first = next(iter(self.sampled.values(column)), "nothing")
-        return [reading_line(f"price = {as_toml(short_form(made))}", f'of the first item "{first}"')]
+        return [reading(f"{name} = {as_toml(short_form(made))}", f'of the first item "{first}"')]
 
     def _end_of_sale(self, price: ColumnSpec) -> None:
         """Say which column may end a sale price, which is taken wherever there is one."""
@@ -131,6 +143,12 @@ class PriceWriter(FieldWriter):
             )
 
     def _list_price(self, spec: ColumnSpec, marks: list[str], price: ColumnSpec | Open) -> None:
+        others = self._runners_up("list_price")[:1]
+        if others and "column" in spec and "beside" not in spec:
+            columns = [spec["column"], *others]
+            choices = tuple(line for column in columns for line in self._prices_of(column, marks, None, "list_price"))
+            both = " and ".join(map(quoted, columns))
+            self._doubt("list_price", f"{both} may each be the list price: the first is taken", choices)
         zeros = _zeros(self._cells(spec))
         if zeros:  # what programs write for none
             spec = spec | {"null": [*spec.get("null", ()), *zeros]}
@@ -160,8 +178,7 @@ class PriceWriter(FieldWriter):
         if choices:
             text, readings = choices
             lines = (
-                reading_line(f"{name} = {as_toml(short_form(field))}", f'"{text}" is {value}')
-                for value, field in readings
+                reading(f"{name} = {as_toml(short_form(field))}", f'"{text}" is {value}') for value, field in readings
             )
             said = " or ".join(value for value, _ in readings if value)
             return self._ask(name, f'"{text}" may be {said}: choose one', tuple(lines))
@@ -178,9 +195,32 @@ class PriceWriter(FieldWriter):
             if some:
                 count = share_of_cells(len(some), len(cells))
                 self._doubt(name, f"{count} {what} and {is_or_are(len(some))} {end}: {self._examples(some)}")
+        if name == "price":
+            self._finer(made, cells, currency)
         amounts = len(cells) - len(unread)
         self._line(name, made, f"{share_of_cells(amounts, len(cells))} {has_or_have(amounts)} an amount")
         return made
+
+    def _finer(self, made: ColumnSpec | Open, cells: list[tuple[int, str]], currency: str | None) -> None:
+        """Say which prices have more decimals than their currency, and how to round them."""
+        if not isinstance(made, dict) or made.keys() & {"free_form", "round"}:
+            return
+        digits = minor_digits(currency) if currency else _DECIMALS
+        values = read_numbers(made, [text for _, text in cells])
+        finer = [
+            cell
+            for cell, value in zip(cells, values, strict=True)
+            if value and len(value.partition(".")[2].rstrip("0")) > digits
+        ]
+        if finer:
+            rounded = as_toml({**made, "round": "half-even"})
+            self._doubt(
+                "price",
+                f"{share_of_cells(len(finer), len(cells))} {has_or_have(len(finer))} more decimals than "
+                f"{currency or 'most currencies'} and {is_or_are(len(finer))} rejected: {self._examples(finer)}. To "
+                "round them, write",
+                (reading(f"price = {rounded}", f"{finer[0][1]} is rounded"),),
+            )
 
     def _amount(
         self, spec: ColumnSpec, marks: list[str], currency: str | None
@@ -241,6 +281,13 @@ class PriceWriter(FieldWriter):
             if "beside" in specs.get("list_price", {}):
                 del specs["list_price"]
 
+    def _other_sale(self, price: ColumnSpec) -> None:
+        """Say that another column may have the price of a sale too."""
+        columns = [*price.get("first_of", ())[:1], *self._runners_up("sale_price")[:1]]
+        if len(set(columns)) > 1:
+            one, other = (f"{quoted(column)}, {self._shown('sale_price', column)}" for column in columns)
+            self._doubt("price", f"the price of a sale may be that of {one}, or of {other}: the first is taken")
+
     def _without_unit(self, price: ColumnSpec) -> ColumnSpec:
         """Return the field of a price without the unit behind it, such as "/Stk."."""
         cells = self._cells(price)
@@ -264,6 +311,13 @@ class PriceWriter(FieldWriter):
             return price, listed
         none: ColumnSpec = {"null": zeros}
         return price | none, listed | none if listed is not None and "beside" in listed else listed
+
+
+def _retail_among(columns: list[str]) -> str | None:
+    """Return the one column of a retail price where all others are of wholesale; None where that is not said."""
+    retail = [column for column in columns if has_word(column, "retail")]
+    others = [column for column in columns if has_word(column, "wholesale") and column not in retail]
+    return retail[0] if len(retail) == 1 and len(others) == len(columns) - 1 else None
 
 
 def _is_zero(text: str) -> bool:

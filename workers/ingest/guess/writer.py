@@ -1,36 +1,23 @@
 """Lines of a mapping with their evidence and doubts, which the fields of a guess are written with."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from shared.mapping_doubts import Doubt, Reading
 from shared.printable import many
+from shared.toml_text import as_toml, quoted, shown_text
 from workers.ingest.clean import MARKED_UP
 from workers.ingest.column_names import plain
-from workers.ingest.column_roles import nothing_words
-from workers.ingest.column_specs import ColumnSpec, Open
-from workers.ingest.sample import Sample
+from workers.ingest.column_specs import ColumnSpec, FieldSpecs, Open
+from workers.ingest.guess.column_roles import nothing_words
+from workers.ingest.guess.field_guess import FieldGuess
+from workers.ingest.sampling.sample import Sample
 from workers.ingest.shapes import Shape
-from workers.ingest.toml_text import as_toml, shown_text
 
-# The unit of a price behind it: "2,50 € / kg", "15,50 €/ud.", "3.20 per piece". "12/-" has none.
-BEHIND = r"(?:\s*/\s*[^\s0-9/-].*|\s(?:per|pro|je|por|za|за)\s.+)?"
 _MARKED_UP = re.compile(MARKED_UP)
 _SENTENCE_MAX, _SENTENCE_END = 300, 140
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """What a person should look at: of which field, why, and the lines of which one may take its place.
-
-    A choice ends with a comment: what it makes of an example. `edge.dashboard.doubts` reads them from the text.
-    """
-
-    of: str
-    sentence: str
-    choices: tuple[str, ...] = ()
 
 
 @dataclass
@@ -39,22 +26,53 @@ class FieldWriter:
 
     path: Path
     sampled: Sample
-    fields: dict[str, Any]
+    fields: FieldSpecs
     shape: Shape | None
-    lines: list[str] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
+    guesses: dict[str, FieldGuess] = field(default_factory=dict)
+    """What is known of each role by the names and cells of columns; nothing where a shape says it all."""
+    lines: list[str | Doubt] = field(default_factory=list)
+    """The lines of the mapping; a doubt stands before the line of its field."""
+    table: str = ""
+    """The table of the mapping that is being written."""
 
-    def _doubt(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> None:
-        sentence = _bounded(sentence)
-        self.doubts.append(Doubt(of, sentence, choices))
-        self.lines.append(f"# CHECK {of}: {shown_text(sentence)}")
-        self.lines += [f"# CHECK   {shown_text(choice)}" for choice in choices]
+    def _doubt(self, of: str, sentence: str, readings: tuple[Reading, ...] = (), *, is_open: bool = False) -> None:
+        self.lines.append(Doubt(of, shown_text(_bounded(sentence)), readings, self.table, is_open))
 
-    def _ask(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> Open:
+    def _ask(self, of: str, sentence: str, readings: tuple[Reading, ...] = ()) -> Open:
         """Note a doubt, and leave the field open."""
-        self._doubt(of, sentence, choices)
+        self._doubt(of, sentence, readings, is_open=True)
         self.lines.append(f'{of} = "?"')
         return "?"
+
+    def _rival(
+        self, name: str, spec: ColumnSpec | Open, made: Callable[[str], ColumnSpec] = lambda column: {"column": column}
+    ) -> None:
+        """Say which other column may be the one of a field, with an example of each and the field that it makes."""
+        for other in self._runners_up(name)[:1]:
+            columns = [*columns_of(spec)[:1], other]
+            if len(set(columns)) == len(columns):
+                self._doubt(
+                    name,
+                    f"{' and '.join(quoted(column[:60]) for column in columns)} may each be it: the first is taken",
+                    tuple(
+                        reading(f"{name} = {as_toml(short_form(made(column)))}", self._shown(name, column))
+                        for column in columns
+                    ),
+                )
+
+    def _shown(self, role: str, column: str) -> str:
+        """Return the first cell of a column, and how many it has."""
+        candidate = self.guesses[role].candidate(column)
+        counts = ", ".join(one.said for one in candidate.evidence if one.kind != "name") if candidate else ""
+        return f'as in "{next(iter(self.sampled.values(column)), "")[:60]}"' + (f"; {counts}" if counts else "")
+
+    def _runners_up(self, role: str) -> tuple[str, ...]:
+        """Return the other columns that may be meant by a field, the likeliest first."""
+        return self.guesses[role].runners_up if role in self.guesses else ()
+
+    def _begin(self, table: str) -> None:
+        self.table = table
+        self.lines += ["", f"[{table}]"]
 
     def _line(self, name: str, spec: ColumnSpec | list[ColumnSpec] | Open, evidence: str = "") -> None:
         if spec == "?":
@@ -81,7 +99,7 @@ class FieldWriter:
         """Return the field of a text without the words that stand for none, and without what HTML adds to it."""
         if spec == "?":
             return spec
-        cells, words = set(self._cells(spec)), frozenset(nothing_words(role))
+        cells, words = {*self._cells(spec), *self._further(spec)}, frozenset(nothing_words(role))
         nothing = sorted(text for text in cells if plain(text) in words) if words else []
         nothing = [text for text in nothing if text not in spec.get("null", ())]
         spec = spec | {"null": [*spec.get("null", ()), *nothing]} if nothing else spec
@@ -91,6 +109,10 @@ class FieldWriter:
     def _cells(self, spec: ColumnSpec | list[ColumnSpec] | Open) -> list[str]:
         """Return the texts of a field, of rows that have one."""
         return [text for _, text in self._numbered(spec)]
+
+    def _further(self, spec: ColumnSpec | Open) -> list[str]:
+        """Return the texts further down the file that state a currency, or no value, as none of the first rows does."""
+        return [text for column in columns_of(spec) for text in self.sampled.further.get(column, ())]
 
     def _numbered(self, spec: ColumnSpec | list[ColumnSpec] | Open) -> list[tuple[int, str]]:
         """Return the texts of a field with their places; of a field with `match` what that finds."""
@@ -163,9 +185,9 @@ def short_form(spec: ColumnSpec | list[ColumnSpec]) -> object:
     return spec["column"] if isinstance(spec, dict) and list(spec) == ["column"] else spec
 
 
-def reading_line(line: str, example: str) -> str:
-    """Return a line that may take the place of an open one, with what it makes of an example."""
-    return f"{line}  # {shown_text(example)}"
+def reading(statement: str, example: str) -> Reading:
+    """Return a statement that may take the place of an open one, with what it makes of an example."""
+    return Reading(shown_text(statement), shown_text(example))
 
 
 def _bounded(sentence: str) -> str:

@@ -1,0 +1,1 @@
+"""The reports: one module each, with its parameters, its rows and its declaration."""

@@ -1,0 +1,53 @@
+"""Bars of figures with their intervals. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from edge.analytics.wording import estimate, figure, number
+
+
+class Bar(NamedTuple):
+    """A figure as a number or its text, and the bounds of its interval, None where it has none."""
+
+    label: str
+    value: Any
+    low: Any = None
+    high: Any = None
+
+
+def bar_chart(title: str, bars: Sequence[Bar], *, percent: bool = False) -> dict[str, Any]:
+    """Return one picture: shares fill the bar at 100 %, other figures at the highest of them or of their bounds."""
+    ends = [abs(end) for bar in bars for end in (number(bar.value), number(bar.high)) if end is not None]
+    full = 1.0 if percent else max(ends, default=1.0) or 1.0
+    return {"title": title, "entries": [chart_entry(bar, full, percent=percent) for bar in bars]}
+
+
+def chart_entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:
+    """Return one bar of a picture: lengths in % of `full`, `whisker` as the places of both bounds or None."""
+    value, low, high = number(bar.value) or 0.0, number(bar.low), number(bar.high)
+    text, whisker = f"{100 * value:.1f} %" if percent else figure(bar.value), None
+    if low is not None and high is not None:
+        shown = [estimate(100 * end if percent else end) for end in (value, low, high)]
+        text = f"{shown[0]}{' %' if percent else ''} ({shown[1]} to {shown[2]})"
+        whisker = (_part(low, full), _part(high, full))
+    return {"label": bar.label, "part": _part(value, full), "text": text, "whisker": whisker}
+
+
+def footprint(
+    figures: Iterable[Mapping[str, Any]],
+    titles: Mapping[str, str],
+    title: str = "Footprint of one item with its 95 % interval",
+) -> dict[str, Any] | None:
+    """Return bars of an item's figures with whiskers, each indicator on a scale of its own; None without figures."""
+    entries = []
+    for row in figures:
+        if row["per_unit"] is None:
+            continue
+        bar = Bar(titles.get(row["indicator"], row["indicator"]), row["per_unit"], row["low"], row["high"])
+        drawn = chart_entry(bar, max(row["per_unit"], row["high"] or 0.0) or 1.0)
+        entries.append({**drawn, "text": f"{drawn['text']} {row['unit']}"})
+    return {"title": f"{title}, each indicator on a scale of its own", "entries": entries} if entries else None
+
+
+def _part(value: float, full: float) -> float:
+    return round(100 * min(1.0, abs(value) / full), 1)

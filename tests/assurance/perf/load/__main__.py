@@ -1,0 +1,5 @@
+"""`python -m tests.assurance.perf.load`."""
+
+from tests.assurance.perf.load.command import main
+
+main()

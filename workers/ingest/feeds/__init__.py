@@ -1,0 +1,1 @@
+"""Feeds and uploads: files that are fetched, collected or sent, and loaded by the service itself."""

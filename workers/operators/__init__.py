@@ -1,0 +1,1 @@
+"""What operators do with organizations, people, plans, jobs, feeds, loads and releases: by commands and by pages."""
