@@ -187,7 +187,8 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
                 needed = any(field.required for field in schema["schema"].fields.values())
                 others = getattr(schema["schema"], "other_forms", {})
                 content = {"application/json": {"schema": schema["schema"]}}
-                content |= {media_type: {"schema": {"type": "string"}} for media_type in others}
+                # `binary`: generators of clients then send what the caller gives them as it is.
+                content |= {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in others}
                 sentence = f"At most {rule.body_bytes_max // 1024} kB."
                 operation["requestBody"] = {"description": sentence, "required": needed, "content": content}
         operation["responses"] = responses
