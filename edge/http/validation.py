@@ -69,11 +69,11 @@ class StrictParser(AIOHTTPParser):
         """
         bound = rule_of(req).body_bytes_max
         body = await (req if bound == BODY_BYTES_MAX else req.clone(client_max_size=bound)).read()
-        if not body:
-            return {}
         others: Mapping[str, Callable[[bytes], Any]] = getattr(schema, "other_forms", {})
         if req.content_type in others:
             return others[req.content_type](body)
+        if not body:
+            return {}
         if req.content_type != "application/json":
             allowed = " or ".join(["application/json", *others])
             raise Problem("unsupported-media-type", f"Send the body as {allowed}.")

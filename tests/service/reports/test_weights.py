@@ -126,6 +126,8 @@ async def test_other_bodies_names_and_periods_are_refused(shared_edge: Edge, sha
     head = {"Content-Type": "text/csv"}
     wrong = await edge.ask("PUT", f"/weights/cpi?{MONTH}", key=key, head=head, body=b"code,weight\n\xff,1\n")
     assert (wrong.status, wrong.json["errors"][0]["detail"]) == (400, "must be UTF-8")
+    empty = await edge.ask("PUT", f"/weights/cpi?{MONTH}", key=key, head=head, body=b"")
+    assert empty.json["errors"][0]["detail"].startswith("must begin with the header"), empty
     long = await put(edge, key, "code,weight\n" + "x" * 270_000)
     assert long.status == 413
 
