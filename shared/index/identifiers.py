@@ -12,8 +12,8 @@ from shared.text import SIGNS, fold
 
 # The schemes of a mapping or a request that identify, and the one under which their values are compared.
 SCHEMES = {"gtin": "gtin", "ean": "gtin", "upc": "gtin", "isbn": "gtin", "mpn": "mpn", "sku": "sku", "url": "url"}
-LAYOUT = 2
-"""Raise it whenever `normal` gives another form to a text that it accepts."""
+LAYOUT = 3
+"""Raise it whenever `normal` gives another form to a text that it accepts, or other rows are made of identifiers."""
 
 CHARACTERS_MAX = 500
 CUT = "a number whose last digits a spreadsheet has cut; export the column again as text"
