@@ -6,6 +6,7 @@ from edge.http.lists import SelfLink, list_of
 from edge.http.parameters import (
     Choices,
     CursorText,
+    Day,
     Flag,
     Members,
     ObjectList,
@@ -356,6 +357,12 @@ def _number(sentence: str, example: str) -> fields.String:
     return fields.Str(load_default=None, validate=validate.Length(1, _TEXT_MAX), metadata=metadata)
 
 
+def as_of_field() -> Day:
+    """Declare the day for which a number is resolved."""
+    sentence = "Item that had the number on this day, of those to which it was given at different times; with a GTIN"
+    return Day(load_default=None, metadata=field_doc(sentence, example="2026-07-01"))
+
+
 class IdentifierFields(Parameters):
     """Exactly one identifier: gtin, ean, upc, isbn, mpn (with brand), sku (with source) or url."""
 
@@ -376,6 +383,7 @@ class IdentifierFields(Parameters):
             "Only this source; required for codes that shops assign themselves", pattern="^[a-z][a-z0-9_]{0,62}$"
         ),
     )
+    as_of = as_of_field()
 
 
 class ResolveQuery(IdentifierFields, QueryParameters):
