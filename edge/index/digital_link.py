@@ -28,7 +28,7 @@ from edge.index.digital_link_targets import (
 )
 from edge.index.identifiers import RequestedIdentifier
 from edge.index.resolve import Resolver
-from edge.index.schemas import as_of_field
+from edge.index.resolve_schemas import as_of_field
 from shared.errors import InvalidParameter, ItemIndexError
 
 T = TypeVar("T")

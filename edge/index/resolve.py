@@ -13,7 +13,6 @@ from edge.http.problem_details import problem_of
 from edge.http.problems import Problem
 from edge.http.routing import operation
 from edge.http.validation import BODY, QUERY
-from edge.index import schemas
 from edge.index.batch_lookup import batch_answer, batch_estimate, units_of
 from edge.index.identifiers import (
     CANDIDATES_MAX,
@@ -23,8 +22,10 @@ from edge.index.identifiers import (
     requested_identifier,
 )
 from edge.index.lookup import answer
+from edge.index.lookup_schemas import BatchQuery
 from edge.index.record import ItemRecord, RecordCache
-from edge.index.schemas import Item
+from edge.index.record_schemas import Item
+from edge.index.resolve_schemas import ResolveBody, ResolveList, ResolveQuery
 from edge.quota.billing import Billing
 from edge.rules import RESOLVE_BATCH
 from edge.storage.data_version import DataVersionWatcher
@@ -110,7 +111,7 @@ class Resolve:
 
     @_operation(
         "resolveIdentifier",
-        schemas.ResolveQuery,
+        ResolveQuery,
         answers={
             200: (Item, "The record"),
             300: "`candidates` lists the items with this identifier.",
@@ -162,9 +163,9 @@ class ResolveBatch:
 
     @_operation(
         "resolveIdentifiers",
-        schemas.BatchQuery,
-        schemas.ResolveBody,
-        answers={200: (schemas.ResolveList, "One entry per identifier, in the order of the request")},
+        BatchQuery,
+        ResolveBody,
+        answers={200: (ResolveList, "One entry per identifier, in the order of the request")},
     )
     async def list_body(self, request: web.Request) -> web.StreamResponse:
         """Find many items by identifiers.

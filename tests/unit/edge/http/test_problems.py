@@ -14,7 +14,8 @@ from edge.http.faults import DETAIL_CHARACTERS_MAX, Fault, detail_of, shown_valu
 from edge.http.problem_details import problem_of
 from edge.http.problems import Problem, invalid_parameters
 from edge.http.validation import in_our_words, problem_of_validation
-from edge.index.schemas import BrandsQuery, ResolveBody
+from edge.index.list_schemas import BrandsQuery
+from edge.index.resolve_schemas import ResolveBody
 from edge.mcp.calls import rename_parameters
 from shared.errors import InvalidParameter, WrongIdentifier
 
