@@ -73,7 +73,7 @@ def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
             {"identifiers": [{"gtin": "4006381333931"}, {"gtin": 1}]},
             "`identifiers.1.gtin`: `1` is not valid; must be a string.",
         ),
-        (ResolveBody, {"identifiers": [{"gtni": "1"}]}, "`identifiers.0.gtni` is unknown; allowed: brand, ean, gtin,"),
+        (ResolveBody, {"identifiers": [{"gtni": "1"}]}, "`identifiers.0.gtni` is unknown; allowed: as_of, brand, ean,"),
         (ResolveBody, {"identifiers": ["x"]}, "`identifiers.0`: must be an object."),
         (ResolveBody, {"identifiers": [None]}, "`identifiers.0`: must not be null."),
         (  # not two thousand faults
