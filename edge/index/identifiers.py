@@ -21,7 +21,7 @@ from shared.errors import (
 from shared.gtin import is_restricted
 from shared.index.holdings import GTIN_SCHEMES, StatedIdentifiers, holders, holdings
 from shared.index.holdings import SQL as HOLDINGS
-from shared.index.identifiers import SCHEMES, Identifier, brand_key, normal
+from shared.index.identifiers import SCHEMES, NormalIdentifier, brand_key, normal
 from shared.redis import keys
 from shared.telemetry import metrics
 
@@ -83,7 +83,7 @@ def requested_identifier(given: Mapping[str, str | None], as_of: date | None = N
     return RequestedIdentifier(scheme, value, brand, given.get("source") or "", day)
 
 
-def _normal(name: str, text: str) -> Identifier:
+def _normal(name: str, text: str) -> NormalIdentifier:
     try:
         canonical = normal(name, text)
     except InvalidIdentifier as error:
@@ -147,9 +147,9 @@ class ResolutionReader:
         stated: dict[int, list[StatedIdentifiers]] = {}
         for row in await self._database.fetch(HOLDINGS.stated, items):
             stated.setdefault(row["item_id"], []).append(_stated_identifiers(row))
-        candidates: list[dict[int, _Candidate]] = [{} for _ in requested]
+        candidates: list[dict[int, _Holder]] = [{} for _ in requested]
         for row in rows:
-            candidate = _Candidate(row["iid"], row["source_ids"])
+            candidate = _Holder(row["iid"], row["source_ids"])
             candidates[row["n"] - 1][row["item_id"]] = candidate
         return {
             one.key: Resolution(tuple(sorted(_holders(one, of_number, stated))[: CANDIDATES_MAX + 1]))
@@ -157,7 +157,7 @@ class ResolutionReader:
         }
 
 
-class _Candidate(NamedTuple):
+class _Holder(NamedTuple):
     """The active item that answers for an item, and the sources that stated the number of it."""
 
     iid: str
@@ -170,7 +170,7 @@ def _stated_identifiers(row: asyncpg.Record) -> StatedIdentifiers:
 
 def _holders(
     requested: RequestedIdentifier,
-    candidates: Mapping[int, _Candidate],
+    candidates: Mapping[int, _Holder],
     stated: Mapping[int, Sequence[StatedIdentifiers]],
 ) -> set[str]:
     """Return the IIDs of those that have the number on the day.

@@ -14,9 +14,6 @@ from edge.index.record_schemas import Item
 from shared.errors import ItemMerged, ItemMistyped, ItemNotFound
 from shared.index.iid import is_mistyped
 
-"""Grows with each change of what is packed for the same row, also of the record's members."""
-
-
 _operation = partial(operation, "index")
 
 

@@ -35,7 +35,7 @@ from shared.index.iid import canonical_iid
 _ENCODER = msgspec.json.Encoder()
 
 
-class _Source(msgspec.Struct):
+class _SourceName(msgspec.Struct):
     source: str
 
 
@@ -45,7 +45,7 @@ class _Candidate(msgspec.Struct):
     iid: str
     name: str
     brand: dict[str, object] | None
-    sources: list[_Source]
+    sources: list[_SourceName]
 
 
 _DECODER = msgspec.json.Decoder(_Candidate)

@@ -9,7 +9,7 @@ from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import InvalidIdentifier
 from shared.index.holdings import GTIN_SCHEMES
-from shared.index.identifiers import LAYOUT, SCHEMES, Identifier, brand_key, normal
+from shared.index.identifiers import LAYOUT, SCHEMES, NormalIdentifier, brand_key, normal
 
 SQL = load_queries(__file__, "identifiers.sql")
 _BATCH_ROWS = 20_000
@@ -65,8 +65,8 @@ def _rows(claimed: Iterable[_Claim]) -> Iterator[tuple[_Row, bool]]:
     An EAN and a GTIN of one claim may be the same number.
     """
     for (item_id, source_id), claims in groupby(claimed, lambda claim: (claim[0], claim[1])):
-        first: dict[tuple[Identifier, str], int] = {}
-        former: set[Identifier] = set()
+        first: dict[tuple[NormalIdentifier, str], int] = {}
+        former: set[NormalIdentifier] = set()
         for _, _, scheme, text, brand, load_no, is_newest in claims:
             canonical = _normal(scheme, text)
             if canonical is not None and not is_newest:
@@ -80,7 +80,7 @@ def _rows(claimed: Iterable[_Claim]) -> Iterator[tuple[_Row, bool]]:
             yield (*identifier, item_id, source_id), True
 
 
-def _normal(scheme: str, text: str) -> Identifier | None:
+def _normal(scheme: str, text: str) -> NormalIdentifier | None:
     try:
         return normal(scheme, text)
     except InvalidIdentifier:  # kept as a reject by the load that brought it
