@@ -7,11 +7,11 @@ from workers.bulk.build_release import build_release
 from workers.bulk.export_part import part_handler
 from workers.bulk.exports import ExportHandler
 from workers.jobs.job_handler import Handlers, RowResultHandler
-from workers.jobs.services import Services
+from workers.jobs.services import WorkerServices
 from workers.search import job as search
 
 
-def job_handlers(services: Services) -> Handlers:
+def job_handlers(services: WorkerServices) -> Handlers:
     """Return the handlers of all kinds of jobs, for one process."""
     settings = services.settings
     replica = Replica(settings.replica_database_url, settings.replica_wait_seconds, services.log)

@@ -26,7 +26,7 @@ from workers.jobs.job_handler import Handlers
 from workers.jobs.kombu_redis import REASONS
 from workers.jobs.progress import WorkerProgress, beat_until_end, watch
 from workers.jobs.runner import JobRunner
-from workers.jobs.services import Services, build_services
+from workers.jobs.services import WorkerServices, build_services
 from workers.jobs.startup import settings_at_start
 
 # Longer than the pauses of a busy queue; a worker that has nothing to do gives its place at the server back.
@@ -38,12 +38,12 @@ _QUIET = {"quiet": True, "without_gossip": True, "without_mingle": True, "withou
 class Worker:
     """A worker's main process and, after the fork, each process of its pool: only the latter build services."""
 
-    def __init__(self, settings: Settings, handlers: Callable[[Services], Handlers] | None) -> None:
+    def __init__(self, settings: Settings, handlers: Callable[[WorkerServices], Handlers] | None) -> None:
         """Without handlers it runs no jobs, and refuses messages that name one: the job's row stays queued."""
         self._settings = settings
         self._handlers = handlers
         self._progress = WorkerProgress()
-        self._services: Services | None = None
+        self._services: WorkerServices | None = None
         self._runner: JobRunner | None = None
         self.celery = celery_app(settings)
         self.celery.conf.worker_consumer = partial(JobConsumer, progress=self._progress)
@@ -120,7 +120,7 @@ def _pool_of(worker: WorkController) -> list[tuple[int, int]]:
     return [(process.index, process.pid) for process in list(worker.pool._pool._pool) if process.pid is not None]
 
 
-def handlers_of(queues: str | None) -> Callable[[Services], Handlers] | None:
+def handlers_of(queues: str | None) -> Callable[[WorkerServices], Handlers] | None:
     """Import the handlers of these queues' jobs; None for webhooks alone, whose worker then takes half the memory."""
     if queues == DELIVER_QUEUE:
         return None
@@ -129,7 +129,7 @@ def handlers_of(queues: str | None) -> Callable[[Services], Handlers] | None:
     return job_handlers
 
 
-def main(handlers: Callable[[Services], Handlers] | None = None) -> None:
+def main(handlers: Callable[[WorkerServices], Handlers] | None = None) -> None:
     """Run a worker with the settings of the environment and the arguments of the command line.
 
     `handlers` default to those of its queues.

@@ -197,7 +197,7 @@ def _bucket(settings: Settings) -> Iterator[Finding]:
         yield Finding("bucket", True, "answers")
 
 
-class _Part(TypedDict):
+class _ReportedPart(TypedDict):
     name: str
     state: str
 
@@ -206,7 +206,7 @@ class _Answer(TypedDict, total=False):
     """What `doctor` reads of the answers of readiness and of quotas."""
 
     status: str
-    parts: list[_Part]
+    parts: list[_ReportedPart]
     counted_as: str
 
 

@@ -12,7 +12,7 @@ from deploy.ctl.parameter_types import FiniteRange
 from shared.errors import InvalidFile
 from shared.price_index.panel import COLUMNS as INDEX_COLUMNS
 from shared.price_index.panel import GRANULARITIES, IndexNotDefined, table_of
-from shared.price_index.question import DummyWeights, Output, Question, Sample, method_named, splice_named
+from shared.price_index.question import DummyWeights, IndexQuestion, Output, Sample, method_named, splice_named
 from shared.price_index.rows import IndexRow, index_rows
 from shared.price_index.similarity import measure_named
 
@@ -94,7 +94,7 @@ def index_numbers(file: Path, columns: tuple[str, ...], **given: Unpack[_Options
     show([asdict(row) if for_programs() else _round(row) for row in rows], title=f"{given['kind']} index")
 
 
-def _question(periods: list[str], given: _Options) -> Question:
+def _question(periods: list[str], given: _Options) -> IndexQuestion:
     method = method_named(given["method"])
     output = _OUTPUTS[given["output"]] if given["output"] else None
     links = measure_named(given["chain_method"])
@@ -102,7 +102,7 @@ def _question(periods: list[str], given: _Options) -> Question:
         output = "chained"
     elif output is None and given["base"] is not None and not method.over_window:
         output = "fixed"
-    question = Question(
+    question = IndexQuestion(
         method=method,
         output=output,
         links=links,

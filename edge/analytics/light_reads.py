@@ -17,7 +17,7 @@ from edge.http.context import CONTEXT
 from edge.http.parameters import QueryParameters
 from edge.http.routing import API_PATH, Handler, Route, operation
 from edge.http.validation import QUERY
-from edge.index.schemas import IidPath
+from edge.index.lookup_schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
 from shared.analytics.exchange import Converter, with_original

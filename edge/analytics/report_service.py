@@ -27,7 +27,7 @@ from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
 from shared.analytics.exchange import SQL as EXCHANGE
 from shared.analytics.exchange import unknown_table
-from shared.analytics.manifest import MEDIA_TYPES, Manifest, manifest_from
+from shared.analytics.manifest import MEDIA_TYPES, ResultManifest, manifest_from
 from shared.db.queries import load_queries
 from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import JobKind, fingerprint
@@ -50,7 +50,7 @@ class ReportQuote:
 
     spec: JobSpec
     units: int
-    result: Manifest | None
+    result: ResultManifest | None
     job_id: str | None
     until: float
     joins: bool
@@ -173,7 +173,7 @@ class ReportService:
         self,
         request: web.Request,
         quote: ReportQuote,
-        manifest: Manifest,
+        manifest: ResultManifest,
         *,
         cached: bool,
         units: int,
@@ -204,7 +204,7 @@ class ReportService:
         cursor = parameters["cursor"]
         return {**question, "after": self._cursors.open(kind.name, question, cursor) if cursor else None}
 
-    def _next_cursor(self, spec: JobSpec, manifest: Manifest) -> str | None:
+    def _next_cursor(self, spec: JobSpec, manifest: ResultManifest) -> str | None:
         if manifest.after is None:
             return None
         question = {name: value for name, value in spec.parameters.items() if name != "after"}

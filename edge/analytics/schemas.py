@@ -27,7 +27,7 @@ from edge.http.parameters import (
     list_parameter,
     one_of,
 )
-from edge.index.schemas import pedigree_field, reference_year_field
+from edge.index.record_schemas import pedigree_field, reference_year_field
 from shared.analytics.footprint import BASES, CODES, WEIGHT_BASES
 from shared.prior_price import Reason
 from shared.uncertainty.stated import ORIGINS, RATES

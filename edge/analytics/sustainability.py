@@ -12,7 +12,7 @@ from aiohttp import web
 from edge.analytics.light_reads import LightRead, ReadRows, range_of
 from edge.analytics.schemas import SustainabilityQuery, SustainabilityReport
 from edge.http.validation import PATH, QUERY
-from shared.analytics.footprint import INDICATORS, Figure, Indicator, nearest, weight_of
+from shared.analytics.footprint import INDICATORS, FootprintFigure, Indicator, nearest, weight_of
 from shared.analytics.observations import coverage
 from shared.analytics.results import DOUBLE, NINE_DIGITS
 from shared.db.queries import load_queries
@@ -153,7 +153,7 @@ def _basis(units_sold: int | None) -> str:
     return "sales" if units_sold else "assortment"
 
 
-def _interval(figure: Figure | None, units: int, displacement: Displacement | None) -> dict[str, Any]:
+def _interval(figure: FootprintFigure | None, units: int, displacement: Displacement | None) -> dict[str, Any]:
     """Return the bounds of a figure, of all units together, and of what these avoid; of no sale nothing is avoided."""
     if figure is None or figure.stated is None:
         return {}
@@ -177,7 +177,7 @@ def _nine_digits(value: float) -> float:
     return float(f"{value:.9g}")
 
 
-def _row(indicator: Indicator, figure: Figure | None, units: int) -> dict[str, Any]:
+def _row(indicator: Indicator, figure: FootprintFigure | None, units: int) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(SCHEMA.names)
     row |= {
         "indicator": indicator.code,

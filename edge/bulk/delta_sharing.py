@@ -20,7 +20,7 @@ from edge.http.json import NO_STORE
 from edge.http.problems import Problem
 from edge.http.routing import operation
 from edge.http.validation import BODY, PATH, QUERY
-from shared.bulk.schema import LIST, RELEASED, ColumnDocument, Dataset, ReleaseFile, version_of
+from shared.bulk.schema import LIST, RELEASED, ColumnDocument, Dataset, KeptReleaseFile, version_of
 from shared.errors import InvalidParameter
 
 SHARE, SCHEMA = "item-index", "releases"
@@ -72,7 +72,7 @@ def head(release: Release, files: int) -> list[dict[str, object]]:
 
 
 def file_line(
-    kind: str, file: ReleaseFile, url: str, expires: int, version: int, moment: datetime
+    kind: str, file: KeptReleaseFile, url: str, expires: int, version: int, moment: datetime
 ) -> dict[str, object]:
     """Return the line of a version's `file`, of one that it added or removed, or of its changed rows (`cdf`)."""
     action = {
@@ -102,7 +102,7 @@ def schema_string(columns: list[ColumnDocument]) -> str:
     return msgspec.json.encode({"type": "struct", "fields": fields}).decode()
 
 
-def enough(files: list[ReleaseFile], limit: int | None) -> list[ReleaseFile]:
+def enough(files: list[KeptReleaseFile], limit: int | None) -> list[KeptReleaseFile]:
     """Return the first files that have so many rows; all of them without a limit."""
     if limit is None:
         return files
@@ -260,7 +260,7 @@ class Sharing:
             return _answer(newest.data_version, await self._changed_rows(request, newest, changes, first, steps))
         until = self._signer.until()
         lines = head(newest, len(await self._repository.files(dataset.name, newest.data_version)))
-        before: tuple[int, dict[str, ReleaseFile]] = (0, {})
+        before: tuple[int, dict[str, KeptReleaseFile]] = (0, {})
         if steps[0][0] < first:
             before = await self._files_by_digest(dataset, steps.pop(0)[0])
         for version, moment in steps:
@@ -286,7 +286,7 @@ class Sharing:
                 lines.append(file_line("cdf", file, url, until, version, moment))
         return lines
 
-    async def _files_by_digest(self, dataset: Dataset, version: int) -> tuple[int, dict[str, ReleaseFile]]:
+    async def _files_by_digest(self, dataset: Dataset, version: int) -> tuple[int, dict[str, KeptReleaseFile]]:
         return version, {file.sha256: file for file in await self._repository.files(dataset.name, version)}
 
     async def _release(self, dataset: Dataset, version: int | None, timestamp: datetime | None) -> Release:
@@ -296,7 +296,7 @@ class Sharing:
             return _require_release(await self._repository.release_at(dataset, timestamp))
         return await self._repository.release(dataset.name, LATEST if version is None else str(version))
 
-    def _url(self, request: web.Request, dataset: str, version: int, file: ReleaseFile, until: int) -> str:
+    def _url(self, request: web.Request, dataset: str, version: int, file: KeptReleaseFile, until: int) -> str:
         return self._signer.sign(dataset, version, file, organization_of(request), until)
 
 

@@ -14,12 +14,12 @@ from typing import TypeVar
 
 import msgspec
 
-from shared.bulk.schema import ReleaseFile
+from shared.bulk.schema import KeptReleaseFile
 from shared.json_types import JsonValue
 
 Value = Decimal | date | str
 Comparable = TypeVar("Comparable", str, date, Decimal)
-Matches = Callable[[ReleaseFile], bool]
+Matches = Callable[[KeptReleaseFile], bool]
 """Whether some row of the file may match."""
 
 _COMPARISON = re.compile(r"\s*`?([A-Za-z_]\w*)`?\s*(<=|>=|=|<|>)\s*('[^'\\]*'|-?\d+(?:\.\d+)?)\s*", re.ASCII)
@@ -46,7 +46,7 @@ class PredicateHints:
         tree = _tree(json)
         return cls((*predicates, _node(tree, types, 0)))
 
-    def may_match(self, file: ReleaseFile) -> bool:
+    def may_match(self, file: KeptReleaseFile) -> bool:
         """Return whether some row of the file may match all hints."""
         return all(matches(file) for matches in self.matches)
 
@@ -61,7 +61,7 @@ def _tree(text: str | None) -> JsonValue:
     return tree
 
 
-def _matches_all(file: ReleaseFile) -> bool:
+def _matches_all(file: KeptReleaseFile) -> bool:
     return True
 
 
@@ -94,11 +94,11 @@ def _node(node: JsonValue, types: dict[str, str], depth: int) -> Matches:
             return _matches_all
 
 
-def _every(children: list[Matches], file: ReleaseFile) -> bool:
+def _every(children: list[Matches], file: KeptReleaseFile) -> bool:
     return all(matches(file) for matches in children)
 
 
-def _some(children: list[Matches], file: ReleaseFile) -> bool:
+def _some(children: list[Matches], file: KeptReleaseFile) -> bool:
     return any(matches(file) for matches in children)
 
 
@@ -142,7 +142,7 @@ def _comparison(column: str, op: str, value: Value | None) -> Matches:
     return _matches_all if value is None else partial(_may_compare, column, op, value)
 
 
-def _may_compare(column: str, op: str, value: Value, file: ReleaseFile) -> bool:
+def _may_compare(column: str, op: str, value: Value, file: KeptReleaseFile) -> bool:
     """Compare with a file's least and greatest value, read as the literal was; those of another kind match."""
     least, most = file.statistics["minValues"].get(column), file.statistics["maxValues"].get(column)
     if isinstance(value, Decimal):

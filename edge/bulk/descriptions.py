@@ -5,7 +5,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import NamedTuple, TypedDict
 
-from shared.bulk.schema import LIST, MEDIA_TYPE, RELEASED, ColumnDocument, ReleaseFile, StatisticValue
+from shared.bulk.schema import LIST, MEDIA_TYPE, RELEASED, ColumnDocument, KeptReleaseFile, StatisticValue
 from shared.clock import rfc3339
 
 TITLE, PUBLISHER = "Item Index", "Item Index"
@@ -84,7 +84,7 @@ class Described(NamedTuple):
     created_at: datetime
     rows: int
     bytes: int
-    files: list[ReleaseFile]
+    files: list[KeptReleaseFile]
     profile: ReleaseProfile | None
     address: str
     page: str
@@ -315,5 +315,5 @@ def _typed_value(value: str | None, kind: str) -> dict[str, object]:
     return {"@value": value, "@type": f"xsd:{kind}"}
 
 
-def _url(release: Described, file: ReleaseFile) -> str:
+def _url(release: Described, file: KeptReleaseFile) -> str:
     return f"{release.address}/files/{file.name}"

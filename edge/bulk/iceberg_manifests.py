@@ -11,7 +11,7 @@ import fastavro
 from edge.bulk.data_credentials import BUCKET
 from edge.bulk.iceberg_tables import MANIFEST, address, field_id, schema_of_release
 from edge.bulk.release_repository import Release
-from shared.bulk.schema import ReleaseFile, StatisticValue
+from shared.bulk.schema import KeptReleaseFile, StatisticValue
 
 _SYNC_MARKER = hashlib.sha256(b"item-index").digest()[:16]
 
@@ -90,7 +90,7 @@ _ENTRY: dict[str, object] = {
 }
 
 
-def manifest(release: Release, files: list[ReleaseFile]) -> bytes:
+def manifest(release: Release, files: list[KeptReleaseFile]) -> bytes:
     """Return the manifest that names all files of a release."""
     types = {column["name"]: column["type"] for column in release.columns}
     entries = [
@@ -130,7 +130,7 @@ def manifest_list(release: Release, manifest_bytes: int, files: int) -> bytes:
     return _avro(_MANIFEST_FILE, [entry] if files else [], metadata)
 
 
-def _data_file(release: Release, file: ReleaseFile, types: dict[str, str]) -> dict[str, object]:
+def _data_file(release: Release, file: KeptReleaseFile, types: dict[str, str]) -> dict[str, object]:
     kept = file.statistics
     nulls, least, most = kept.get("nullCount", {}), kept.get("minValues", {}), kept.get("maxValues", {})
     return {

@@ -9,7 +9,7 @@ from edge.bulk.iceberg_tables import MANIFEST, MANIFEST_LIST, TABLE, table_metad
 from edge.bulk.release_repository import Release, ReleaseRepository, dataset_of
 from edge.http.made_once import MadeByKey
 from edge.http.problems import Problem
-from shared.bulk.schema import ReleaseFile
+from shared.bulk.schema import KeptReleaseFile
 
 _KEPT_MAX = 256
 
@@ -48,6 +48,6 @@ class IcebergMetadata:
         return await self._kept.get((*release.identity, name), prepare)
 
 
-def _avro_content(release: Release, name: str, files: list[ReleaseFile]) -> bytes:
+def _avro_content(release: Release, name: str, files: list[KeptReleaseFile]) -> bytes:
     content = manifest(release, files)
     return content if name == MANIFEST else manifest_list(release, len(content), len(files))

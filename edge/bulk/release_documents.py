@@ -8,7 +8,7 @@ from edge.bulk.descriptions import FORMS, Described, ReleaseProfile
 from edge.bulk.release_repository import KEYS_PATH, LATEST, Release
 from edge.bulk.signed_urls import SignedUrls
 from edge.http.routing import API_PATH
-from shared.bulk.schema import Dataset, ReleaseFile, schema_of
+from shared.bulk.schema import Dataset, KeptReleaseFile, schema_of
 from shared.bulk.signing import FILE_MEMBERS
 from shared.clock import rfc3339, utc_now
 
@@ -41,7 +41,7 @@ class UrlSigner:
         """Return the address of a release."""
         return f"{self.releases(dataset)}/{version}"
 
-    def sign(self, dataset: str, version: int, file: ReleaseFile, organization: str, until: int) -> str:
+    def sign(self, dataset: str, version: int, file: KeptReleaseFile, organization: str, until: int) -> str:
         """Return the signed address of a file."""
         query = self._links.query(file.sha256, organization, until)
         return f"{self.release(dataset, version)}/signed/{file.name}?{query}"
@@ -73,7 +73,7 @@ def release_entry(signer: UrlSigner, dataset: str, row: Record) -> dict[str, obj
 
 
 def description_of(
-    signer: UrlSigner, release: Release, files: list[ReleaseFile], profile: ReleaseProfile | None
+    signer: UrlSigner, release: Release, files: list[KeptReleaseFile], profile: ReleaseProfile | None
 ) -> Described:
     """Return what descriptions of a release say."""
     address = signer.release(release.dataset, release.data_version)
@@ -82,7 +82,7 @@ def description_of(
     return Described(release.dataset, release.columns, *contents, address, signer.page())
 
 
-def manifest(signer: UrlSigner, release: Release, files: list[ReleaseFile], organization: str) -> dict[str, object]:
+def manifest(signer: UrlSigner, release: Release, files: list[KeptReleaseFile], organization: str) -> dict[str, object]:
     """Return a release's manifest, its signed addresses made for one organization."""
     dataset, version, until = release.dataset, release.data_version, signer.until()
     address = signer.release(dataset, version)

@@ -17,7 +17,7 @@ from shared.bulk.schema import (
     RELEASED,
     ColumnDocument,
     Dataset,
-    ReleaseFile,
+    KeptReleaseFile,
     catalogue_key,
     changes_of,
     key_of,
@@ -87,10 +87,10 @@ class ReleaseRepository:
         rows = await self._database.fetch(SQL.releases_between, dataset.name, first, last)
         return [(row["data_version"], row["created_at"]) for row in rows]
 
-    async def files(self, dataset: str, version: int) -> list[ReleaseFile]:
+    async def files(self, dataset: str, version: int) -> list[KeptReleaseFile]:
         """Return a release's files in their order."""
         rows = await self._database.fetch(SQL.files, dataset, version)
-        return [ReleaseFile(**{**dict(row), "statistics": msgspec.json.decode(row["statistics"])}) for row in rows]
+        return [KeptReleaseFile(**{**dict(row), "statistics": msgspec.json.decode(row["statistics"])}) for row in rows]
 
     async def file(self, dataset: str, version: str, name: str) -> StoredFile:
         """Find one file. A name that is none of ours is not even looked up."""

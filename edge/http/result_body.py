@@ -9,7 +9,7 @@ from typing import Self, TypeVar, TypeVarTuple
 
 import msgspec
 
-from shared.analytics.manifest import Manifest, tail
+from shared.analytics.manifest import ResultManifest, tail
 from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.directory import ObjectReader, ResultStore
 from shared.telemetry import metrics
@@ -63,7 +63,7 @@ class ResultBody:
         self.etag = etag
 
     @classmethod
-    async def open(cls, store: ResultStore, manifest: Manifest) -> Self:
+    async def open(cls, store: ResultStore, manifest: ResultManifest) -> Self:
         """Open a published result as it is. Raises ResultGone, also where it has another length."""
         reader = await open_result(store, manifest.key, manifest.bytes)
         return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
@@ -72,7 +72,7 @@ class ResultBody:
     async def with_meta(
         cls,
         store: ResultStore,
-        manifest: Manifest,
+        manifest: ResultManifest,
         *,
         cached: bool,
         units: int,

@@ -15,7 +15,7 @@ from edge.http.conditions import match, none_match
 from edge.http.json import CACHE_CONTROL
 from edge.http.problems import Problem
 from edge.http.result_body import ResultBody
-from shared.analytics.manifest import Manifest
+from shared.analytics.manifest import ResultManifest
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
@@ -91,7 +91,7 @@ class BodyStream(web.StreamResponse):
 
 
 def answer(
-    request: web.Request, manifest: Manifest, body: ResultBody, following: str | None = None
+    request: web.Request, manifest: ResultManifest, body: ResultBody, following: str | None = None
 ) -> web.StreamResponse:
     """Make the answer that the request's conditions ask for: 200, 206, 304; raises the problems 412 and 416.
 
@@ -108,7 +108,7 @@ def answer(
     return body_response(body, part, _fields(manifest, body, following))
 
 
-async def in_memory(manifest: Manifest, body: ResultBody, following: str | None = None) -> web.Response:
+async def in_memory(manifest: ResultManifest, body: ResultBody, following: str | None = None) -> web.Response:
     """Return the answer 200 with all its bytes, for a body that is small. Raises StoreUnavailable."""
     content = await BodyStream(body, Slice(0, body.length)).whole()
     fields = {**_common_fields(body.etag), **_fields(manifest, body, following)}
@@ -138,7 +138,7 @@ def portion(whole: web.Response, part: Slice | None) -> web.Response:
     return web.Response(body=content[part.start : part.stop], status=206, headers=fields)
 
 
-def _fields(manifest: Manifest, body: ResultBody, following: str | None) -> dict[str, str]:
+def _fields(manifest: ResultManifest, body: ResultBody, following: str | None) -> dict[str, str]:
     fields = {"Content-Type": content_type(manifest.media_type), **_VARY}
     if body.etag == etag_of(manifest.sha256):
         fields["Repr-Digest"] = repr_digest(manifest.sha256)

@@ -11,7 +11,7 @@ from edge.http.problem_details import problem_of
 from edge.http.problems import Problem
 from edge.http.routing import operation
 from edge.http.validation import BODY, QUERY
-from edge.index import schemas
+from edge.index.lookup_schemas import IidBody, IidList, LookupBatchQuery, LookupList
 from edge.index.members import members_of
 from edge.index.record import ENCODER, ItemRecord, RecordCache
 from edge.quota.billing import Billing
@@ -43,8 +43,8 @@ class BatchLookup:
 
     @_operation(
         "lookupItems",
-        schemas.IidList,
-        answers={200: (schemas.LookupList, "One entry per IID, in the order of the request")},
+        IidList,
+        answers={200: (LookupList, "One entry per IID, in the order of the request")},
         description=_DESCRIPTION,
     )
     async def list(self, request: web.Request) -> web.StreamResponse:
@@ -53,9 +53,9 @@ class BatchLookup:
 
     @_operation(
         "lookupItemsByBody",
-        schemas.LookupBatchQuery,
-        schemas.IidBody,
-        answers={200: (schemas.LookupList, "One entry per IID, in the order of the request")},
+        LookupBatchQuery,
+        IidBody,
+        answers={200: (LookupList, "One entry per IID, in the order of the request")},
         description=f"{_DESCRIPTION} The call changes nothing, so it can be repeated without an `Idempotency-Key`.",
     )
     async def list_body(self, request: web.Request) -> web.StreamResponse:

@@ -1,11 +1,13 @@
 """The resolver of GS1 Digital Links: handlers and routes that redirect from the address in a code to an item."""
 
+from datetime import date
 from functools import partial
+from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from aiohttp import hdrs, web
-from marshmallow import EXCLUDE, INCLUDE, Schema, fields, validate
+from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, validate
 
 from edge.http.parameters import QueryParameters
 from edge.http.problem_details import problem_of
@@ -26,15 +28,19 @@ from edge.index.digital_link_targets import (
 )
 from edge.index.identifiers import RequestedIdentifier
 from edge.index.resolve import Resolver
+from edge.index.resolve_schemas import as_of_field
 from shared.errors import InvalidParameter, ItemIndexError
+
+T = TypeVar("T")
 
 CACHE_CONTROL = "public, max-age=60"
 _METHODS = "GET, HEAD, OPTIONS"
-_OWN_PARAMETERS = frozenset({"linkType", "context"})
+_OWN_PARAMETERS = frozenset({"linkType", "context", "as_of"})
 # nginx takes 8 kB of head from the edge; escaped anew, a query of that size may be three times as long.
 _LOCATION_MAX = 4_000
 _DECODER = msgspec.json.Decoder()
 _ENCODER = msgspec.json.Encoder()
+AS_OF = as_of_field()
 _RULE = Rule(
     name="digital-link",
     any_origin=True,
@@ -61,6 +67,7 @@ class DigitalLinkQuery(QueryParameters):
             "example": "gs1:sustainabilityInfo",
         },
     )
+    as_of = AS_OF
 
 
 class LinkContext(Schema):
@@ -142,7 +149,8 @@ class DigitalLinks:
     async def _answer(self, request: web.Request, digital_link: DigitalLink) -> web.StreamResponse:
         link_type = _link_type(request, digital_link)
         accept = request.headers.get(hdrs.ACCEPT)
-        iid, record = await self._resolver.find(RequestedIdentifier("gtin", digital_link.gtin))
+        as_of = _day(request, digital_link)
+        iid, record = await self._resolver.find(RequestedIdentifier("gtin", digital_link.gtin, as_of=as_of))
         name = str(_DECODER.decode(record.body)["name"])
         links = links_of(iid, name, self._base_url, self._origin)
         media_type = wants_linkset(link_type, accept)
@@ -224,11 +232,28 @@ def _digital_link_of(request: web.Request) -> DigitalLink:
 
 def _link_type(request: web.Request, digital_link: DigitalLink) -> str | None:
     """Return the link type of the query, or of what a compressed address holds of its query."""
-    given = [value for name, value in digital_link.query if name == "linkType"]
-    if request[QUERY].get("linkType") is not None:
-        given.append(request[QUERY]["linkType"])
+    asked: str | None = request[QUERY].get("linkType")
+    return _only("linkType", [*_compressed(digital_link, "linkType"), *([] if asked is None else [asked])])
+
+
+def _day(request: web.Request, digital_link: DigitalLink) -> str:
+    """Return the day for which the number is asked, likewise; empty without one."""
+    asked: date | None = request[QUERY].get("as_of")
+    try:
+        days = [AS_OF.deserialize(value) for value in _compressed(digital_link, "as_of")]
+    except ValidationError as error:
+        raise InvalidParameter("as_of", str(error.messages[0])) from None
+    day = _only("as_of", [*days, *([] if asked is None else [asked])])
+    return "" if day is None else day.isoformat()
+
+
+def _compressed(digital_link: DigitalLink, name: str) -> list[str]:
+    return [value for given, value in digital_link.query if given == name]
+
+
+def _only(name: str, given: list[T]) -> T | None:
     if len(given) > 1:
-        raise InvalidParameter("linkType", "is repeated; send it once")
+        raise InvalidParameter(name, "is repeated; send it once")
     return given[0] if given else None
 
 

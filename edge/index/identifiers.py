@@ -1,7 +1,11 @@
 """Which identifier a caller asks for, and which items it leads to. Reads through the same caches as records."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
+
+import asyncpg
+import msgspec
 
 from edge.index.versioned_cache import EntryKind, VersionedCache
 from edge.storage.database import Database
@@ -15,7 +19,9 @@ from shared.errors import (
     WrongIdentifier,
 )
 from shared.gtin import is_restricted
-from shared.index.identifiers import SCHEMES, Identifier, brand_key, normal
+from shared.index.holdings import GTIN_SCHEMES, StatedIdentifiers, holders, holdings
+from shared.index.holdings import SQL as HOLDINGS
+from shared.index.identifiers import SCHEMES, NormalIdentifier, brand_key, normal
 from shared.redis import keys
 from shared.telemetry import metrics
 
@@ -30,13 +36,15 @@ LAYOUT = 1
 class RequestedIdentifier(NamedTuple):
     """One identifier in the form in which it is compared.
 
-    `brand` and `source` are empty where any will do; a caller must name the brand of an mpn.
+    `brand` and `source` are empty where any will do; a caller must name the brand of an mpn. `as_of` is a day as ISO
+    writes it, of a GTIN alone; empty for the newest day that is known.
     """
 
     scheme: str
     value: str
     brand: str = ""
     source: str = ""
+    as_of: str = ""
 
     @property
     def key(self) -> str:
@@ -49,8 +57,8 @@ class RequestedIdentifier(NamedTuple):
         return self.scheme != "gtin" or bool(self.source) or not is_restricted(self.value)
 
 
-def requested_identifier(given: Mapping[str, str | None]) -> RequestedIdentifier:
-    """Read the one identifier among parameters.
+def requested_identifier(given: Mapping[str, str | None], as_of: date | None = None) -> RequestedIdentifier:
+    """Read the one identifier among parameters, and the day for which it is asked.
 
     Raises MissingParameter, WrongIdentifier, or InvalidParameter where there are two or a part belongs to none.
     """
@@ -68,11 +76,14 @@ def requested_identifier(given: Mapping[str, str | None]) -> RequestedIdentifier
     brand = brand_key(given.get("brand") or "")
     if name == "mpn" and not brand:
         raise InvalidParameter("brand", "is not the name of a brand", given.get("brand"))
+    if as_of is not None and name not in GTIN_SCHEMES:
+        raise InvalidParameter("as_of", f"is only allowed with {', '.join(f'`{scheme}`' for scheme in GTIN_SCHEMES)}")
     scheme, value = _normal(name, given[name] or "")
-    return RequestedIdentifier(scheme, value, brand, given.get("source") or "")
+    day = "" if as_of is None else as_of.isoformat()
+    return RequestedIdentifier(scheme, value, brand, given.get("source") or "", day)
 
 
-def _normal(name: str, text: str) -> Identifier:
+def _normal(name: str, text: str) -> NormalIdentifier:
     try:
         canonical = normal(name, text)
     except InvalidIdentifier as error:
@@ -120,10 +131,67 @@ class ResolutionReader:
         self._database = database
 
     async def __call__(self, requested: Sequence[str]) -> dict[str, Resolution]:
-        """Return what each key leads to, in one query. Raises StoreUnavailable."""
-        columns = zip(*(key.split(_SEPARATOR) for key in requested), strict=True)
-        rows = await self._database.fetch(SQL.resolved, *(list(column) for column in columns))
-        return {requested[row["n"] - 1]: Resolution(tuple(row["iids"])) for row in rows}
+        """Return what each key leads to, in one query, and in two more where days decide. Raises StoreUnavailable."""
+        identifiers = [RequestedIdentifier(*key.split(_SEPARATOR)) for key in requested]
+        columns = [list(column) for column in zip(*(identifier[:4] for identifier in identifiers), strict=True)]
+        rows = await self._database.fetch(SQL.resolved, *columns)
+        found = {requested[row["n"] - 1]: Resolution(tuple(row["iids"])) for row in rows}
+        dated = [one for one in identifiers if one.scheme == "gtin" and (one.as_of or len(found[one.key].iids) > 1)]
+        return found | (await self._of_their_days(dated) if dated else {})
+
+    async def _of_their_days(self, requested: Sequence[RequestedIdentifier]) -> dict[str, Resolution]:
+        """Return the items that have GTINs on the days that are asked for, among all that ever had them."""
+        values, sources = [one.value for one in requested], [one.source for one in requested]
+        rows = await self._database.fetch(SQL.ever_held, values, sources)
+        items = [row["item_id"] for row in rows]
+        stated: dict[int, list[StatedIdentifiers]] = {}
+        for row in await self._database.fetch(HOLDINGS.stated, items):
+            stated.setdefault(row["item_id"], []).append(_stated_identifiers(row))
+        candidates: list[dict[int, _Holder]] = [{} for _ in requested]
+        for row in rows:
+            candidate = _Holder(row["iid"], row["source_ids"])
+            candidates[row["n"] - 1][row["item_id"]] = candidate
+        return {
+            one.key: Resolution(tuple(sorted(_holders(one, of_number, stated))[: CANDIDATES_MAX + 1]))
+            for one, of_number in zip(requested, candidates, strict=True)
+        }
+
+
+class _Holder(NamedTuple):
+    """The active item that answers for an item, and the sources that stated the number of it."""
+
+    iid: str
+    source_ids: Sequence[int]
+
+
+def _stated_identifiers(row: asyncpg.Record) -> StatedIdentifiers:
+    return StatedIdentifiers(*row.values())._replace(identifiers=msgspec.json.decode(row["identifiers"]))
+
+
+def _holders(
+    requested: RequestedIdentifier,
+    candidates: Mapping[int, _Holder],
+    stated: Mapping[int, Sequence[StatedIdentifiers]],
+) -> set[str]:
+    """Return the IIDs of those that have the number on the day.
+
+    Sources that assign a code of a restricted range do not take it from each other.
+    """
+    rows = (
+        row
+        for item_id, candidate in candidates.items()
+        for row in stated.get(item_id, ())
+        if row.source_id in candidate.source_ids
+    )
+    times = holdings(requested.value, rows)
+    owners = {item_id: candidate.iid for item_id, candidate in candidates.items()}
+    day = date.fromisoformat(requested.as_of) if requested.as_of else None
+    if not is_restricted(requested.value):
+        return holders(times, owners, day)
+    sources = {time.source_id for time in times}
+    return {
+        iid for source in sources for iid in holders([time for time in times if time.source_id == source], owners, day)
+    }
 
 
 class ResolutionCache(VersionedCache[Resolution]):

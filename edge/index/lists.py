@@ -14,7 +14,7 @@ from edge.http.lists import Paginator
 from edge.http.parameters import QueryParameters
 from edge.http.routing import API_PATH, Handler, Route, operation
 from edge.http.validation import QUERY, Query
-from edge.index import schemas
+from edge.index.list_schemas import BrandList, BrandsQuery, CategoriesQuery, CategoryList, ChannelList, ChannelsQuery
 from edge.storage.database import Database
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
@@ -119,8 +119,8 @@ _BRANDS = Listing(
     summary="List the brands",
     description="Sorted by name, or with the most items first (`sort=items`). `q` narrows the list to "
     "names with this prefix, ignoring accents and case. Sorted by items, pages of one `data_version` never overlap.",
-    query=schemas.BrandsQuery,
-    reply=schemas.BrandList,
+    query=BrandsQuery,
+    reply=BrandList,
     parameters=("q", "sort", "limit"),
     arguments=lambda query: (_beginning(query, beginning_of_name),),
     page=lambda query: _BRAND_ORDERS[query["sort"]],
@@ -135,8 +135,8 @@ _CATEGORIES = Listing(
     summary="List the categories",
     description="Sorted by code. `parent` selects the direct children of a category, `level=1` the "
     "top categories; `q` narrows the list to names with this prefix, ignoring accents and case.",
-    query=schemas.CategoriesQuery,
-    reply=schemas.CategoryList,
+    query=CategoriesQuery,
+    reply=CategoryList,
     parameters=("parent", "level", "q", "limit"),
     arguments=lambda query: (query["parent"], query["level"], _beginning(query, beginning_of_slug)),
     page=lambda query: (SQL.categories, (itemgetter("code"),)),
@@ -151,8 +151,8 @@ _CHANNELS = Listing(
     summary="List the channels",
     description="Sorted by code, the value of the `channel` parameter of reports; `q` narrows the list to "
     "codes with this prefix, ignoring case.",
-    query=schemas.ChannelsQuery,
-    reply=schemas.ChannelList,
+    query=ChannelsQuery,
+    reply=ChannelList,
     parameters=("q", "limit"),
     arguments=lambda query: (query["q"],),
     page=lambda query: (SQL.channels, (itemgetter("code"),)),

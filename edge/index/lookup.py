@@ -8,13 +8,11 @@ from edge.http.conditions import none_match
 from edge.http.json import CACHE_CONTROL
 from edge.http.routing import operation
 from edge.http.validation import PATH
-from edge.index import schemas
+from edge.index.lookup_schemas import IidPath
 from edge.index.record import ItemRecord, RecordCache
+from edge.index.record_schemas import Item
 from shared.errors import ItemMerged, ItemMistyped, ItemNotFound
 from shared.index.iid import is_mistyped
-
-"""Grows with each change of what is packed for the same row, also of the record's members."""
-
 
 _operation = partial(operation, "index")
 
@@ -26,9 +24,9 @@ class Lookup:
 
     @_operation(
         "lookupItem",
-        schemas.IidPath,
+        IidPath,
         answers={
-            200: (schemas.Item, "The record"),
+            200: (Item, "The record"),
             301: "`Location` is the address of the surviving item.",
             304: "Your copy is current.",
         },

@@ -1,6 +1,7 @@
 """/index/resolve: records by an identifier printed on an item or given by a source, one or many in a call."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from functools import partial
 
 import msgspec
@@ -12,7 +13,6 @@ from edge.http.problem_details import problem_of
 from edge.http.problems import Problem
 from edge.http.routing import operation
 from edge.http.validation import BODY, QUERY
-from edge.index import schemas
 from edge.index.batch_lookup import batch_answer, batch_estimate, units_of
 from edge.index.identifiers import (
     CANDIDATES_MAX,
@@ -22,8 +22,10 @@ from edge.index.identifiers import (
     requested_identifier,
 )
 from edge.index.lookup import answer
+from edge.index.lookup_schemas import BatchQuery
 from edge.index.record import ItemRecord, RecordCache
-from edge.index.schemas import Item
+from edge.index.record_schemas import Item
+from edge.index.resolve_schemas import ResolveBody, ResolveList, ResolveQuery
 from edge.quota.billing import Billing
 from edge.rules import RESOLVE_BATCH
 from edge.storage.data_version import DataVersionWatcher
@@ -33,7 +35,7 @@ from shared.index.iid import canonical_iid
 _ENCODER = msgspec.json.Encoder()
 
 
-class _Source(msgspec.Struct):
+class _SourceName(msgspec.Struct):
     source: str
 
 
@@ -43,7 +45,7 @@ class _Candidate(msgspec.Struct):
     iid: str
     name: str
     brand: dict[str, object] | None
-    sources: list[_Source]
+    sources: list[_SourceName]
 
 
 _DECODER = msgspec.json.Decoder(_Candidate)
@@ -109,7 +111,7 @@ class Resolve:
 
     @_operation(
         "resolveIdentifier",
-        schemas.ResolveQuery,
+        ResolveQuery,
         answers={
             200: (Item, "The record"),
             300: "`candidates` lists the items with this identifier.",
@@ -122,24 +124,25 @@ class Resolve:
 
         Returns the record as a lookup does; `Content-Location` is its address by IID. GTIN-8, -12, -13 and -14, EAN,
         UPC-A, UPC-E, ISBN-10 and -13 are treated as one number. Codes that shops or regions assign themselves need
-        `source` to identify one item. Identifiers of merged items return the surviving item; a merged `iid` redirects
-        to it.
+        `source` to identify one item. A number that was given to another item returns the item of which it was stated
+        last, and with `as_of` the one that had it on that day. Identifiers of merged items return the surviving item;
+        a merged `iid` redirects to it.
         """
-        query: dict[str, str | None] = request[QUERY]
+        query: dict[str, str | date | None] = request[QUERY]
         if query["iid"] is not None:
-            iid, record = await self._by_iid(query)
+            iid, record = await self._by_iid(str(query["iid"]), query)
         else:
-            requested = requested_identifier(query)
+            requested = _requested(query)
             iid, record = await self._resolver.find(requested)
         address = self._resolver.address(iid)
         cacheable(request, answer(record, None, address))
         return answer(record, request.headers.get("If-None-Match"), address)
 
-    async def _by_iid(self, query: Mapping[str, str | None]) -> tuple[str, ItemRecord]:
-        beside = next((name for name, text in query.items() if text is not None and name != "iid"), None)
+    async def _by_iid(self, text: str, query: Mapping[str, str | date | None]) -> tuple[str, ItemRecord]:
+        beside = next((name for name, value in query.items() if value is not None and name != "iid"), None)
         if beside is not None:
             raise InvalidParameter(beside, "cannot be combined with `iid`; send only one identifier")
-        iid = canonical_iid(query["iid"] or "")
+        iid = canonical_iid(text)
         if iid is None:
             raise InvalidIid
         try:
@@ -160,9 +163,9 @@ class ResolveBatch:
 
     @_operation(
         "resolveIdentifiers",
-        schemas.BatchQuery,
-        schemas.ResolveBody,
-        answers={200: (schemas.ResolveList, "One entry per identifier, in the order of the request")},
+        BatchQuery,
+        ResolveBody,
+        answers={200: (ResolveList, "One entry per identifier, in the order of the request")},
     )
     async def list_body(self, request: web.Request) -> web.StreamResponse:
         """Find many items by identifiers.
@@ -215,9 +218,16 @@ class ResolveBatch:
         return head[:-1] + b',"record":' + record.body + b"}"
 
 
-def _read_identifier(given: Mapping[str, str | None]) -> _Requested:
+def _requested(given: Mapping[str, str | date | None]) -> RequestedIdentifier:
+    """Read validated parameters, of which the day alone is no text. Raises as `requested_identifier`."""
+    as_of = given["as_of"]
+    texts = {name: text for name, text in given.items() if not isinstance(text, date)}
+    return requested_identifier(texts, as_of if isinstance(as_of, date) else None)
+
+
+def _read_identifier(given: Mapping[str, str | date | None]) -> _Requested:
     try:
-        return requested_identifier(given)
+        return _requested(given)
     except InvalidParameter as error:
         return error
 

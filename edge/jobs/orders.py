@@ -15,8 +15,8 @@ from edge.quota.concurrency import ConcurrencyLimit
 from edge.quota.refusals import limit_problem
 from edge.storage.database import Database, Scope, Transaction
 from edge.storage.idempotency import lock_key, require_same
-from shared.analytics.manifest import Manifest, manifest_from
-from shared.bulk.manifest import ExportManifest, export_manifest_from
+from shared.analytics.manifest import ResultManifest, manifest_from
+from shared.bulk.manifest import StoredExportManifest, export_manifest_from
 from shared.clock import utc_now
 from shared.db.queries import load_queries
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
@@ -102,14 +102,14 @@ class Order:
         return self.row["changes"]
 
     @property
-    def manifest(self) -> Manifest | None:
+    def manifest(self) -> ResultManifest | None:
         """The published result, if there is one; an export's is `export`."""
         if self.state != "succeeded" or not self.row["result"] or self.row["kind"] == EXPORT.name:
             return None
         return manifest_from(json.loads(self.row["result"]))
 
     @property
-    def export(self) -> ExportManifest | None:
+    def export(self) -> StoredExportManifest | None:
         """Return the manifest that an export has published."""
         if self.state != "succeeded" or not self.row["result"] or self.row["kind"] != EXPORT.name:
             return None

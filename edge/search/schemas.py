@@ -16,7 +16,16 @@ from edge.http.parameters import (
     field_doc,
     one_of,
 )
-from edge.index.schemas import IID, MONEY, BrandRef, CategoryRef, ChannelSeen, Identifier, PriceBand, UnitPriceOfItem
+from edge.index.record_schemas import (
+    IID,
+    MONEY,
+    BrandRef,
+    CategoryRef,
+    ChannelSeen,
+    Identifier,
+    PriceBand,
+    UnitPriceOfItem,
+)
 
 MEMBERS = ("price_band", "unit_price", "identifiers", "attributes", "channels")
 """What hits may have besides what the index stores of them."""

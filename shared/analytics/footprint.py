@@ -42,7 +42,7 @@ CODES = tuple(indicator.code for indicator in INDICATORS)
 OWN, AVERAGE = "item", "category_average"
 
 
-class Figure(NamedTuple):
+class FootprintFigure(NamedTuple):
     """A figure per unit of an item and where it comes from. `scope` is item, product_type or category.
 
     `samples` is how many articles or records the figure is the mean of: 1 where it is the item's own. `stated` is the
@@ -68,13 +68,13 @@ class Figure(NamedTuple):
 
 def nearest(
     impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], kilograms: Decimal | None
-) -> dict[str, Figure]:
+) -> dict[str, FootprintFigure]:
     """Return the best figure of each indicator that has one. `factors` come nearest first and are of the item's basis.
 
     A product type's factor precedes a category's. Of categories the nearest with enough samples is taken; where none
     has enough, the nearest.
     """
-    figures: dict[str, Figure] = {}
+    figures: dict[str, FootprintFigure] = {}
     if kilograms is not None:
         for indicator, factor in _chosen(factors).items():
             figures[indicator] = _of_factor(factor, kilograms)
@@ -82,7 +82,7 @@ def nearest(
         per_unit = Decimal(impact["per_unit"])
         low, high, deviation = (_double(impact.get(name)) for name in ("low", "high", "deviation"))
         spread = StatedSpread(low, high, deviation, impact.get("pedigree"))
-        figures[impact["indicator"]] = Figure(
+        figures[impact["indicator"]] = FootprintFigure(
             per_unit,
             impact["basis"],
             impact["method"],
@@ -106,11 +106,11 @@ def _chosen(factors: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
     return chosen
 
 
-def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
+def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> FootprintFigure:
     per_kg = Decimal(factor["per_kg"])
     spread = Pooled.of(factor.get("log_samples"), _double(factor.get("log_deviation")))
     pooled = Pooled(_double(factor.get("squares")) or 0.0, factor.get("degrees") or 0)
-    return Figure(
+    return FootprintFigure(
         per_kg * kilograms,
         AVERAGE,
         factor["method"],

@@ -18,7 +18,7 @@ MEDIA_TYPES: dict[str, str] = {
 """The formats of an answer, each the suffix of its file too."""
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class ResultManifest(msgspec.Struct, frozen=True, kw_only=True):
     """A published result: the key of its object and a description of its bytes.
 
     `tail_bytes` of a JSON answer are its end, from the meta on; the edge writes that anew where `cached` and
@@ -56,6 +56,6 @@ def tail(meta: dict[str, Any]) -> bytes:
     return TAIL + msgspec.json.encode(meta) + b"}"
 
 
-def manifest_from(document: Any) -> Manifest:
+def manifest_from(document: Any) -> ResultManifest:
     """Read a manifest from a job's row. Raises msgspec.ValidationError where it is none."""
-    return msgspec.convert(document, Manifest)
+    return msgspec.convert(document, ResultManifest)

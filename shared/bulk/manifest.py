@@ -28,7 +28,7 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
     max_key: str | None
 
 
-class ExportManifest(msgspec.Struct, frozen=True, kw_only=True):
+class StoredExportManifest(msgspec.Struct, frozen=True, kw_only=True):
     """All files of an export, published by one UPDATE.
 
     `months` are those that `since` was narrowed to, unless it could not be: then `all_months` holds. It is None in
@@ -83,13 +83,13 @@ def described_columns(dataset: Dataset, columns: list[str]) -> list[ColumnDocume
 
 def manifest_of(
     request: Request, data_version: int, months: list[str] | None, files: list[File], created_at: str
-) -> ExportManifest:
+) -> StoredExportManifest:
     """Return the manifest of an export's files, in their order. `months` as in the manifest, None: all.
 
     A file without rows is not listed; if none has rows, the first one is, because it shows the schema.
     """
     listed = [file for file in files if file.rows] or files[:1]
-    return ExportManifest(
+    return StoredExportManifest(
         dataset=request.dataset,
         schema=described_columns(RELEASED[request.dataset], request.columns),
         format=request.format,
@@ -106,6 +106,6 @@ def manifest_of(
     )
 
 
-def export_manifest_from(document: object) -> ExportManifest:
+def export_manifest_from(document: object) -> StoredExportManifest:
     """Read a manifest from a job's row. Raises msgspec.ValidationError if it is none."""
-    return msgspec.convert(document, ExportManifest)
+    return msgspec.convert(document, StoredExportManifest)

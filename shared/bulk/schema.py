@@ -62,7 +62,7 @@ class FileStatistics(TypedDict):
     nullCount: dict[str, int]
 
 
-class ReleaseFile(NamedTuple):
+class KeptReleaseFile(NamedTuple):
     """One file of a release. Keys are those of its first and last row, in the order of the files."""
 
     name: str

@@ -20,7 +20,7 @@ from shared.errors import ConfigurationError
 from shared.printable import base64url
 
 if TYPE_CHECKING:
-    from shared.bulk.schema import ColumnDocument, ReleaseFile
+    from shared.bulk.schema import ColumnDocument, KeptReleaseFile
 
 ALGORITHM = "Ed25519"
 FILE_MEMBERS = ("name", "rows", "bytes", "sha256", "min_key", "max_key")
@@ -62,7 +62,11 @@ def new_key() -> bytes:
 
 
 def statement(
-    dataset: str, schema: "list[ColumnDocument]", data_version: int, created_at: datetime, files: "list[ReleaseFile]"
+    dataset: str,
+    schema: "list[ColumnDocument]",
+    data_version: int,
+    created_at: datetime,
+    files: "list[KeptReleaseFile]",
 ) -> bytes:
     """Return what is signed: all of the manifest that never changes, as canonical JSON (RFC 8785)."""
     signed = {

@@ -12,8 +12,8 @@ from shared.text import SIGNS, fold
 
 # The schemes of a mapping or a request that identify, and the one under which their values are compared.
 SCHEMES = {"gtin": "gtin", "ean": "gtin", "upc": "gtin", "isbn": "gtin", "mpn": "mpn", "sku": "sku", "url": "url"}
-LAYOUT = 2
-"""Raise it whenever `normal` gives another form to a text that it accepts."""
+LAYOUT = 3
+"""Raise it whenever `normal` gives another form to a text that it accepts, or other rows are made of identifiers."""
 
 CHARACTERS_MAX = 500
 CUT = "a number whose last digits a spreadsheet has cut; export the column again as text"
@@ -34,14 +34,14 @@ _PATH_SAFE = "/-._~!$&'()*+,;=:@%"
 _NOT_SLUG = re.compile(rf"[^\w{SIGNS}]+")
 
 
-class Identifier(NamedTuple):
+class NormalIdentifier(NamedTuple):
     """One identifier in the form in which it is compared. `scheme`: gtin, mpn, sku or url."""
 
     scheme: str
     value: str
 
 
-def normal(scheme: str, text: str) -> Identifier | None:
+def normal(scheme: str, text: str) -> NormalIdentifier | None:
     """Return an identifier in the form in which it is compared.
 
     None where the scheme does not identify or the text only says that there is none ("n/a"). Raises
@@ -51,11 +51,11 @@ def normal(scheme: str, text: str) -> Identifier | None:
         raise InvalidIdentifier(f"is {CUT}")
     match scheme:
         case "gtin" | "ean":
-            return Identifier("gtin", gtin14(text))
+            return NormalIdentifier("gtin", gtin14(text))
         case "upc":
-            return Identifier("gtin", gtin_of_upc(text))
+            return NormalIdentifier("gtin", gtin_of_upc(text))
         case "isbn":
-            return Identifier("gtin", gtin_of_isbn(text))
+            return NormalIdentifier("gtin", gtin_of_isbn(text))
         case "mpn":
             value = part_number(text)
         case "sku":
@@ -68,7 +68,7 @@ def normal(scheme: str, text: str) -> Identifier | None:
         raise InvalidIdentifier("has characters that cannot be shown")
     if len(value) > (URL_CHARACTERS_MAX if scheme == "url" else CHARACTERS_MAX):
         raise InvalidIdentifier("is too long")
-    return Identifier(scheme, value) if value else None
+    return NormalIdentifier(scheme, value) if value else None
 
 
 def is_cut_number(text: str) -> bool:

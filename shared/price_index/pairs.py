@@ -7,7 +7,13 @@ import numpy as np
 
 from shared.price_index.bilateral import FORMULAE, Matched
 from shared.price_index.panel import Floats, Ints, Mask, Panel
-from shared.price_index.question import SHARE_FORMULAE, TIME_PRODUCT_DUMMY, DummyWeights, Question, time_product_dummy
+from shared.price_index.question import (
+    SHARE_FORMULAE,
+    TIME_PRODUCT_DUMMY,
+    DummyWeights,
+    IndexQuestion,
+    time_product_dummy,
+)
 
 _NONE = np.empty(0)
 PeriodPairs = Sequence[tuple[int, int]]
@@ -17,7 +23,7 @@ PeriodPairs = Sequence[tuple[int, int]]
 class Pairs:
     """Computes the question's bilateral index between periods of a panel."""
 
-    def __init__(self, panel: Panel, question: Question) -> None:
+    def __init__(self, panel: Panel, question: IndexQuestion) -> None:
         self._panel = panel
         self._question = question
         self._present = panel.present()
@@ -104,7 +110,7 @@ class Pairs:
         return Matched(p0, p1, q0, q1, basket, basket * of(prices, self._question.basket), sigma)
 
 
-def dummy_weights(panel: Panel, question: Question) -> DummyWeights:
+def dummy_weights(panel: Panel, question: IndexQuestion) -> DummyWeights:
     """Return the weights of a time product dummy: as asked for, else what its context and the panel's data allow."""
     if question.weights is not None:
         return question.weights

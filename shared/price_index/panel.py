@@ -140,7 +140,7 @@ def cell_prices(starts: Ints, price: Floats, quantity: Floats | None) -> tuple[F
 
 
 @dataclass(frozen=True)
-class Coverage:
+class PanelOverlap:
     """How the items of one period overlap with those of the period that it is compared with.
 
     Counts of items, and `prices`: how many columns of matched items both have.
@@ -158,7 +158,7 @@ class Coverage:
         return self.matched / self.items if self.items else None
 
 
-def coverage(present: Mask, compared_with: Sequence[int], starts: Ints) -> list[Coverage]:
+def coverage(present: Mask, compared_with: Sequence[int], starts: Ints) -> list[PanelOverlap]:
     """Compare each period's items with those of the period at the position given for it.
 
     `starts` are the first columns of items. An item is matched where both periods have one of its columns.
@@ -168,7 +168,7 @@ def coverage(present: Mask, compared_with: Sequence[int], starts: Ints) -> list[
     for position, other in enumerate(compared_with):
         both = present[position] & present[other]
         items, matched = int(held[position]), int(np.logical_or.reduceat(both, starts).sum())
-        coverages.append(Coverage(items, matched, int(both.sum()), items - matched, int(held[other]) - matched))
+        coverages.append(PanelOverlap(items, matched, int(both.sum()), items - matched, int(held[other]) - matched))
     return coverages
 
 

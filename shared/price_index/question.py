@@ -141,7 +141,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Question:
+class IndexQuestion:
     """One index: its method and everything its value depends on besides the panel.
 
     Periods are positions in the panel. `output` None is the default: windows for methods over a window, else chained.
@@ -194,7 +194,7 @@ def reversible(formula: str) -> bool:
     return formula in _REVERSIBLE_SHARES or formula == TIME_PRODUCT_DUMMY
 
 
-def needs_quantities(question: Question) -> bool:
+def needs_quantities(question: IndexQuestion) -> bool:
     """Return whether the index is defined only where quantities are known."""
     formula = question.method.formula
     if formula == TIME_PRODUCT_DUMMY:

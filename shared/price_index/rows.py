@@ -7,7 +7,7 @@ import numpy as np
 from shared.price_index.bilateral import FORMULAE
 from shared.price_index.pairs import Pairs
 from shared.price_index.panel import Floats, Ints, Panel, coverage
-from shared.price_index.question import Question, needs_quantities
+from shared.price_index.question import IndexQuestion, needs_quantities
 from shared.price_index.series import (
     assemble_index,
     check,
@@ -35,7 +35,7 @@ class IndexInterval:
     high: Floats
 
 
-def jackknife(panel: Panel, question: Question, cluster: Ints | None = None) -> IndexInterval:
+def jackknife(panel: Panel, question: IndexQuestion, cluster: Ints | None = None) -> IndexInterval:
     """Return the interval of each period's index: how much it depends on which items there are.
 
     The items are left out, one after the other, and the index is computed of the others; Student's quantile takes into
@@ -65,7 +65,7 @@ def jackknife(panel: Panel, question: Question, cluster: Ints | None = None) -> 
         return IndexInterval(np.exp(center - half), np.exp(center + half))
 
 
-def _matched_clusters(panel: Panel, question: Question, cluster: Ints) -> tuple[Ints, Floats]:
+def _matched_clusters(panel: Panel, question: IndexQuestion, cluster: Ints) -> tuple[Ints, Floats]:
     """Return how many clusters each period's index rests on, and how many of equal weight would tell as much; 0 at the
     first and at the base.
 
@@ -96,7 +96,7 @@ def _matched_clusters(panel: Panel, question: Question, cluster: Ints) -> tuple[
     return matched, equal
 
 
-def _weights(panel: Panel, question: Question) -> Floats:
+def _weights(panel: Panel, question: IndexQuestion) -> Floats:
     """Return how much each price counts in the index, nearly; 0 where there is none."""
     if panel.quantities is not None and (
         needs_quantities(question) or (question.over_window and not question.method.geks)
@@ -134,7 +134,7 @@ def student(degrees: Floats | Ints) -> Floats:
     return quantiles
 
 
-def comparisons(panel: Panel, question: Question) -> int:
+def comparisons(panel: Panel, question: IndexQuestion) -> int:
     """Return how many prices of items are compared for an index and its interval; its time is in proportion."""
     count = panel.periods
     window = count if question.window is None else min(question.window, count)
@@ -144,14 +144,14 @@ def comparisons(panel: Panel, question: Question) -> int:
     return windows * window * panel.items * (min(panel.items, GROUPS_MAX) + 1)
 
 
-def logarithms(panel: Panel, question: Question) -> int:
+def logarithms(panel: Panel, question: IndexQuestion) -> int:
     """Return how many numbers of 8 bytes an interval keeps at once."""
     if of_pairs(question) and question.method.formula in FORMULAE:
         return len(wanted_pairs(panel.periods, question, [0] * panel.periods)) * min(panel.items, GROUPS_MAX)
     return 0
 
 
-def _without_sums(panel: Panel, question: Question, group: Ints) -> Floats:
+def _without_sums(panel: Panel, question: IndexQuestion, group: Ints) -> Floats:
     compared = comparison_periods(panel, question)
     wanted = wanted_pairs(panel.periods, question, compared)
     starts, ends = np.array(wanted, dtype=int).reshape(-1, 2).T
@@ -163,7 +163,7 @@ def _without_sums(panel: Panel, question: Question, group: Ints) -> Floats:
     return np.array(series)
 
 
-def _without_items(panel: Panel, question: Question, group: Ints) -> Floats:
+def _without_items(panel: Panel, question: IndexQuestion, group: Ints) -> Floats:
     return np.array(
         [index_series(panel.take(np.flatnonzero(group != left_out)), question) for left_out in range(group.max() + 1)]
     )
@@ -196,7 +196,7 @@ class IndexRow:
 def index_rows(
     periods: list[str],
     panel: Panel,
-    question: Question,
+    question: IndexQuestion,
     first: float,
     *,
     interval: bool = False,

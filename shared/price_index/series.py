@@ -5,12 +5,12 @@ import numpy as np
 from shared.price_index.multilateral import geary_khamis, geks, items_of_every_period, multilateral_time_product_dummy
 from shared.price_index.pairs import Pairs, PeriodPairs, dummy_weights
 from shared.price_index.panel import Floats, IndexNotDefined, Panel
-from shared.price_index.question import GEARY_KHAMIS, Question, needs_quantities
+from shared.price_index.question import GEARY_KHAMIS, IndexQuestion, needs_quantities
 from shared.price_index.similarity import dissimilarity, links
 from shared.price_index.splices import splice_windows
 
 
-def index_series(panel: Panel, question: Question) -> Floats:
+def index_series(panel: Panel, question: IndexQuestion) -> Floats:
     """Return one index a period, the first (or the base period) at 1, NaN where matched items do not define it.
 
     Raises IndexNotDefined for a question that the panel cannot answer, naming the reason.
@@ -27,7 +27,7 @@ def index_series(panel: Panel, question: Question) -> Floats:
     return rebase(assemble_index(logs, question, compared), question)
 
 
-def check(panel: Panel, question: Question) -> None:
+def check(panel: Panel, question: IndexQuestion) -> None:
     """Raise IndexNotDefined where the panel cannot answer the question, whatever its prices are."""
     if panel.quantities is None and (needs_quantities(question) or question.links != "previous"):
         raise IndexNotDefined(f"{question.method.name} weights items by their sales: it needs quantities")
@@ -39,12 +39,12 @@ def check(panel: Panel, question: Question) -> None:
         raise IndexNotDefined("base period and basket period: one of the periods of the data")
 
 
-def of_pairs(question: Question) -> bool:
+def of_pairs(question: IndexQuestion) -> bool:
     """Return whether indices between pairs of periods are all that the index is made of."""
     return not question.over_window or (question.method.geks and question.sample == "all")
 
 
-def comparison_periods(panel: Panel, question: Question) -> list[int]:
+def comparison_periods(panel: Panel, question: IndexQuestion) -> list[int]:
     """Return the position of the period that each is compared with: the one before, the base, or the most similar."""
     count = panel.periods
     if not question.over_window and question.output == "fixed":
@@ -55,7 +55,7 @@ def comparison_periods(panel: Panel, question: Question) -> list[int]:
     return links(count, lambda a, b: dissimilarity(pairs.match(a, b), measure))
 
 
-def wanted_pairs(periods: int, question: Question, compared: list[int]) -> PeriodPairs:
+def wanted_pairs(periods: int, question: IndexQuestion, compared: list[int]) -> PeriodPairs:
     """Return the pairs of periods between which the index needs a bilateral one."""
     if not question.over_window:
         return [(start, end) for end, start in enumerate(compared)]
@@ -65,7 +65,7 @@ def wanted_pairs(periods: int, question: Question, compared: list[int]) -> Perio
     return [(start, end) for start in range(periods) for end in range(start + 1, min(start + width, periods))]
 
 
-def assemble_index(logs: Floats, question: Question, compared: list[int]) -> Floats:
+def assemble_index(logs: Floats, question: IndexQuestion, compared: list[int]) -> Floats:
     """Return the index of every period from the ln indices between pairs of them; the first period of a series is 1."""
     count = len(logs)
     if question.over_window:
@@ -83,7 +83,7 @@ def assemble_index(logs: Floats, question: Question, compared: list[int]) -> Flo
     return steps
 
 
-def rebase(series: Floats, question: Question) -> Floats:
+def rebase(series: Floats, question: IndexQuestion) -> Floats:
     """Return a series with the base period at 1; one against a base period, or period on period, stays as it is."""
     if not question.over_window and question.output in ("fixed", "pop"):
         return series
@@ -91,7 +91,7 @@ def rebase(series: Floats, question: Question) -> Floats:
     return rescaled
 
 
-def _whole_window(panel: Panel, question: Question) -> Floats:
+def _whole_window(panel: Panel, question: IndexQuestion) -> Floats:
     if question.sample == "matched":
         panel = items_of_every_period(panel)
     if question.method.geks:

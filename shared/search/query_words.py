@@ -7,7 +7,7 @@ import msgspec
 from shared.search import layout
 from shared.search.index import SearchIndex
 from shared.text import is_unspaced, query_words, stem
-from shared.units.names import Reading, read, term
+from shared.units.names import QuantityReading, read, term
 
 # More words than any item's name has; bounded because each word costs time.
 WORDS_MAX = 16
@@ -76,7 +76,7 @@ class Question:
         """With `verbatim`, quantities are words like others."""
         self._index = index
         self._weights = weights
-        reading = Reading((), (), text, ends=False) if verbatim else read(text)
+        reading = QuantityReading((), (), text, ends=False) if verbatim else read(text)
         self._quantities = _quantities(index, reading, weights)[:WORDS_MAX]
         texts = query_words(reading.rest)[: WORDS_MAX - len(self._quantities)]
         self._unfinished = bool(texts) and not reading.ends
@@ -111,7 +111,7 @@ class Question:
         return words
 
 
-def _quantities(index: SearchIndex, reading: Reading, weights: Weights) -> list[Word]:
+def _quantities(index: SearchIndex, reading: QuantityReading, weights: Weights) -> list[Word]:
     """Return a word for each quantity of a query: the same for all its spellings where an item has it.
 
     A quantity that no item has may be one that is still being typed, as `500 m` of 500 ml: then it is found as written.

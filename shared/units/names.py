@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from shared.text import indexed_words, stems
 from shared.units.ambiguous_units import resolve
 from shared.units.quantity import BARE, COUNT, Measure, Quantity, units
-from shared.units.reader import HOLDS, NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, SEVERAL, Atom, Reader
+from shared.units.reader import HOLDS, NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, SEVERAL, Atom, NameReader
 from shared.units.rows import ReadQuantity, read_range, read_row
 from shared.units.sizes import SIZE_BEGINNINGS, read_grade, read_size, read_thread
 from shared.units.tokens import NUMBER, TEXT_CHARACTERS_MAX, WORD, Token, plain, unspaced
@@ -81,7 +81,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QuantityReading:
     """The quantities of a name in their order, how each is spelled, and the name's other text.
 
     `ends` is true where the name ends with one.
@@ -94,11 +94,11 @@ class Reading:
 
 
 @lru_cache(maxsize=65_536)
-def read(text: str) -> Reading:
+def read(text: str) -> QuantityReading:
     """Return the quantities of a name, and what remains without them."""
     if not _may_state_some(text):
-        return Reading((), (), plain(text), ends=False)
-    reader = Reader(text)
+        return QuantityReading((), (), plain(text), ends=False)
+    reader = NameReader(text)
     spans = list(_spans(reader))
     rest, end = "", 0
     for span in spans:
@@ -107,7 +107,7 @@ def read(text: str) -> Reading:
     kept = _pack(_without_restated(reader, spans))
     spelled = tuple(reader.text[reader.tokens[one.start].start : reader.tokens[one.end - 1].end] for one in kept)
     ends = bool(spans) and spans[-1].end == len(reader.tokens)
-    return Reading(tuple(one.quantity for one in kept), spelled, rest + reader.text[end:], ends)
+    return QuantityReading(tuple(one.quantity for one in kept), spelled, rest + reader.text[end:], ends)
 
 
 def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> bool:
@@ -129,7 +129,7 @@ def _may_state_some(text: str) -> bool:
     return not _BEGINNINGS.isdisjoint(words) or _WORD_WITH_X.search(text) is not None
 
 
-def _spans(reader: Reader) -> Iterator[Span]:
+def _spans(reader: NameReader) -> Iterator[Span]:
     position = 0
     while position < len(reader.tokens):
         reading = _read_at(reader, position) if _may_begin(reader.tokens[position]) else None
@@ -145,7 +145,7 @@ def _may_begin(token: Token) -> bool:
     return token.kind == NUMBER or token.text in _BEGINNINGS or token.text.startswith("x")
 
 
-def _read_at(reader: Reader, position: int) -> ReadQuantity | None:
+def _read_at(reader: NameReader, position: int) -> ReadQuantity | None:
     if _inside_model_number(reader, position):
         return None
     return (
@@ -160,7 +160,7 @@ def _read_at(reader: Reader, position: int) -> ReadQuantity | None:
     )
 
 
-def _inside_model_number(reader: Reader, position: int) -> bool:
+def _inside_model_number(reader: NameReader, position: int) -> bool:
     """Return whether a number continues a word, as in DDR4 and WD-40, or a number, as in 1.000.5: it counts nothing.
 
     A weight or a volume behind a hyphen is none: `Ham-200g`.
@@ -177,7 +177,7 @@ def _inside_model_number(reader: Reader, position: int) -> bool:
     return before.kind == WORD and before.text.isascii()
 
 
-def _pack_of(reader: Reader, position: int) -> ReadQuantity | None:
+def _pack_of(reader: NameReader, position: int) -> ReadQuantity | None:
     """Read `pack of 6`, `2 packs of 6`, `6 per pack`, `x4` behind a name."""
     if reader.word(position) in HOLDS and reader.word(position + 1) == "of":
         number = reader.number(position + 2)
@@ -200,13 +200,13 @@ def _pack_of(reader: Reader, position: int) -> ReadQuantity | None:
     return _times(reader, position)
 
 
-def _most(reader: Reader, position: int) -> Atom | None:
+def _most(reader: NameReader, position: int) -> Atom | None:
     """Return the second number of a pack `of 3 to 5`, `of 6 or 8`; None where it has a unit."""
     atom = reader.atom(position + 1) if reader.word(position) in {"to", "or"} else None
     return atom if atom and atom.unit is None else None
 
 
-def _times(reader: Reader, position: int) -> ReadQuantity | None:
+def _times(reader: NameReader, position: int) -> ReadQuantity | None:
     """Read the count behind a name: `x4`, `Teabag x 100`, `装x6盒`; not the X of a model."""
     number = reader.number(position + 1) if reader.is_number(position + 1) else None
     begins = position < len(reader.tokens) and (reader.tokens[position].spaced or unspaced(reader.at(position - 1)))
@@ -218,7 +218,7 @@ def _times(reader: Reader, position: int) -> ReadQuantity | None:
     return ReadQuantity(_count(number.value), number.end) if last and lower_case else None
 
 
-def _number_word_pack(reader: Reader, position: int) -> ReadQuantity | None:
+def _number_word_pack(reader: NameReader, position: int) -> ReadQuantity | None:
     """Read `twin pack`, `triple-pack`."""
     if reader.word(position) not in PACK_NUMBER_WORDS:
         return None
@@ -229,7 +229,7 @@ def _number_word_pack(reader: Reader, position: int) -> ReadQuantity | None:
     return ReadQuantity(_count(Fraction(PACK_NUMBER_WORDS[reader.word(position)])), end + 1)
 
 
-def _dozen(reader: Reader, position: int) -> ReadQuantity | None:
+def _dozen(reader: NameReader, position: int) -> ReadQuantity | None:
     if reader.word(position) != "dozen":
         return None
     return ReadQuantity(_count(Fraction(12), container=False), position + 1)
@@ -239,7 +239,7 @@ def _count(value: Fraction, noun: str = "", *, container: bool = True) -> Quanti
     return Quantity((Measure(COUNT, value, noun),), container=container)
 
 
-def _without_restated(reader: Reader, spans: Sequence[Span]) -> list[Span]:
+def _without_restated(reader: NameReader, spans: Sequence[Span]) -> list[Span]:
     """Drop the total of `16GB (2x8GB)` and the second of `8.4 oz (250 ml)`, `8oz 227g`: they state one content twice.
 
     Side by side, without a sign of it, only what is rounded: two equal amounts may be two.
@@ -338,7 +338,7 @@ def _content(number: int, spelling: str) -> Content:
     return Content(per, unit.in_base(Fraction(number)) / size, "name")
 
 
-def _of(reading: Reading) -> dict[str, Fraction]:
+def _of(reading: QuantityReading) -> dict[str, Fraction]:
     amounts: dict[str, set[Fraction]] = {}
     for quantity, spelled in zip(reading.quantities, reading.spelled, strict=True):
         if quantity.form != "single" or quantity.dimension not in PER:

@@ -60,7 +60,7 @@ class Atom(NamedTuple):
     end: int
 
 
-class Reader:
+class NameReader:
     """A name as tokens. All methods take the position of a token and return None where they read nothing."""
 
     def __init__(self, text: str) -> None:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from shared.units.quantity import BARE, COUNT, Measure, Quantity, Unit, sides, units
-from shared.units.reader import TEMPERATURE, Atom, Reader
+from shared.units.reader import TEMPERATURE, Atom, NameReader
 
 # Sawn timber is sold by its nominal inches and its length in feet: `2x4x8 ft` is 2 in x 4 in x 8 ft.
 _TIMBER_THICKNESS = frozenset({1, 2, 4, 6})
@@ -22,7 +22,7 @@ class ReadQuantity(NamedTuple):
     end: int
 
 
-def read_range(reader: Reader, position: int) -> ReadQuantity | None:
+def read_range(reader: NameReader, position: int) -> ReadQuantity | None:
     """Return the range that begins at a position: `18-24 V`, `5 to 8 kg`, `-20 to 50 °C`, `6 or 8 pack`."""
     low = reader.atom(position) or reader.below_zero(position)
     if low is None or reader.word(low.end) not in _TO:
@@ -38,7 +38,7 @@ def read_range(reader: Reader, position: int) -> ReadQuantity | None:
     return ReadQuantity(Quantity(measures, "range"), high.end)
 
 
-def read_row(reader: Reader, position: int) -> ReadQuantity | None:
+def read_row(reader: NameReader, position: int) -> ReadQuantity | None:
     """Return the quantity that begins at a position: one number with its unit, or several with `x` between them."""
     first = reader.atom(position)
     if first is None:

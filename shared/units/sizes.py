@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 from shared.units.quantity import BARE, Measure, Quantity, sides, units
-from shared.units.reader import Reader
+from shared.units.reader import NameReader
 from shared.units.rows import ReadQuantity
 
 SHOE_SIZE_MAX = 60
@@ -28,7 +28,7 @@ _HOT_GRADES = frozenset({8, 12, 16, 20, 30, 40, 50, 60})
 _WAIST_MIN, _WAIST_MAX = 20, 66
 
 
-def read_size(reader: Reader, position: int) -> ReadQuantity | None:
+def read_size(reader: NameReader, position: int) -> ReadQuantity | None:
     """Return the size of clothes or shoes that begins at a position."""
     return (
         _legs(reader, position)
@@ -39,7 +39,7 @@ def read_size(reader: Reader, position: int) -> ReadQuantity | None:
     )
 
 
-def read_thread(reader: Reader, position: int) -> ReadQuantity | None:
+def read_thread(reader: NameReader, position: int) -> ReadQuantity | None:
     """Return a metric thread with what follows it, in millimetres: `M6 x 20`."""
     if reader.word(position) != "m" or not (reader.is_number(position + 1) and reader.glued(position + 1)):
         return None
@@ -58,7 +58,7 @@ def read_thread(reader: Reader, position: int) -> ReadQuantity | None:
     return ReadQuantity(sides(measures), end)
 
 
-def read_grade(reader: Reader, position: int) -> ReadQuantity | None:
+def read_grade(reader: NameReader, position: int) -> ReadQuantity | None:
     """Return the grade of an engine oil (`5W-30`, `5W30`), or a number behind its scale: `AWG 18`, `grit 120`."""
     if reader.word(position) in _SCALES_BEFORE_NUMBER:
         unit, one = units()[reader.word(position)], reader.atom(position + 1)
@@ -79,7 +79,7 @@ def _size(system: str, value: Fraction | None = None) -> Quantity:
     return Quantity((Measure(BARE, value),) if value is not None else (), "size", system=system)
 
 
-def _legs(reader: Reader, position: int) -> ReadQuantity | None:
+def _legs(reader: NameReader, position: int) -> ReadQuantity | None:
     """Read waist and leg: W32 L34, 32W 34L, and of trousers 32/34."""
     numbers: list[Fraction] = []
     end = position
@@ -100,7 +100,7 @@ def _legs(reader: Reader, position: int) -> ReadQuantity | None:
     return ReadQuantity(sides([Measure(BARE, one) for one in numbers]), end)
 
 
-def _letters(reader: Reader, position: int) -> ReadQuantity | None:
+def _letters(reader: NameReader, position: int) -> ReadQuantity | None:
     """Read XL, 2XL, XX-large, extra large; S, M and L only beside the name of a garment or the word size."""
     times, end = 1, position
     if reader.is_number(position) and reader.tokens[position].text.isdecimal() and reader.glued(position + 1):
@@ -120,11 +120,11 @@ def _letters(reader: Reader, position: int) -> ReadQuantity | None:
     return None
 
 
-def _apostrophe(reader: Reader, position: int) -> bool:
+def _apostrophe(reader: NameReader, position: int) -> bool:
     return reader.word(position - 1) == "'" and reader.glued(position)
 
 
-def _after_size(reader: Reader, position: int) -> ReadQuantity | None:
+def _after_size(reader: NameReader, position: int) -> ReadQuantity | None:
     if reader.word(position) not in _SIZE:
         return None
     end = position + 1 + (reader.word(position + 1) in {":", "."})
@@ -144,20 +144,20 @@ def _after_size(reader: Reader, position: int) -> ReadQuantity | None:
     return ReadQuantity(_size(system or "as named", value), end)
 
 
-def _after_system(reader: Reader, position: int) -> ReadQuantity | None:
+def _after_system(reader: NameReader, position: int) -> ReadQuantity | None:
     size_follows = reader.word(position + 1) in _SIZE
     system = (_SYSTEMS_BESIDE_SIZE if size_follows else _SYSTEMS).get(reader.word(position))
     number = _plain_number(reader, position + 1 + size_follows) if system else None
     return ReadQuantity(_size(system, number[0]), number[1]) if system and number else None
 
 
-def _before_system(reader: Reader, position: int) -> ReadQuantity | None:
+def _before_system(reader: NameReader, position: int) -> ReadQuantity | None:
     number = _plain_number(reader, position)
     system = _SYSTEMS.get(reader.word(number[1])) if number else None
     return ReadQuantity(_size(system, number[0]), number[1] + 1) if system and number else None
 
 
-def _plain_number(reader: Reader, position: int) -> tuple[Fraction, int] | None:
+def _plain_number(reader: NameReader, position: int) -> tuple[Fraction, int] | None:
     """Return a number that could be a size: no unit follows it."""
     if not reader.is_number(position):
         return None

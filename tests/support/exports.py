@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from psycopg.types.json import Jsonb
 
-from shared.bulk.manifest import ExportManifest, File, export_manifest_from
+from shared.bulk.manifest import File, StoredExportManifest, export_manifest_from
 from shared.bulk.request import ID_END, ROWS_SQL, Request, arguments, scope_of
 from shared.bulk.schema import RELEASED
 from shared.db.connect import connect
@@ -57,12 +57,12 @@ def column(settings: Settings, job: str, name: str) -> Any:
     return row[0]
 
 
-def manifest_of(settings: Settings, job: str) -> ExportManifest:
+def manifest_of(settings: Settings, job: str) -> StoredExportManifest:
     """Return what a job has published."""
     return export_manifest_from(column(settings, job, "result"))
 
 
-def made(settings: Settings, wanted: Any, **changed: Any) -> ExportManifest:
+def made(settings: Settings, wanted: Any, **changed: Any) -> StoredExportManifest:
     """Order an export, make it with some of the worker's services `changed`, and return its manifest."""
     job = ordered(settings, wanted)
     assert run(settings, job, **changed) == "succeeded", column(settings, job, "error")

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from psycopg.types.json import Jsonb
 
-from shared.bulk.schema import ReleaseFile, key_of
+from shared.bulk.schema import KeptReleaseFile, key_of
 from shared.db.connect import connect
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
@@ -28,7 +28,7 @@ def cut(settings: Settings, **changed: Any) -> dict[str, int]:
     return dict(result)
 
 
-def files_of(settings: Settings, dataset: str, version: int) -> list[ReleaseFile]:
+def files_of(settings: Settings, dataset: str, version: int) -> list[KeptReleaseFile]:
     """Return the files of a release, in their order."""
     rows = execute(
         settings,
@@ -37,7 +37,7 @@ def files_of(settings: Settings, dataset: str, version: int) -> list[ReleaseFile
         dataset,
         version,
     )
-    return [ReleaseFile(*row) for row in rows]
+    return [KeptReleaseFile(*row) for row in rows]
 
 
 def without_column(settings: Settings, dataset: str, version: int, name: str) -> None:

@@ -16,7 +16,7 @@ from workers.analytics.reports.publish import Make
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer
 from workers.jobs.runner import JobRunner
-from workers.jobs.services import Services
+from workers.jobs.services import WorkerServices
 
 SCHEMA = pa.schema([("period", pa.date32()), ("items", pa.int64())])  # what the rows of every kind have
 
@@ -46,7 +46,7 @@ def queued(settings: Settings) -> list[str]:
     return [job for (job,) in execute(settings, query)]
 
 
-async def work(settings: Settings, make: Make = quick, *, services: Services | None = None) -> list[str | None]:
+async def work(settings: Settings, make: Make = quick, *, services: WorkerServices | None = None) -> list[str | None]:
     """Wait until a report is queued, and do all that are."""
     while not (jobs := await asyncio.to_thread(queued, settings)):
         await asyncio.sleep(0.01)

@@ -23,7 +23,7 @@ from workers.ingest.feeds.runner import FeedRunner
 from workers.jobs.failed_rows import FailedRows
 from workers.jobs.job_handler import Handlers, JobContext, RowResultHandler
 from workers.jobs.runner import JobRunner
-from workers.jobs.services import Services, build_services
+from workers.jobs.services import WorkerServices, build_services
 
 
 class RecordedMessages:
@@ -58,7 +58,7 @@ def order(settings: Settings, fingerprint: str = "1", attempts: int = 3) -> str:
     return str(job)
 
 
-def services_of(settings: Settings, **changed: Any) -> Services:
+def services_of(settings: Settings, **changed: Any) -> WorkerServices:
     """Return the services of a worker process, some of them `changed`."""
     return replace(build_services(settings, "worker"), **{"messages": RecordedMessages(), **changed})
 

@@ -1,6 +1,6 @@
 """The links of items whose source says something new of them: found anew, and stored."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 
 import msgspec
@@ -11,8 +11,9 @@ from shared.processes import without_collector
 from workers.articles import models, records
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.matcher import Matcher
-from workers.articles.matching.records import LinkDecision, LinkEvidence, LinkKind, RecordLink
+from workers.articles.matching.records import Linkage, LinkDecision, LinkEvidence, LinkKind, RecordLink
 from workers.articles.records import SourceRecord
+from workers.articles.shared_gtins import links_by_shared_gtins
 
 SQL = load_queries(__file__, "links.sql")
 Pair = tuple[int, int]
@@ -43,7 +44,7 @@ def _relink(
 ) -> set[int]:
     linkage = Matcher(models.active(connection), index).link(str(item_id) for item_id in changed)
     touched = {int(key) for key in linkage.touched} | set(changed)
-    trusted = {pair_of(link): link for link in _apply_trust(connection, linkage.links, known)}
+    trusted = {pair_of(link): link for link in _apply_trust(connection, linkage, known)}
     held = read(connection, touched)
     gone = held.keys() - trusted.keys()
     new = {pair for pair, link in trusted.items() if held.get(pair) != link}
@@ -83,14 +84,21 @@ def pair_of(link: RecordLink) -> Pair:
     return (left, right) if left < right else (right, left)
 
 
-def _apply_trust(
-    connection: Connection, candidates: Iterable[RecordLink], known: dict[int, SourceRecord]
-) -> list[RecordLink]:
-    """Let a link wait for a person where the mapping of one of its sources wants that."""
-    links = list(candidates)
-    ends = {item_id for link in links for item_id in pair_of(link)}
-    others = {one.item_id: one for one in records.read(connection, ends - known.keys())}
-    trust = {item_id: one.trust for item_id, one in {**others, **known}.items()}
+def _apply_trust(connection: Connection, linkage: Linkage, known: dict[int, SourceRecord]) -> list[RecordLink]:
+    """Let a link wait for a person where the mapping of one of its sources wants that.
+
+    Where a GTIN proves nothing because a source gives it to several items, the likeness of the pair decides instead.
+    """
+    ends = {item_id for link in linkage.links for item_id in pair_of(link)}
+    everyone = {**{one.item_id: one for one in records.read(connection, ends - known.keys())}, **known}
+    trust = {item_id: one.trust for item_id, one in everyone.items()}
+    unproven = links_by_shared_gtins(connection, linkage.links, everyone)
+    links = [
+        linkage.likenesses.get(link.pair, replace(link, score=0.5, decision=LinkDecision.REVIEW))
+        if link.pair in unproven
+        else link
+        for link in linkage.links
+    ]
 
     def with_trust_applied(link: RecordLink) -> RecordLink:
         left, right = pair_of(link)

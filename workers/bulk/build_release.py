@@ -18,7 +18,7 @@ from shared.bulk.schema import (
     RELEASED,
     ColumnDocument,
     Dataset,
-    ReleaseFile,
+    KeptReleaseFile,
     changes_of,
     schema_of,
     version_of,
@@ -38,7 +38,7 @@ from workers.bulk.writers.release_table import write_table
 from workers.jobs.job_handler import JobContext
 from workers.jobs.leases import LeaseLost
 
-Files = dict[str, list[ReleaseFile]]
+Files = dict[str, list[KeptReleaseFile]]
 
 
 class ReleaseProgress(Protocol):
@@ -106,13 +106,13 @@ def write_files(snapshot: Snapshot, writer: ReleaseWriter, progress: ReleaseProg
 
 def write_observations(
     snapshot: Snapshot, writer: ReleaseWriter, progress: ReleaseProgress, days: set[int]
-) -> list[ReleaseFile]:
+) -> list[KeptReleaseFile]:
     """Write all months, each slice while the next one is read; return their files in order. `days` since 2000-01-01."""
     names, months = read_names(snapshot), read_months(snapshot)
     total, done = sum(count for _, count in months), 0
-    files: list[ReleaseFile] = []
+    files: list[KeptReleaseFile] = []
     with ThreadPoolExecutor(1) as pool:
-        writing: Future[list[ReleaseFile]] | None = None
+        writing: Future[list[KeptReleaseFile]] | None = None
         for month, count in months:
             number = -1  # the month's first slice
             for columns in month_slices(snapshot, names, month, count, writer.split_rows.release_slice):
@@ -152,7 +152,7 @@ def write_changes(
     previous = {row[0]: PreviousRelease(*row[1:]) for row in connection.execute(SQL.previous, (version,))}
     held: Files = {}
     for name, *file in connection.execute(SQL.previous_files, (version,)):
-        held.setdefault(name, []).append(ReleaseFile(*file))
+        held.setdefault(name, []).append(KeptReleaseFile(*file))
     changed: Files = {name: [] for name in CHANGES}
     compared = [name for name in DATASETS if name in previous]
     since = dict.fromkeys(CHANGES, version)

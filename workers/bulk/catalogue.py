@@ -161,7 +161,7 @@ def _tables(releases: list[KeptRelease], files: list[KeptFile]) -> dict[str, lis
     """Return the rows of the catalogue's tables by their names."""
     versions = sorted({release.data_version: release.created_at for release in releases}.items())
     numbers = {name: number for number, name in enumerate(dict.fromkeys(r.dataset for r in releases), 1)}
-    first, builder = versions[0][0], _Columns()
+    first, builder = versions[0][0], _ColumnHistory()
     rows: dict[str, list[tuple[object, ...]]] = {name: [] for name in ("table", "table_stats", "schema_versions")}
     rows["schema"] = [(0, _id("main"), first, None, "main", "", True)]
     schema_of_version: dict[int, int] = {}
@@ -190,7 +190,7 @@ def _tables(releases: list[KeptRelease], files: list[KeptFile]) -> dict[str, lis
     return {**rows, **builder.rows}
 
 
-class _Columns:
+class _ColumnHistory:
     """The columns of all tables through their snapshots: one that changes its type is another column."""
 
     def __init__(self) -> None:

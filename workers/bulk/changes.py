@@ -8,7 +8,7 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shared.bulk.schema import CHANGES, DATASETS, Dataset, ReleaseFile, arrow_schema, changes_of, key_of
+from shared.bulk.schema import CHANGES, DATASETS, Dataset, KeptReleaseFile, arrow_schema, changes_of, key_of
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
@@ -122,14 +122,14 @@ def _note_failures(batches: Iterator[pa.RecordBatch], failures: list[Exception])
 
 
 def differing_batches(
-    store: ResultStore, dataset: Dataset, before: list[ReleaseFile], after: list[ReleaseFile]
+    store: ResultStore, dataset: Dataset, before: list[KeptReleaseFile], after: list[KeptReleaseFile]
 ) -> Iterator[Iterator[pa.RecordBatch]]:
     """Yield the signed rows of the files that only one of two releases has, month by month where files are split so.
 
     Raises ResultGone if a file is not in the store any more.
     """
     shared = {file.sha256 for file in before} & {file.sha256 for file in after}
-    groups: dict[str, list[tuple[int, ReleaseFile]]] = {}
+    groups: dict[str, list[tuple[int, KeptReleaseFile]]] = {}
     for sign, files in ((-1, before), (1, after)):
         for file in files:
             if file.sha256 not in shared:
@@ -140,7 +140,7 @@ def differing_batches(
 
 
 def _signed_batches(
-    store: ResultStore, dataset: Dataset, files: Iterable[tuple[int, ReleaseFile]]
+    store: ResultStore, dataset: Dataset, files: Iterable[tuple[int, KeptReleaseFile]]
 ) -> Iterator[pa.RecordBatch]:
     for sign, file in files:
         for batch in _batches_of(store, file.sha256):

@@ -15,12 +15,12 @@ from workers.bulk.sources.release import release_batches, stored_copy
 from workers.bulk.sources.snapshot import Snapshot
 from workers.bulk.writers.part_file import PartFile
 from workers.jobs.job_handler import JobContext, JobHandler, RowResultHandler
-from workers.jobs.leases import JobProgress
-from workers.jobs.services import Services
+from workers.jobs.leases import LeaseProgress
+from workers.jobs.services import WorkerServices
 
 
 def write_part(
-    services: Services,
+    services: WorkerServices,
     connection: Connection,
     part: ExportPart,
     check: Callable[[], None],
@@ -64,7 +64,7 @@ class _PartParameters(msgspec.Struct, frozen=True):
     part: _PartRange
 
 
-def part_handler(export: JobProgress | None = None) -> JobHandler:
+def part_handler(export: LeaseProgress | None = None) -> JobHandler:
     """Return the handler of parts; `export` is the progress of the export to which their rows are added."""
 
     def run(context: JobContext) -> dict[str, object]:

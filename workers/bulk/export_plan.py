@@ -16,7 +16,7 @@ from shared.jobs.contract import EXPORT_PART
 from shared.objects.directory import ResultStore
 from workers.bulk.part import CHANGED, RELEASE
 from workers.bulk.sources.release import ranges_of_release
-from workers.jobs.job import Job
+from workers.jobs.job import ClaimedJob
 from workers.jobs.leases import LeaseLost
 from workers.jobs.services import SplitRows
 
@@ -86,7 +86,7 @@ def ranges_of(request: Request, rows: int, items: int, split: SplitRows) -> list
     return ranges if request.since is None else [*ranges, (GONE, 0, ID_END)]
 
 
-def write_plan(connection: Connection, job: Job, plan: ExportPlan) -> list[str]:
+def write_plan(connection: Connection, job: ClaimedJob, plan: ExportPlan) -> list[str]:
     """Queue the parts and return their ids; those that were planned before stay as they are. Raises LeaseLost."""
     source = plan.source if plan.source in (RELEASE, CHANGED) else "snapshot"
     ids, parts = list[UUID](), list[Jsonb]()

@@ -25,7 +25,7 @@ from workers.dispatcher.refunds import Refunds
 from workers.dispatcher.steps import SWEEP, Steps
 from workers.jobs.job import trace_fields
 from workers.jobs.progress import touch_while
-from workers.jobs.services import Services, build_services
+from workers.jobs.services import WorkerServices, build_services
 from workers.jobs.startup import settings_at_start
 
 SQL = load_queries(__file__, "dispatch.sql")
@@ -65,7 +65,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        services: Services,
+        services: WorkerServices,
         *,
         resend_seconds: int = 10,
         stalled_seconds: float = 120.0,

@@ -19,7 +19,7 @@ from workers.dispatcher.missing_results import MissingResults
 from workers.dispatcher.steps import Steps
 from workers.jobs.failed_rows import FailedRows
 from workers.jobs.outages import is_outage
-from workers.jobs.services import Services
+from workers.jobs.services import WorkerServices
 
 _CHECK_SECONDS = 30.0
 _EXPIRY_SECONDS = 600.0
@@ -48,7 +48,7 @@ def answers(objects: ResultStore) -> bool:
 class Maintenance:
     """Runs tasks, each on its own: one that fails is counted and logged, and is due again at its usual time."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: WorkerServices) -> None:
         self._services = services
         settings, objects, log = services.settings, services.objects, services.log
 

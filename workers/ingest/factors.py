@@ -19,7 +19,7 @@ from workers.ingest.batches import Batch, Reject
 from workers.ingest.clean import times
 from workers.ingest.mapping import Mapping
 from workers.ingest.row_faults import Faults
-from workers.provenance.events import Event
+from workers.provenance.events import ProvenanceEvent
 
 SQL = load_queries(__file__, "factors.sql")
 _MEAN = Context(prec=30, rounding=ROUND_HALF_EVEN)
@@ -29,7 +29,7 @@ Figures = dict[tuple[str, str], list[Decimal]]
 def replace(
     connection: Connection,
     mapping: Mapping,
-    event: Event,
+    event: ProvenanceEvent,
     version: int,
     batches: Iterator[tuple[Path, Batch]],
     keep: Callable[[list[Reject]], None],

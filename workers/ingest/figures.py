@@ -24,7 +24,7 @@ _NO_PEDIGREE = "is not five scores from 1 to 5, such as (2,3,1,2,4)"
 _NO_YEAR = f"is not a year from {REFERENCE_YEARS[0]} to {REFERENCE_YEARS[-1]}"
 
 
-class StageFigure(NamedTuple):
+class StagedFigure(NamedTuple):
     """The figure of a row for one stage of an item's life cycle. Negative where it is a credit."""
 
     key: int
@@ -173,7 +173,7 @@ class FigureColumns:
             counts["impacts_read"] += int(np.count_nonzero(given))
             counts["impacts_rejected"] += int(np.count_nonzero(given & ~usable))
 
-    def of_stages(self, good: Any, keys: Any) -> list[StageFigure]:
+    def of_stages(self, good: Any, keys: Any) -> list[StagedFigure]:
         """Return the figures by stage of the good rows, whose items' keys are given."""
         staged = []
         for impact, figures, stages in self._read:
@@ -182,5 +182,5 @@ class FigureColumns:
             texts, names = figures.values.to_pylist(), stages.to_pylist()
             for row, key in zip(good.tolist(), keys.tolist(), strict=True):
                 if texts[row] is not None and names[row] is not None:
-                    staged.append(StageFigure(key, impact, names[row], times(texts[row], impact.value.multiply)))
+                    staged.append(StagedFigure(key, impact, names[row], times(texts[row], impact.value.multiply)))
         return staged

@@ -4,7 +4,7 @@ from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import InvalidIdentifier
 from shared.gtin import is_restricted
-from shared.index.identifiers import SCHEMES, Identifier, normal
+from shared.index.identifiers import SCHEMES, NormalIdentifier, normal
 from workers.ingest.fields import ItemFields
 from workers.ingest.item_tracker import FoundItems, KnownItems
 
@@ -49,7 +49,7 @@ def _by_identifier(lookup: Connection, scheme: str, source: str, names: list[str
     return FoundItems(lookup.execute(SQL.known_by_identifier, values).fetchall(), faults)
 
 
-def _compared(scheme: str, text: str) -> Identifier | None:
+def _compared(scheme: str, text: str) -> NormalIdentifier | None:
     try:
         return normal(scheme, text)
     except InvalidIdentifier:

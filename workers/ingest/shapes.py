@@ -51,7 +51,7 @@ class Shape:
     """The rows as a load with this form reads them."""
 
 
-class _Columns(NamedTuple):
+class _PlainColumns(NamedTuple):
     """A file's columns by their plain names: all, those with cells, those with another cell in each row."""
 
     known: dict[str, str]
@@ -142,7 +142,7 @@ def _translated(document: dict[str, Any], named: dict[str, str]) -> dict[str, st
     return named | {name: column for name, column in found.items() if column is not None}
 
 
-def _columns(document: dict[str, Any], sampled: Sample, known: dict[str, str]) -> _Columns:
+def _columns(document: dict[str, Any], sampled: Sample, known: dict[str, str]) -> _PlainColumns:
     cells = {column: sampled.values(column) for column in sampled.columns}
     unique = [
         column
@@ -150,10 +150,12 @@ def _columns(document: dict[str, Any], sampled: Sample, known: dict[str, str]) -
         if len(set(texts)) == len(sampled.rows) and column not in sampled.repeated
     ]
     filled = [column for column in cells if cells[column] or column in sampled.filled_below]
-    return _Columns(known, _translated(document, _by_plain_name(filled)), _translated(document, _by_plain_name(unique)))
+    return _PlainColumns(
+        known, _translated(document, _by_plain_name(filled)), _translated(document, _by_plain_name(unique))
+    )
 
 
-def _form(spec: dict[str, Any], columns: _Columns) -> dict[str, Any]:
+def _form(spec: dict[str, Any], columns: _PlainColumns) -> dict[str, Any]:
     """Return the keys that say how a file is read, with its own columns; `quote` may be the empty text."""
     made = {
         name: value if value == "" else _resolved(value, columns) for name, value in spec.items() if name != "rows_with"
@@ -164,7 +166,7 @@ def _form(spec: dict[str, Any], columns: _Columns) -> dict[str, Any]:
     return {name: value for name, value in made.items() if value is not None}
 
 
-def _resolved(spec: Any, columns: _Columns) -> Any:
+def _resolved(spec: Any, columns: _PlainColumns) -> Any:
     """Return a template with a file's own columns; None where it has none of them."""
     known = columns.known
     if isinstance(spec, str):
@@ -195,7 +197,7 @@ def _resolved(spec: Any, columns: _Columns) -> Any:
     return {"columns" if "columns" in spec else "first_of": listed} | keys
 
 
-def _counting(option: Any, columns: _Columns) -> _Columns:
+def _counting(option: Any, columns: _PlainColumns) -> _PlainColumns:
     """Return the columns that count for an option of several: those with cells, or with another in each row."""
     if not isinstance(option, dict):
         return columns._replace(known=columns.filled)

@@ -30,7 +30,7 @@ from workers.ingest.check_items import (
 )
 from workers.ingest.clean import category, quantity
 from workers.ingest.fields import Field
-from workers.ingest.figures import DataQuality, DecimalSpread, FigureColumns, StageFigure, decimals, totals
+from workers.ingest.figures import DataQuality, DecimalSpread, FigureColumns, StagedFigure, decimals, totals
 from workers.ingest.item_tracker import IID_CHANGED, IID_TAKEN, NO_DAY, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
 from workers.ingest.observations import Observer
@@ -76,7 +76,7 @@ class Transformed:
     rejects: list[Reject] = field(default_factory=list)
     rows: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    stage_figures: list[StageFigure] = field(default_factory=list)
+    stage_figures: list[StagedFigure] = field(default_factory=list)
 
 
 class Transformer:

@@ -47,7 +47,7 @@ def with_all_rows(sampled: Sample, found: Opened) -> Sample:
     form = [f"{key} = {as_toml(one)}" for key, one in sampled.form.items()]
     lines = ['source = "a"', 'title = "a"', 'license = "a"', *form]
     field = as_toml({"columns": columns, "sparse": True})
-    count = _Count(ids)
+    count = _ColumnCount(ids)
     further = FurtherCells(sampled, amounts, others)
     try:
         mapping = parse("\n".join([*lines, "[item]", f"id = {field}", f"name = {field}"]) + "\n", found.path)
@@ -87,7 +87,7 @@ def _empty(sampled: Sample) -> list[str]:
     return [column for column in sampled.columns if column not in filled][:_EMPTY_MAX]
 
 
-class _Count:
+class _ColumnCount:
     """Which columns have a text twice or a gap, and which of those that were empty are not."""
 
     def __init__(self, ids: list[str]) -> None:

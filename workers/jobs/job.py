@@ -7,7 +7,7 @@ from shared.telemetry.trace_context import step_from
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ClaimedJob:
     """A claimed row of `jobs`. Only writes that carry its `attempt` still count."""
 
     id: str
@@ -20,7 +20,7 @@ class Job:
     traceparent: str | None = None
 
 
-def span_attributes(job: Job, state: str | None) -> Attributes:
+def span_attributes(job: ClaimedJob, state: str | None) -> Attributes:
     """Return the attributes of a job's span: its ids, its attempt, and the state it reached."""
     return {
         "messaging.system": "postgresql",

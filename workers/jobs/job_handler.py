@@ -8,9 +8,9 @@ from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection
 from shared.jobs.contract import JOB_KINDS
-from workers.jobs.job import Job
+from workers.jobs.job import ClaimedJob
 from workers.jobs.leases import SQL, Lease, succeed
-from workers.jobs.services import Services
+from workers.jobs.services import WorkerServices
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class JobContext:
     The connection is in autocommit mode between the calls of a handler.
     """
 
-    services: Services
+    services: WorkerServices
     connection: Connection
-    job: Job
+    job: ClaimedJob
     lease: Lease
 
     def progress(self, stage: str, rows_done: int = 0, rows_total: int | None = None) -> None:

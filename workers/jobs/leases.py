@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from workers.jobs.job import Job
+from workers.jobs.job import ClaimedJob
 
 SQL = load_queries(__file__, "leases.sql")
 _POLL_SECONDS = 0.1
@@ -30,7 +30,7 @@ class JobTimeout(ItemIndexError):
 
 
 @dataclass
-class JobProgress:
+class LeaseProgress:
     """How far a job is; each renewal of the lease writes it into the row."""
 
     fraction: float = 0.0
@@ -64,7 +64,7 @@ class Lease:
     ttl_seconds: int
     seconds_max: float = float("inf")
     stop: Callable[[], None] = lambda: None
-    progress: JobProgress = field(default_factory=JobProgress)
+    progress: LeaseProgress = field(default_factory=LeaseProgress)
 
     def __post_init__(self) -> None:
         self.lost = threading.Event()
@@ -150,24 +150,24 @@ def cancel_statement(connection: Connection) -> None:
         connection.cancel_safe(timeout=2)
 
 
-def claim(connection: Connection, job_id: str, ttl_seconds: int) -> Job | None:
+def claim(connection: Connection, job_id: str, ttl_seconds: int) -> ClaimedJob | None:
     """Claim a queued job for this worker, or return None if it is not queued. Safe to call twice."""
     row = connection.execute(SQL.claim, (job_id, ttl_seconds)).fetchone()
-    return Job(*row) if row is not None else None
+    return ClaimedJob(*row) if row is not None else None
 
 
-def succeed(connection: Connection, job: Job, result: dict[str, object]) -> bool:
+def succeed(connection: Connection, job: ClaimedJob, result: dict[str, object]) -> bool:
     """Record the result of a job without stored bytes; False, and nothing written, if it is no longer ours."""
     return connection.execute(SQL.succeed, (job.id, job.attempt, Jsonb(result))).fetchone() is not None
 
 
-def fail(connection: Connection, job: Job, problem: dict[str, object], *, final: bool = False) -> str | None:
+def fail(connection: Connection, job: ClaimedJob, problem: dict[str, object], *, final: bool = False) -> str | None:
     """Requeue the job, or fail it after its last attempt; return its new state, None if it is no longer ours."""
     row = connection.execute(SQL.fail, (job.id, job.attempt, Jsonb(problem), final)).fetchone()
     return str(row[0]) if row else None
 
 
-def retry_later(connection: Connection, job: Job, problem: dict[str, object]) -> str | None:
+def retry_later(connection: Connection, job: ClaimedJob, problem: dict[str, object]) -> str | None:
     """Requeue the job without counting the attempt; None if it is no longer ours, or has been retried for an hour."""
     row = connection.execute(SQL.retry_later, (job.id, job.attempt, Jsonb(problem))).fetchone()
     return str(row[0]) if row else None

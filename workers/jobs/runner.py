@@ -12,12 +12,12 @@ from shared.jobs.contract import JOB_KINDS
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
 from shared.telemetry.trace_context import step_from
-from workers.jobs.job import Job, span_attributes
+from workers.jobs.job import ClaimedJob, span_attributes
 from workers.jobs.job_handler import Handlers, JobContext
 from workers.jobs.kept_connection import KeptConnection
 from workers.jobs.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
 from workers.jobs.outages import store_at_fault
-from workers.jobs.services import Services
+from workers.jobs.services import WorkerServices
 
 
 class _Refusal(NamedTuple):
@@ -35,7 +35,7 @@ class JobRunner:
 
     def __init__(
         self,
-        services: Services,
+        services: WorkerServices,
         handlers: Handlers,
         idle_connection_seconds: float = 0.0,
         *,
@@ -89,7 +89,7 @@ class JobRunner:
             metrics.store_errors.labels(store).inc()
             self._services.log.warning("store-down", store=store, job=job_id, error=type(error).__name__)
 
-    def _attempt(self, connection: Connection, job: Job, log: Log) -> str | None:
+    def _attempt(self, connection: Connection, job: ClaimedJob, log: Log) -> str | None:
         """Run the handler and publish; return the job's new state, None if another worker has it or may claim it."""
         settings = self._services.settings
         lease = Lease(
@@ -124,7 +124,7 @@ class JobRunner:
         return published
 
 
-def _record_failure(connection: Connection, job: Job, error: Exception, *, late: bool) -> str | None:
+def _record_failure(connection: Connection, job: ClaimedJob, error: Exception, *, late: bool) -> str | None:
     """Record in the row why the attempt failed; return the new state, None if the row cannot be written.
 
     An outage of a store or of PostgreSQL does not count as an attempt: the job is tried again later.
@@ -164,7 +164,7 @@ def _refusal(error: Exception, *, late: bool) -> _Refusal:
     return _Refusal({"slug": "job-failed", "detail": detail}, final=False)
 
 
-def _report_end(job: Job, state: str | None, seconds: float, log: Log) -> None:
+def _report_end(job: ClaimedJob, state: str | None, seconds: float, log: Log) -> None:
     if state is None:
         log.warning("job-lost")
         metrics.jobs_lost.labels(job.kind).inc()

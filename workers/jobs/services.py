@@ -43,7 +43,7 @@ class SplitRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class WorkerServices:
     """The services that a process of this tier builds once. All of them may be used by one job after the other."""
 
     settings: Settings
@@ -58,12 +58,12 @@ class Services:
         return connect(self.settings.worker_database_url, application=application, autocommit=autocommit)
 
 
-def build_services(settings: Settings, part: str) -> Services:
+def build_services(settings: Settings, part: str) -> WorkerServices:
     """Build what a process shares among its jobs. Nothing is connected yet; call it after the process has forked.
 
     `part` names the process in its log lines: `worker` or `dispatcher`.
     """
-    return Services(
+    return WorkerServices(
         settings=settings,
         log=Log(part, level=settings.log_level),
         spans=Spans(settings, part),

@@ -18,7 +18,7 @@ TERMS = ("title", "license", "url", "attribution", "rank", "matching")
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ProvenanceEvent:
     """One event while it is being made; `source_id` is 0 where it is of no source.
 
     `rank_changed`: the load's mapping gives its source another rank than the one before did; `matching_changed`: other
@@ -50,22 +50,24 @@ def begin(
     terms: Mapping[str, object] | None = None,
     items: tuple[int | None, int | None] = (None, None),
     part_of: int | None = None,
-) -> Event:
+) -> ProvenanceEvent:
     """Number an event. `terms`: of a load's source, or what was chosen; `part_of`: the bulk decision that makes it.
 
     `items`: the one that is merged or withdrawn, and its survivor; or those that a person links or separates.
     """
     values = (kind, by, reason, load_id, source_id, None if terms is None else Jsonb(terms), *items, part_of)
     [(number, moment)] = connection.execute(SQL.begin, values).fetchall()
-    return Event(number, moment, source_id or 0)
+    return ProvenanceEvent(number, moment, source_id or 0)
 
 
-def begin_load(connection: Connection, load_id: str, kind: str, source: str, terms: Mapping[str, object]) -> Event:
+def begin_load(
+    connection: Connection, load_id: str, kind: str, source: str, terms: Mapping[str, object]
+) -> ProvenanceEvent:
     """Number a load, and make its terms those of its source."""
     *plain, matching = (terms[name] for name in TERMS)
     [(source_id, *changes)] = connection.execute(SQL.source, (source, *plain, Jsonb(matching))).fetchall()
     event = begin(connection, kind, actor(), None, load_id=load_id, source_id=source_id, terms=terms)
-    return Event(event.no, event.at, source_id, *map(bool, changes))
+    return ProvenanceEvent(event.no, event.at, source_id, *map(bool, changes))
 
 
 def next_version(connection: Connection) -> int:

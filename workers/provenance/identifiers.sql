@@ -23,11 +23,20 @@ SELECT DISTINCT item_id FROM item_claims WHERE no > $1;
 -- Rows of claims that are not in effect any more.
 DELETE FROM item_identifiers t USING identifying i WHERE t.item_id = i.item_id;
 
+-- name: clear_former
+-- Likewise those of claims that were replaced.
+DELETE FROM former_identifiers t USING identifying i WHERE t.item_id = i.item_id;
+
 -- name: claimed
--- Of each source's item the newest value of each scheme, as the record shows it, with the first load that says so.
-SELECT DISTINCT ON (c.item_id, c.source_id, e.one ->> 'scheme') c.item_id, c.source_id, e.one ->> 'scheme', e.one ->> 'value',
-       k.brand_name, min(c.no) OVER (PARTITION BY c.item_id, c.source_id, e.one)
-FROM identifying i JOIN item_claims c USING (item_id) JOIN item_contents k USING (item_id, content_hash),
-     jsonb_array_elements(k.identifiers) AS e (one)
-WHERE e.one ->> 'scheme' = ANY($1::text[])
-ORDER BY c.item_id, c.source_id, e.one ->> 'scheme', c.as_of DESC, c.no DESC;
+-- Of each source's item the newest value of each scheme, as the record shows it, with the first load that says so; and of the
+-- schemes $2 also those that another value has taken the place of.
+SELECT item_id, source_id, scheme, value, brand_name, first_no, is_newest FROM (
+    SELECT DISTINCT ON (c.item_id, c.source_id, e.one) c.item_id, c.source_id, e.one ->> 'scheme' AS scheme,
+           e.one ->> 'value' AS value, k.brand_name, min(c.no) OVER (PARTITION BY c.item_id, c.source_id, e.one) AS first_no,
+           row_number() OVER (PARTITION BY c.item_id, c.source_id, e.one ->> 'scheme' ORDER BY c.as_of DESC, c.no DESC) = 1 AS is_newest
+    FROM identifying i JOIN item_claims c USING (item_id) JOIN item_contents k USING (item_id, content_hash),
+         jsonb_array_elements(k.identifiers) AS e (one)
+    WHERE e.one ->> 'scheme' = ANY($1::text[])
+    ORDER BY c.item_id, c.source_id, e.one, c.as_of DESC, c.no DESC) each
+WHERE is_newest OR scheme = ANY($2::text[])
+ORDER BY item_id, source_id;

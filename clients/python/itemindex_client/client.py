@@ -63,7 +63,7 @@ class Client:
     def resolve(self, **identifiers: Unpack[schemas.ResolveIdentifierQuery]) -> schemas.Item:
         """Return the record of an identifier: gtin, ean, upc, isbn, mpn with brand, sku with source, or url.
 
-        Raises SeveralCandidates where it belongs to several items.
+        `as_of` finds the item that had a GTIN on a day. Raises SeveralCandidates where it belongs to several items.
         """
         return self._run(self._calls.resolve(identifiers))
 

@@ -63,7 +63,10 @@ export class Client {
     return (await this.#http.json<{ data: LookupEntry[] }>("/index/lookup", call)).data;
   }
 
-  /** Return the item of an identifier: `{ gtin }`, `{ isbn }`, `{ mpn, brand }`, `{ sku, source }` or `{ url }`. */
+  /**
+   * Return the item of an identifier: `{ gtin }`, `{ isbn }`, `{ mpn, brand }`, `{ sku, source }` or `{ url }`.
+   * `{ gtin, as_of }` finds the item that had a number on a day.
+   */
   async resolve(identifier: ResolveIdentifierQuery): Promise<Item> {
     return this.#http.json("/index/resolve", { query: known("resolveIdentifier", identifier) });
   }

@@ -12,7 +12,7 @@ from workers.analytics.reports.replica import Replica
 from workers.analytics.reports.result import Answer
 from workers.handlers import job_handlers
 from workers.jobs.job_handler import Handlers, JobContext, JobOutcome
-from workers.jobs.services import Services
+from workers.jobs.services import WorkerServices
 from workers.worker import main
 
 
@@ -40,7 +40,7 @@ class DrillReport(ReportHandler):
         return super().publish(context, outcome)
 
 
-def handlers(services: Services) -> Handlers:
+def handlers(services: WorkerServices) -> Handlers:
     """Return production's handlers and the drill's."""
     return {**job_handlers(services), workload.KIND: DrillReport(make, Replica("", 0.0, services.log))}
 

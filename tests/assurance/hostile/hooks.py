@@ -22,7 +22,7 @@ UNSAYABLE = {
     "is required unless one of": "one of several parameters is needed",
     "is required with `": "two parameters depend on each other",
     "cannot be combined with": "one of several parameters is too much",
-    "is only allowed with `mpn`": "two parameters depend on each other",
+    "is only allowed with `": "two parameters depend on each other",
     "must begin with the header": "a table of CSV is text to OpenAPI",
     "cells in a row, and": "a table of CSV is text to OpenAPI",
     "is no CSV": "a table of CSV is text to OpenAPI",

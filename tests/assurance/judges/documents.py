@@ -11,7 +11,7 @@ from pathlib import Path
 
 from edge.bulk import descriptions
 from edge.bulk.descriptions import Described
-from shared.bulk.schema import DATASETS, ReleaseFile, schema_of
+from shared.bulk.schema import DATASETS, KeptReleaseFile, schema_of
 from tests.assurance.judges import reports
 from tests.assurance.judges.findings import Finding, JudgeFailed
 from tests.assurance.judges.programs import DOCUMENT, ENVIRONMENT, document, read, run, script, tool
@@ -62,7 +62,7 @@ def mlcroissant(scratch: Path) -> list[Finding]:
     found: list[Finding] = []
     for name, dataset in DATASETS.items():
         path = scratch / f"{name}.croissant.json"
-        files = [ReleaseFile(f"{number:04d}.parquet", "0" * 64, 1, 1, "a", "b", _STATISTICS) for number in range(2)]
+        files = [KeptReleaseFile(f"{number:04d}.parquet", "0" * 64, 1, 1, "a", "b", _STATISTICS) for number in range(2)]
         at = datetime(2026, 7, 1, tzinfo=UTC)
         address = f"https://api.example/v1/index/datasets/{name}/releases/7"
         release = Described(

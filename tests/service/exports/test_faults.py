@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shared.bulk.manifest import ExportManifest, File
+from shared.bulk.manifest import File, StoredExportManifest
 from shared.db.connect import Connection, connect
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
@@ -27,7 +27,7 @@ from workers.bulk import export_part as part_worker
 from workers.bulk.export_part import write_part
 from workers.bulk.part import ExportPart
 from workers.dispatcher.dispatch import Dispatcher
-from workers.jobs.services import Services, SplitRows
+from workers.jobs.services import SplitRows, WorkerServices
 
 # A worker of its own that makes parts until the third, says so, and hangs.
 HANGING = """
@@ -110,7 +110,7 @@ def lapse(settings: Settings) -> None:
             time.sleep(0.05)
 
 
-def rows_in(settings: Settings, manifest: ExportManifest) -> list[tuple[str, ...]]:
+def rows_in(settings: Settings, manifest: StoredExportManifest) -> list[tuple[str, ...]]:
     found = []
     for file in manifest.files:
         lines = read(settings, file).decode().split("\r\n")[1:-1]
@@ -126,7 +126,7 @@ def expected(settings: Settings, wanted: Any = WANTED) -> list[tuple[str, ...]]:
 def patched(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> None:
     """Have something happen before each part of this process is written."""
 
-    def write(services: Services, connection: Connection, part: ExportPart, *rest: Any) -> File:
+    def write(services: WorkerServices, connection: Connection, part: ExportPart, *rest: Any) -> File:
         before(part.number)
         return write_part(services, connection, part, *rest)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from shared.bulk.manifest import ExportManifest
+from shared.bulk.manifest import StoredExportManifest
 from shared.bulk.request import FORMATS, QUERIED
 from shared.settings.settings import Settings
 from tests.service.reports import market
@@ -27,7 +27,7 @@ from workers.jobs.services import SplitRows
 pytestmark = pytest.mark.xdist_group("files")
 
 
-Exported = Callable[[str, str, str], ExportManifest]
+Exported = Callable[[str, str, str], StoredExportManifest]
 
 
 def small_market(settings: Settings, folder: Path) -> None:
@@ -85,7 +85,7 @@ def codec_of(data: bytes, format: str) -> str:
     return CODECS["zstd" if b"\x28\xb5\x2f\xfd" in data else "none"]
 
 
-def arrow_rows(manifest: ExportManifest, settings: Settings) -> list[tuple[Any, ...]]:
+def arrow_rows(manifest: StoredExportManifest, settings: Settings) -> list[tuple[Any, ...]]:
     tables = []
     for file in manifest.files:
         data = read(settings, file)

@@ -22,7 +22,7 @@ from tests.support.workers import run
 from workers.bulk import export_part as part_worker
 from workers.bulk.part import RELEASE, ExportPart
 from workers.dispatcher.dispatch import SQL as RELAY
-from workers.jobs.services import Services
+from workers.jobs.services import WorkerServices
 
 
 def things(settings: Settings, folder: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_part_that_fails_is_repeated_alone(
 ) -> None:
     write, failed = part_worker.write_part, []
 
-    def once(services: Services, connection: Connection, part: ExportPart, *rest: Any) -> Any:
+    def once(services: WorkerServices, connection: Connection, part: ExportPart, *rest: Any) -> Any:
         if part.number == 2 and not failed:
             failed.append(part.number)
             raise RuntimeError

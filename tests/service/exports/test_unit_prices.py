@@ -7,7 +7,7 @@ import duckdb
 import pyarrow.parquet
 import pytest
 
-from shared.bulk.manifest import ExportManifest
+from shared.bulk.manifest import StoredExportManifest
 from shared.settings.settings import Settings
 from tests.service.exports.test_files import small_market
 from tests.service.reports.test_unit_prices import _SIZES as SIZES
@@ -30,7 +30,7 @@ SELECT unit_price_per, count(*),
 FROM expected GROUP BY ALL ORDER BY ALL"""
 
 
-def judged(settings: Settings, manifest: ExportManifest) -> list[tuple[str | None, int, int]]:
+def judged(settings: Settings, manifest: StoredExportManifest) -> list[tuple[str | None, int, int]]:
     """Return for each unit how many rows there are, and how many of them DuckDB agrees with."""
     tables = [pyarrow.parquet.read_table(io.BytesIO(read(settings, file))) for file in manifest.files]
     with duckdb.connect(config={"threads": 1}) as engine:

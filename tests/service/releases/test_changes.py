@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shared.bulk.schema import CHANGES, DATASETS, Dataset, ReleaseFile, arrow_schema, changes_of, key_of, version_of
+from shared.bulk.schema import CHANGES, DATASETS, Dataset, KeptReleaseFile, arrow_schema, changes_of, key_of, version_of
 from shared.db.connect import Connection, connect
 from shared.index.iid import mint
 from shared.objects.directory import DirectoryStore
@@ -136,7 +136,7 @@ def plain(table: pa.Table) -> pa.Table:
     )
 
 
-def rewritten(table: pa.Table, dataset: Dataset, files: list[ReleaseFile], folder: Path) -> list[str]:
+def rewritten(table: pa.Table, dataset: Dataset, files: list[KeptReleaseFile], folder: Path) -> list[str]:
     """Write rows in their order as a release does, as many into each file; return the digests."""
     schema, writer, digests, start = arrow_schema(dataset), ReleaseWriter(DirectoryStore(folder), SplitRows()), [], 0
     for file in files:

@@ -18,7 +18,7 @@ from itemindex_client.aio import AsyncRelease
 from itemindex_client.cli import main
 from itemindex_client.client import Release
 
-from shared.bulk.schema import ReleaseFile
+from shared.bulk.schema import KeptReleaseFile
 from shared.bulk.signing import SigningKey, new_key, public_jwk, statement
 from tests.unit.clients.answering import URL, answers, client, manifest
 
@@ -96,7 +96,7 @@ def signed_mirror(folder: Path) -> tuple[Path, Path]:
     key = SigningKey.read(folder / "key.pem")
     bodies = {"a-0.parquet": b"first", "b-0.parquet": b"second"}
     files = [
-        ReleaseFile(name, hashlib.sha256(body).hexdigest(), 1, len(body), "é", "\u2028", {})
+        KeptReleaseFile(name, hashlib.sha256(body).hexdigest(), 1, len(body), "é", "\u2028", {})
         for name, body in bodies.items()
     ]
     schema = [{"name": "iid", "type": "string", "nullable": False, "description": "Größe"}]

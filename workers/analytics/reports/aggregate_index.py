@@ -23,7 +23,7 @@ from shared.price_index.aggregation import (
 )
 from shared.price_index.offered import DEFAULT_AGGREGATED, OTHER_METHOD, UNITS_NEEDED
 from shared.price_index.panel import Floats, Ints, PriceTable
-from shared.price_index.question import Question, needs_quantities
+from shared.price_index.question import IndexQuestion, needs_quantities
 from shared.price_index.rows import comparisons
 from shared.price_index.series import index_series
 from shared.price_index.weights import WeightTable
@@ -194,7 +194,7 @@ def _tables_of_leaves(
     }
 
 
-def _panel(tables: dict[str, PriceTable], tree: Hierarchy, question: Question) -> _Panel:
+def _panel(tables: dict[str, PriceTable], tree: Hierarchy, question: IndexQuestion) -> _Panel:
     """Return the elementary indices of all leaves over the periods in which any of them has a price."""
     labels = sorted({label for table in tables.values() for label in table.periods})
     place = {label: position for position, label in enumerate(labels)}
@@ -212,7 +212,7 @@ def _panel(tables: dict[str, PriceTable], tree: Hierarchy, question: Question) -
     return _Panel([date.fromisoformat(label) for label in labels], Elementary(relative, since), items)
 
 
-def _relatives(table: PriceTable, question: Question) -> tuple[Floats, Ints]:
+def _relatives(table: PriceTable, question: IndexQuestion) -> tuple[Floats, Ints]:
     """Return the change of each period's prices, and the position of the period since which it is; NaN if unknown."""
     count = table.panel.periods
     before = np.maximum(np.arange(count) - 1, 0)
@@ -311,7 +311,7 @@ def _finite(value: float, digits: int) -> float | None:
     return round(float(value), digits) if np.isfinite(value) else None
 
 
-def _window_told(question: Question) -> str:
+def _window_told(question: IndexQuestion) -> str:
     if not question.over_window:
         return ", chained"
     return "" if question.window is None else f", in windows of {question.window} periods that have data"

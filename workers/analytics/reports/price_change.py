@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from shared.analytics.results import SIX_DECIMALS
 from shared.calendar_periods import first_day
-from shared.price_index.question import Question, method_named
+from shared.price_index.question import IndexQuestion, method_named
 from shared.price_index.rows import IndexRow, index_rows
 from workers.analytics.reports.aggregator import Key
 from workers.analytics.reports.filters import Filter
@@ -28,7 +28,7 @@ PRICE_CHANGE_METHOD = (
     "index_change is the Jevons index of the items that both periods have in the same channel, less 1, with the 95 % "
     "interval of a jackknife over items (null below three)"
 )
-_QUESTION = Question(method_named("jevons"), output="pop")
+_QUESTION = IndexQuestion(method_named("jevons"), output="pop")
 
 
 def period_before(days: Range, period: int) -> int:

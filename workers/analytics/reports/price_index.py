@@ -13,7 +13,7 @@ from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, OTHER_METHOD, UNITS_NEEDED
 from shared.price_index.panel import PriceTable
-from shared.price_index.question import Question, method_named, needs_quantities, splice_named
+from shared.price_index.question import IndexQuestion, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, comparisons, index_rows, logarithms
 from workers.analytics.reports.columns import MONEY
 from workers.analytics.reports.filters import Tree, filter_of, with_defaults
@@ -76,9 +76,9 @@ class _Beside(NamedTuple):
     set_aside: dict[tuple[str, date], int]
 
 
-def question_of(parameters: dict[str, Any], default_method: str) -> Question:
+def question_of(parameters: dict[str, Any], default_method: str) -> IndexQuestion:
     """Return the method, window and splice that a report's parameters name."""
-    return Question(
+    return IndexQuestion(
         method=method_named(parameters.get("method") or default_method),
         window=parameters.get("window"),
         splice=splice_named(parameters.get("splice") or DEFAULT_SPLICE),
@@ -140,7 +140,7 @@ def make(
     )
 
 
-def _computed(table: PriceTable, question: Question, comparisons_max: int, logarithms_max: int) -> list[IndexRow]:
+def _computed(table: PriceTable, question: IndexQuestion, comparisons_max: int, logarithms_max: int) -> list[IndexRow]:
     many = comparisons(table.panel, question) > comparisons_max
     if many or logarithms(table.panel, question) > logarithms_max:
         raise InvalidParameter("granularity", "these are too many periods for so many items; take longer or fewer ones")
@@ -182,7 +182,7 @@ def _rounded(value: float | None, digits: int = 6) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def _window_told(question: Question) -> str:
+def _window_told(question: IndexQuestion) -> str:
     if not question.over_window:
         return ", chained" if question.window is None else ", chained (`window` is not used: it compares two periods)"
     if question.window is None:

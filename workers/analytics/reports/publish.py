@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 import msgspec
 import psycopg
 
-from shared.analytics.manifest import MEDIA_TYPES, Manifest, key_of, tail
+from shared.analytics.manifest import MEDIA_TYPES, ResultManifest, key_of, tail
 from shared.analytics.results import write
 from shared.db.connect import Connection
 from shared.errors import RollupsOutdated, WeightsNotFound
@@ -22,7 +22,7 @@ from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.replica import Replica
 from workers.analytics.reports.result import Answer, with_partial_periods, with_unit
 from workers.analytics.rollups.layout import LAYOUT
-from workers.jobs.job import Job
+from workers.jobs.job import ClaimedJob
 from workers.jobs.job_handler import JobContext, JobOutcome, StoredResultHandler
 
 Make = Callable[[Connection, dict[str, Any], ReportProgress], Answer]
@@ -83,14 +83,14 @@ class ReportHandler(StoredResultHandler):
                 connection.autocommit = True
 
 
-def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> Manifest:
+def _write(store: ResultStore, job: ClaimedJob, data_version: int, answer: Answer) -> ResultManifest:
     kind, format = JOB_KINDS[job.kind], job.format
     key = key_of(job.id, job.attempt, kind.name, format)
     units = kind.units if answer.rows.num_rows else 0  # the row's trigger refunds what was charged
     with store.create(key) as file:
         meta = write(answer.rows, lambda digest: _meta(answer, data_version, digest, units), format, file)
         size, sha256 = _read_back(file)
-    return Manifest(
+    return ResultManifest(
         key=key,
         format=format,
         media_type=MEDIA_TYPES[format],

@@ -73,8 +73,10 @@ class Matcher:
         for record in self._index.records(touched):
             keys.add(record.key)
             identifiers.update(identifier_keys(record))
-        links |= {link.pair: link for link in identifier_links(identifiers, self._index.by_identifier)}
-        return Linkage(frozenset(keys), tuple(links[pair] for pair in sorted(links)))
+        identified = {link.pair: link for link in identifier_links(identifiers, self._index.by_identifier)}
+        replaced = {pair: links[pair] for pair in identified.keys() & links.keys()}
+        links |= identified
+        return Linkage(frozenset(keys), tuple(links[pair] for pair in sorted(links)), replaced)
 
     def _competing(self, fresh: Array) -> tuple[Array, CandidatePairs]:
         """Return what new rows touch, and the pairs with an end in it and all that compete with one of these."""

@@ -1,5 +1,6 @@
 """The values of matching: records, the evidence for a pair, links."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -73,7 +74,9 @@ class Linkage:
     """The links of every record in `touched`, sorted by pair.
 
     A link that was stored before, with an end in `touched`, and that is not among `links`, no longer holds.
+    `likenesses`: of pairs that an identifier links, what their likeness alone says.
     """
 
     touched: frozenset[str]
     links: tuple[RecordLink, ...]
+    likenesses: Mapping[tuple[str, str], RecordLink]

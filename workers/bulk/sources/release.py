@@ -23,7 +23,7 @@ SQL = load_queries(__file__, "release.sql")
 _BATCH_ROWS = 131_072
 
 
-class _Source(NamedTuple):
+class _SourceFile(NamedTuple):
     """One file of the release. `statistics` as releases keep them."""
 
     position: int
@@ -59,7 +59,7 @@ def _has_columns(connection: Connection, request: Request, version: int) -> bool
     return row is not None and {column["name"] for column in row[0]} >= set(request.columns)
 
 
-def _group_files(sources: list[_Source], part_rows: int) -> list[tuple[int, int]]:
+def _group_files(sources: list[_SourceFile], part_rows: int) -> list[tuple[int, int]]:
     """Join adjacent files until a part has enough rows."""
     ranges: list[tuple[int, int]] = []
     rows = part_rows
@@ -108,7 +108,7 @@ def _is_narrowed(request: Request) -> bool:
     return bool(request.channel) or (request.first, request.last) != (FIRST_DAY, LAST_DAY)
 
 
-def _overlaps(source: _Source, request: Request) -> bool:
+def _overlaps(source: _SourceFile, request: Request) -> bool:
     span = _span(source, "day")
     if span is None:
         return True
@@ -116,7 +116,7 @@ def _overlaps(source: _Source, request: Request) -> bool:
     return first <= request.last and request.first <= last
 
 
-def _span(source: _Source, name: str) -> tuple[str, str] | None:
+def _span(source: _SourceFile, name: str) -> tuple[str, str] | None:
     least, most = source.statistics["minValues"].get(name), source.statistics["maxValues"].get(name)
     return None if least is None or most is None else (str(least), str(most))
 
@@ -133,8 +133,8 @@ def _narrow(batch: pa.RecordBatch, request: Request) -> pa.RecordBatch:
     return batch.filter(chosen)
 
 
-def _sources(connection: Connection, dataset: str, version: int, first: int, end: int) -> list[_Source]:
-    return [_Source(*row) for row in connection.execute(SQL.files, (dataset, version, first, end))]
+def _sources(connection: Connection, dataset: str, version: int, first: int, end: int) -> list[_SourceFile]:
+    return [_SourceFile(*row) for row in connection.execute(SQL.files, (dataset, version, first, end))]
 
 
 class ObjectFile(io.RawIOBase):

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shared.analytics.outliers import CAUSES, NONE
-from shared.bulk.schema import Dataset, FileStatistics, ReleaseFile, key_of
+from shared.bulk.schema import Dataset, FileStatistics, KeptReleaseFile, key_of
 from shared.db.copy_binary import Array
 from shared.objects.directory import ResultStore
 from workers.jobs.services import SplitRows
@@ -53,7 +53,7 @@ class ReleaseWriter:
         self.written_bytes = 0
         self.shared_bytes = 0
 
-    def write(self, dataset: Dataset, table: pa.Table, name: str, key_of_row: Callable[[int], str]) -> ReleaseFile:
+    def write(self, dataset: Dataset, table: pa.Table, name: str, key_of_row: Callable[[int], str]) -> KeptReleaseFile:
         """Write one file; if the store has these bytes already, nothing is written again."""
         with self._store.spool() as spool:
             order = [pq.SortingColumn(table.schema.get_field_index(column)) for column in dataset.order]
@@ -76,7 +76,7 @@ class ReleaseWriter:
                 spool.keep(key_of(sha256))
                 self.written_bytes += size
         rows = table.num_rows
-        return ReleaseFile(name, sha256, rows, size, key_of_row(0), key_of_row(rows - 1), statistics)
+        return KeptReleaseFile(name, sha256, rows, size, key_of_row(0), key_of_row(rows - 1), statistics)
 
 
 def _statistics(dataset: Dataset, metadata: pq.FileMetaData) -> FileStatistics:

@@ -5,7 +5,7 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 
-from shared.bulk.schema import DATASETS, ReleaseFile
+from shared.bulk.schema import DATASETS, KeptReleaseFile
 from shared.db.copy_binary import Array
 from workers.bulk.codecs.observations import Columns, OwnDictionaries, observations_batch
 from workers.bulk.sources.release_rows import ReleaseNames
@@ -14,7 +14,7 @@ from workers.bulk.writers.release_file import CAUSE_OF_CODE, ReleaseWriter, ends
 
 def write_slice(
     names: ReleaseNames, columns: Columns, month: date, number: int, writer: ReleaseWriter
-) -> list[ReleaseFile]:
+) -> list[KeptReleaseFile]:
     """Write one slice of a month, sorted and split by content; `number` is that of its first file."""
     place, known = names.places(columns["item"])
     if not known.all():  # observations of items that were withdrawn
@@ -26,7 +26,7 @@ def write_slice(
     starts = np.flatnonzero(np.r_[True, item[1:] != item[:-1]]) if len(item) else np.empty(0, "i8")
     ends = ends_of_files(item[starts].astype("u8"), starts, len(item), writer.split_rows.release_observations)
     dictionaries = OwnDictionaries(names.channels, names.sources)
-    written: list[ReleaseFile] = []
+    written: list[KeptReleaseFile] = []
     for start, end in zip([0, *ends], ends, strict=False):
         iids = names.iids.take(pa.array(rank[start:end]))
         rows = {name: column[order[start:end]] for name, column in columns.items()}

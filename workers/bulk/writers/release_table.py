@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pyarrow as pa
 
-from shared.bulk.schema import Dataset, ReleaseFile
+from shared.bulk.schema import Dataset, KeptReleaseFile
 from workers.bulk.writers.release_file import ReleaseWriter, ends_of_files
 
 
@@ -16,9 +16,9 @@ def write_table(
     writer: ReleaseWriter,
     progress: Callable[[int], None],
     prefix: str = "",
-) -> list[ReleaseFile]:
+) -> list[KeptReleaseFile]:
     """Write a whole dataset; return its files in their order, their names with the prefix before the number."""
-    files: list[ReleaseFile] = []
+    files: list[KeptReleaseFile] = []
     file_rows = writer.split_rows.release_table
     pending: list[pa.Table] = []
     done = 0

@@ -20,7 +20,7 @@ from workers.articles.matching.records import LinkKind, MatchRecord, RecordLink
 from workers.articles.records import SQL as RECORDS
 from workers.ingest.batches import Reject
 from workers.provenance import items, standing
-from workers.provenance.events import Event
+from workers.provenance.events import ProvenanceEvent
 from workers.provenance.standing import Acts
 
 SQL = load_queries(__file__, "merge.sql")
@@ -101,7 +101,7 @@ class Linking:
     _index: MatchIndex | None = None
 
     @without_collector()
-    def link(self, connection: Connection, event: Event, counts: dict[str, int]) -> None:
+    def link(self, connection: Connection, event: ProvenanceEvent, counts: dict[str, int]) -> None:
         """Link what the load says something new of; leave the items whose articles change in `regrouped`.
 
         The items must have been inserted, and `items.begin` been called before that. Raises LoadRefused where the load

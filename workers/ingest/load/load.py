@@ -37,7 +37,7 @@ from workers.ingest.mapping import Mapping
 from workers.ingest.outages import is_interruption
 from workers.ingest.transform import Transformed, Transformer
 from workers.provenance import events, standing
-from workers.provenance.events import Event
+from workers.provenance.events import ProvenanceEvent
 
 SQL = load_queries(__file__, "load.sql")
 
@@ -272,7 +272,7 @@ class _Load:
             raise LoadRefused(f"more than {limit} rows cannot be used (rejects_max); nothing of the load is kept")
 
 
-def _constants(mapping: Mapping, event: Event) -> dict[str, object]:
+def _constants(mapping: Mapping, event: ProvenanceEvent) -> dict[str, object]:
     """Return the columns of observations that have one value in the whole load, with that value."""
     specs = mapping.observations
     constants: dict[str, object] = {"source_id": event.source_id, "load_no": event.no}

@@ -26,7 +26,7 @@ from workers.ingest.load.linking import Linking
 from workers.ingest.load.partitions import SQL as PARTITIONS
 from workers.ingest.load.stage import Stage
 from workers.provenance import identifiers, items
-from workers.provenance.events import Event
+from workers.provenance.events import ProvenanceEvent
 
 SQL = load_queries(__file__, "merge.sql")
 STAGED = ("stage_items", "stage_spans", "stage_impacts", "stage_observations")
@@ -40,7 +40,7 @@ class Merge:
 
     connection: Connection
     stage: Stage
-    event: Event
+    event: ProvenanceEvent
     version: int
     counts: dict[str, int]
     linking: Linking
@@ -82,7 +82,7 @@ def step(
 
 
 def merge(
-    connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int], linking: Linking
+    connection: Connection, stage: Stage, event: ProvenanceEvent, version: int, counts: dict[str, int], linking: Linking
 ) -> bool:
     """Merge what was staged as one event; fill in the counts; return whether anything changed."""
     with ExitStack() as ending:

@@ -14,7 +14,7 @@ from shared.errors import LoadRefused
 from shared.money import to_text
 from workers.ingest import calendar_days, factors
 from workers.ingest.batches import Batch, Reject
-from workers.ingest.figures import StageFigure
+from workers.ingest.figures import StagedFigure
 from workers.ingest.files import read_file
 from workers.ingest.files.forms import UNPACKED_BYTES_MAX
 from workers.ingest.load.rejects import nothing_used
@@ -116,7 +116,7 @@ class Previewer:
         self._shown_keys: set[int] = set()
         self._observations: list[tuple[np.void, str]] = []
         self._totals: list[ImpactShown] = []
-        self._figures: list[StageFigure] = []
+        self._figures: list[StagedFigure] = []
         self._preview = Preview()
 
     def of_items(self, files: list[Path], transformer: Transformer) -> Preview:
@@ -198,7 +198,7 @@ class Previewer:
         )
         self._totals += islice(totals, self._shown - len(self._totals))
 
-    def _stage_figure(self, figure: StageFigure) -> ImpactShown:
+    def _stage_figure(self, figure: StagedFigure) -> ImpactShown:
         return {
             "item": self._names.get(figure.key, "…"),
             "indicator": figure.impact.indicator,

@@ -23,7 +23,7 @@ _SHEETS_ROWS_MAX = 4 * SAMPLE_ROWS
 _NEEDED = ("name", "price")
 
 
-class _Part(NamedTuple):
+class _SheetStart(NamedTuple):
     """The first rows of a sheet, and the column of its first cells, from 0."""
 
     name: str
@@ -47,12 +47,12 @@ def sample_of_workbook(found: Opened, sheet: str) -> Sample:
     return _sample_of_sheet(path, only, {"sheet": sheet} if sheet else {})
 
 
-def _parts(book: Workbook, sheet: str) -> list[_Part]:
+def _parts(book: Workbook, sheet: str) -> list[_SheetStart]:
     rows_max = SAMPLE_ROWS + HEADER_ROWS_MAX
-    return [_Part(name, left, [*itertools.islice(rows, rows_max)]) for name, left, rows in book.sheets(sheet)]
+    return [_SheetStart(name, left, [*itertools.islice(rows, rows_max)]) for name, left, rows in book.sheets(sheet)]
 
 
-def _only_with_prices(path: Path, parts: list[_Part], error: LoadRefused) -> Sample:
+def _only_with_prices(path: Path, parts: list[_SheetStart], error: LoadRefused) -> Sample:
     """Return the rows of the one sheet whose columns have names and prices, among those with others, such as groups.
 
     Raises the error that several sheets are where that is not one alone.
@@ -76,7 +76,7 @@ def _has(sampled: Sample, role: str) -> bool:
     return any(name_score(column, aliases) >= PART - 50 and sampled.values(column) for column in sampled.columns)
 
 
-def _sample_of_sheet(path: Path, sheet: _Part, form: dict[str, Any]) -> Sample:
+def _sample_of_sheet(path: Path, sheet: _SheetStart, form: dict[str, Any]) -> Sample:
     rows = sheet.rows
     made = sample_of_cells([(row.number, row.cells) for row in rows], form)
     header = next(row.cells for row in rows if row.number == made.header)
@@ -89,7 +89,7 @@ def _sample_of_sheet(path: Path, sheet: _Part, form: dict[str, Any]) -> Sample:
     return replace(made, formats=formats, doubts=(*made.doubts, *_valueless(rows)))
 
 
-def _one_table(path: Path, parts: list[_Part], pattern: str) -> Sample:
+def _one_table(path: Path, parts: list[_SheetStart], pattern: str) -> Sample:
     """Return sheets with the same columns as one table, with the name of its sheet as a column of each row.
 
     Raises LoadRefused where sheets have some of these columns, or other lines above them.

@@ -16,7 +16,7 @@ from edge.bulk.delta_sharing_predicates import PredicateHints
 from edge.bulk.iceberg_metadata import IcebergMetadata
 from edge.bulk.iceberg_tables import MANIFEST
 from edge.bulk.release_repository import Release, ReleaseRepository
-from shared.bulk.schema import DATASETS, ReleaseFile, arrow_schema, schema_of
+from shared.bulk.schema import DATASETS, KeptReleaseFile, arrow_schema, schema_of
 from shared.objects.directory import DirectoryStore
 from tests.support.engine import single_threaded
 from workers.bulk.writers.release_file import ReleaseWriter
@@ -90,11 +90,11 @@ def judge() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def released(store: DirectoryStore, listed: list[dict[str, Any]]) -> tuple[pa.Table, ReleaseFile]:
+def released(store: DirectoryStore, listed: list[dict[str, Any]]) -> tuple[pa.Table, KeptReleaseFile]:
     """Write one file as a release does; return its rows, and what the edge knows of it."""
     table = pa.Table.from_pylist(listed, arrow_schema(OBSERVATIONS))
     part = ReleaseWriter(store, SplitRows()).write(OBSERVATIONS, table, "part.parquet", str)
-    return table, ReleaseFile(*part[:-1], json.loads(json.dumps(part.statistics)))
+    return table, KeptReleaseFile(*part[:-1], json.loads(json.dumps(part.statistics)))
 
 
 def holds_a_match(judge: duckdb.DuckDBPyConnection, table: pa.Table, condition: str) -> bool | None:
@@ -163,7 +163,7 @@ def test_no_hint_in_json_leaves_out_a_file_with_a_matching_row(
         assert hints.may_match(file) or not holds_a_match(judge, table, condition), condition
 
 
-def one_file(store: DirectoryStore) -> ReleaseFile:
+def one_file(store: DirectoryStore) -> KeptReleaseFile:
     """A file of July 2026 with prices from 10 to 20."""
     row = {"iid": "A", "channel": "N", "kind": "sale", "source": "s", "currency": "HKD", "units": 1}
     days = [(date(2026, 7, 1), 10), (date(2026, 7, 31), 20)]
@@ -224,7 +224,7 @@ class Released(ReleaseRepository):
     def __init__(self) -> None:
         self.read: list[int] = []
 
-    async def files(self, dataset: str, version: int) -> list[ReleaseFile]:
+    async def files(self, dataset: str, version: int) -> list[KeptReleaseFile]:
         self.read.append(version)
         return []
 

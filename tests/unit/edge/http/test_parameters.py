@@ -7,7 +7,7 @@ from edge.analytics.schemas import DisplacementQuery
 from edge.bulk.delta_sharing_schemas import VersionQuery
 from edge.http.parameters import Choices
 from edge.http.validation import problem_of_validation
-from edge.index.schemas import IdentifierFields
+from edge.index.resolve_schemas import IdentifierFields
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from edge.http.faults import DETAIL_CHARACTERS_MAX, Fault, detail_of, shown_valu
 from edge.http.problem_details import problem_of
 from edge.http.problems import Problem, invalid_parameters
 from edge.http.validation import in_our_words, problem_of_validation
-from edge.index.schemas import BrandsQuery, ResolveBody
+from edge.index.list_schemas import BrandsQuery
+from edge.index.resolve_schemas import ResolveBody
 from edge.mcp.calls import rename_parameters
 from shared.errors import InvalidParameter, WrongIdentifier
 
@@ -72,7 +73,7 @@ def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
             {"identifiers": [{"gtin": "4006381333931"}, {"gtin": 1}]},
             "`identifiers.1.gtin`: `1` is not valid; must be a string.",
         ),
-        (ResolveBody, {"identifiers": [{"gtni": "1"}]}, "`identifiers.0.gtni` is unknown; allowed: brand, ean, gtin,"),
+        (ResolveBody, {"identifiers": [{"gtni": "1"}]}, "`identifiers.0.gtni` is unknown; allowed: as_of, brand, ean,"),
         (ResolveBody, {"identifiers": ["x"]}, "`identifiers.0`: must be an object."),
         (ResolveBody, {"identifiers": [None]}, "`identifiers.0`: must not be null."),
         (  # not two thousand faults

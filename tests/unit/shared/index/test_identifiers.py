@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from shared.errors import InvalidIdentifier
 from shared.gtin import gtin14, is_restricted
-from shared.index.identifiers import SCHEMES, Identifier, address, brand_key, normal, part_number
+from shared.index.identifiers import SCHEMES, NormalIdentifier, address, brand_key, normal, part_number
 
 # Published examples: GS1's own article, ISO 2108's and Wikipedia's of ISBN, GS1 US's of UPC-E.
 SAME = [
@@ -35,7 +35,7 @@ DIGITS = st.text("0123456789", min_size=1).filter(lambda body: len(body) in (7, 
 
 def test_every_spelling_of_an_article_number_is_one_gtin_of_14_digits() -> None:
     for scheme, text, gtin in SAME:
-        assert normal(scheme, text) == Identifier("gtin", gtin), scheme
+        assert normal(scheme, text) == NormalIdentifier("gtin", gtin), scheme
 
 
 @pytest.mark.parametrize(

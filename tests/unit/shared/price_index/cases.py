@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared.price_index.panel import Floats, Panel
-from shared.price_index.question import Question, method_named
+from shared.price_index.question import IndexQuestion, method_named
 from shared.price_index.series import index_series
 
 NAN = float("nan")
@@ -20,4 +20,4 @@ GAPS = Panel(
 
 def series(method: str, panel: Panel, **options: object) -> Floats:
     """Return an index series with the first period at 1."""
-    return index_series(panel, Question(method_named(method), **options))  # type: ignore[arg-type]
+    return index_series(panel, IndexQuestion(method_named(method), **options))  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shared.price_index.offered import METHODS
 from shared.price_index.panel import Panel
-from shared.price_index.question import Method, Question, method_named, method_names
+from shared.price_index.question import IndexQuestion, Method, method_named, method_names
 from shared.price_index.series import index_series
 
 # Formulae whose weights come from a basket compare prices only; agmean and lloyd-moulton get an elasticity.
@@ -51,7 +51,7 @@ def panels(draw: Callable[[Any], Any], least: int = 2, most: int = 5) -> Panel:
 
 
 def computed(method: str, panel: Panel, **options: Any) -> Any:
-    return index_series(panel, Question(method_named(method), sigma=0.5, **options))
+    return index_series(panel, IndexQuestion(method_named(method), sigma=0.5, **options))
 
 
 @FEW

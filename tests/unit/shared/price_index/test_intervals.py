@@ -8,12 +8,12 @@ import pytest
 from shared.price_index import pairs
 from shared.price_index.bilateral import FORMULAE
 from shared.price_index.panel import Panel
-from shared.price_index.question import Question, method_named
+from shared.price_index.question import IndexQuestion, method_named
 from shared.price_index.rows import GROUPS_MAX, comparisons, index_rows, jackknife, logarithms
 from shared.price_index.series import index_series
 from tests.unit.shared.price_index.cases import NAN
 
-JEVONS = Question(method_named("jevons"))
+JEVONS = IndexQuestion(method_named("jevons"))
 STUDENT = {4: 2.776445, 29: 2.045230, 199: 1.971957}
 
 
@@ -52,7 +52,7 @@ def test_an_item_in_several_channels_tells_no_more_than_in_one() -> None:
 
 @pytest.mark.parametrize("method", ["jevons", "geks-jevons", "dutot", "fisher", "geks-tornqvist", "tpd", "gk", "rao"])
 def test_items_that_tell_nothing_of_others_have_no_interval(method: str) -> None:
-    question = Question(method_named(method))
+    question = IndexQuestion(method_named(method))
     prices, units = np.array([[3.0, 5.0, 8.0], [3.3, 5.0, 7.0]]), np.array([[1.0, 2, 3]] * 2)
     for panel, known in (
         (Panel(prices, units), True),
@@ -84,7 +84,7 @@ def test_what_remains_without_a_group_is_the_index_of_the_other_items(at_once: i
     panel = Panel(prices, np.where(np.isnan(prices), 0.0, random.uniform(1, 9, (5, 12))))
     group = random.permutation(12) % 7
     compared = [(start, end) for start in range(5) for end in range(start + 1, 5)]
-    for question in (Question(method_named(method), sigma=0.4) for method in sorted(FORMULAE)):
+    for question in (IndexQuestion(method_named(method), sigma=0.4) for method in sorted(FORMULAE)):
         samples = pairs.Pairs(panel, question).left_out_logs(compared, group, at_once)
         for one, sample in enumerate(samples):
             logs = pairs.Pairs(panel.take(np.flatnonzero(group != one)), question).logs(compared)
@@ -118,7 +118,7 @@ def test_of_a_hundred_intervals_ninety_five_hold_the_index_of_the_whole_market(
     method: str, trials: int, items: int
 ) -> None:
     """A share of a thousand trials has a standard deviation of 0.7 %."""
-    question = Question(method_named(method))
+    question = IndexQuestion(method_named(method))
     whole = index_series(market(np.random.default_rng(99), 200_000), question)[1:]
     random = np.random.default_rng(items)
     held = known = 0
@@ -132,20 +132,20 @@ def test_of_a_hundred_intervals_ninety_five_hold_the_index_of_the_whole_market(
 
 def test_comparisons_grow_with_pairs_or_with_windows_and_groups() -> None:
     panel = Panel(np.ones((10, 7)), np.ones((10, 7)))
-    every_pair, windows = (Question(method_named(name), window=4) for name in ("geks-jevons", "tpd"))
-    assert comparisons(panel, Question(method_named("geks-jevons"))) == 45 * 7
+    every_pair, windows = (IndexQuestion(method_named(name), window=4) for name in ("geks-jevons", "tpd"))
+    assert comparisons(panel, IndexQuestion(method_named("geks-jevons"))) == 45 * 7
     assert comparisons(panel, every_pair) == (7 * 3 + 2 + 1) * 7
     assert comparisons(panel, windows) == 7 * 4 * 7 * 8
-    assert comparisons(panel, Question(method_named("jevons"))) == 10 * 7
+    assert comparisons(panel, IndexQuestion(method_named("jevons"))) == 10 * 7
 
 
 def test_the_memory_of_an_interval_grows_with_the_pairs_that_are_compared() -> None:
     panel = Panel(np.exp(np.random.default_rng(3).normal(0, 0.1, (500, 30))))
-    assert logarithms(panel, Question(method_named("dutot"))) == 500 * 30
-    assert logarithms(panel, Question(method_named("geks-dutot"))) == 500 * 499 // 2 * 30
-    assert logarithms(panel, Question(method_named("tpd"))) == 0
+    assert logarithms(panel, IndexQuestion(method_named("dutot"))) == 500 * 30
+    assert logarithms(panel, IndexQuestion(method_named("geks-dutot"))) == 500 * 499 // 2 * 30
+    assert logarithms(panel, IndexQuestion(method_named("tpd"))) == 0
     tracemalloc.start()
-    interval = jackknife(panel, Question(method_named("dutot")))
+    interval = jackknife(panel, IndexQuestion(method_named("dutot")))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert np.isfinite(interval.low[1:]).all()

@@ -12,7 +12,7 @@ def test_every_offered_method_is_computed_and_needs_quantities_as_declared() -> 
     for method in METHODS:
         named = question.method_named(method)
         assert named.name == method, method
-        assert question.needs_quantities(question.Question(named)) is METHODS[method], method
+        assert question.needs_quantities(question.IndexQuestion(named)) is METHODS[method], method
         assert np.isfinite(series(method, GAPS)).all(), method
         if not METHODS[method]:
             assert np.isfinite(series(method, Panel(GAPS.prices))).all(), method

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shared.price_index.offered import METHODS, SPLICES
 from shared.price_index.panel import Floats, Panel
-from shared.price_index.question import Question, method_named
+from shared.price_index.question import IndexQuestion, method_named
 from shared.price_index.rows import index_rows
 from tests.unit.shared.price_index.cases import NAN
 
@@ -30,7 +30,7 @@ def panels(draw: Any) -> Panel:
 @pytest.mark.parametrize("method", METHODS)
 @given(panel=panels(), window=st.one_of(st.none(), st.integers(2, 5)), splice=st.sampled_from(SPLICES))
 def test_an_index_of_prices_that_stay_is_a_hundred(method: str, panel: Panel, window: int | None, splice: str) -> None:
-    question = Question(method_named(method), window=window, splice=splice)
+    question = IndexQuestion(method_named(method), window=window, splice=splice)
     labels = [str(period) for period in range(panel.periods)]
     rows = index_rows(labels, panel, question, 100.0, interval=True)
     assert [round(row.index or 0.0, 6) for row in rows] == [100.0] * panel.periods

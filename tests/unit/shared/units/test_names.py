@@ -13,7 +13,7 @@ from edge.analytics.price_history import unit_prices
 from shared.units import names
 from shared.units.names import compare, contents, read
 from shared.units.quantity import decimal_text, units
-from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader
+from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, NameReader
 from shared.units.tokens import plain, tokens
 
 
@@ -182,7 +182,7 @@ def test_no_quantity_begins_with_a_word_that_is_passed_over() -> None:
     endings = (" of 6", "6 °C", " 6 °C", "32 l 34", " size 6", " 6 x 20", " large", " pack", " shirt", " ml", "")
     wrong = []
     for text in (word + ending for word in sorted(words) for ending in endings):
-        reader = Reader(plain(text))
+        reader = NameReader(plain(text))
         if names._read_at(reader, 0) and not names._may_begin(reader.tokens[0]):
             wrong.append(text)
     assert wrong == []
@@ -242,16 +242,16 @@ def test_prices_per_unit_are_exact_and_rounded_once() -> None:
 
 def test_a_long_row_that_means_nothing_reads_each_of_its_parts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    read_number = Reader.number
+    read_number = NameReader.number
 
-    def counted(reader: Reader, position: int) -> object:
+    def counted(reader: NameReader, position: int) -> object:
         asked.append(position)
         return read_number(reader, position)
 
-    monkeypatch.setattr(Reader, "number", counted)
+    monkeypatch.setattr(NameReader, "number", counted)
     reading = names.read.__wrapped__("1 g x " * 600)
     assert len(reading.quantities) <= 1
-    assert len(asked) < 10 * len(Reader("1 g x " * 600).tokens)
+    assert len(asked) < 10 * len(NameReader("1 g x " * 600).tokens)
 
 
 def test_descriptions_are_not_kept_in_memory() -> None:

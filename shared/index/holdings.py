@@ -1,0 +1,93 @@
+"""Which items had a GTIN on which days, by the days of the loads that stated it. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from itertools import groupby
+from typing import NamedTuple
+
+from shared.db.queries import load_queries
+from shared.errors import InvalidIdentifier
+from shared.index.identifiers import SCHEMES, normal
+
+SQL = load_queries(__file__, "holdings.sql")
+GTIN_SCHEMES = tuple(scheme for scheme, compared in SCHEMES.items() if compared == "gtin")
+
+
+class StatedIdentifiers(NamedTuple):
+    """What a source states an item's identifiers to be, in loads that follow each other: a row of `SQL.stated`.
+
+    `seen_from`: the first day of the rows that the first of these loads has of the item. `first` and `last`: the newest
+    day of the rows of the first and of the last load.
+    """
+
+    item_id: int
+    source_id: int
+    identifiers: Sequence[Mapping[str, str]]
+    seen_from: date
+    first: date
+    last: date
+
+
+class Holding(NamedTuple):
+    """A time in which a source gave a GTIN to an item.
+
+    It was stated from `first` to `last`, and not taken back before `ended`: the day on which the source stated another
+    number in its place, None where it never did.
+    """
+
+    item_id: int
+    source_id: int
+    first: date
+    last: date
+    ended: date | None
+
+
+def holdings(gtin: str, stated: Iterable[StatedIdentifiers]) -> list[Holding]:
+    """Return the times in which items had a GTIN of 14 digits; `stated` comes by item and source, the oldest first."""
+    found: list[Holding] = []
+    for _, of_source in groupby(stated, lambda row: (row.item_id, row.source_id)):
+        found += _holdings_of_source(gtin, list(of_source))
+    return found
+
+
+def _holdings_of_source(gtin: str, stated: Sequence[StatedIdentifiers]) -> Iterable[Holding]:
+    numbers: dict[str, str | None] = {}
+    current: Holding | None = None
+    for row in stated:
+        now = {entry["scheme"]: _gtin(entry) for entry in row.identifiers if entry["scheme"] in GTIN_SCHEMES}
+        numbers |= now  # a scheme of which a load says nothing keeps its number, as in the record
+        if gtin in now.values():
+            # The rows of a first load may go back for years; those of a later one repeat days of the loads before it.
+            first = row.seen_from if row is stated[0] else row.first
+            current = current._replace(last=row.last) if current else Holding(*row[:2], first, row.last, None)
+        elif current and gtin not in numbers.values():
+            yield current._replace(ended=row.first)
+            current = None
+    if current:
+        yield current
+
+
+def _gtin(entry: Mapping[str, str]) -> str | None:
+    try:
+        canonical = normal(entry["scheme"], entry["value"])
+    except InvalidIdentifier:
+        return None
+    return canonical.value if canonical else None
+
+
+def holders(times: Iterable[Holding], owners: Mapping[int, str], day: date | None = None) -> set[str]:
+    """Return who had the number on a day, of those to whom the items belong now; without a day, who has it now.
+
+    An owner has it from the first day on which it is stated of any of its items. It loses it where that is taken back,
+    or on the day on which it is stated of another owner for the first time, if it was not stated of this one since.
+    """
+    spans: dict[str, tuple[date, date]] = {}
+    for time in times:
+        begun = day is None or time.first <= day
+        ended = time.ended is not None and (day is None or time.ended <= day)
+        if begun and not ended and time.item_id in owners:
+            owner = owners[time.item_id]
+            first, last = spans.get(owner, (time.first, time.last))
+            spans[owner] = min(first, time.first), max(last, time.last)
+    newest = max((first for first, _ in spans.values()), default=date.min)
+    return {owner for owner, (_, last) in spans.items() if last >= newest}
