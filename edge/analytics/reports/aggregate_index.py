@@ -1,4 +1,4 @@
-"""How prices changed as a whole, by an organization's own weights of categories, and what each contributed."""
+"""How prices changed as a whole, by an organization's own weights, and what each category or item contributed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ _VERSION = "(@[1-9][0-9]{0,5})?"
 class AggregateIndexRow(PeriodRow):
     """The index of one row of the table of weights, in one period and currency."""
 
-    category = text_field("Code of the row: a category, or your own; `total` above several top rows")
+    category = text_field("Code of the row: a category, an item's IID, or your own; `total` above several top rows")
     parent = text_field("Code of the row above; null of the top", nullable=True)
     currency = text_field("ISO 4217")
     kind = row_kind()

@@ -176,9 +176,13 @@ class Reader:
     def observed(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[Entries]:
         """Yield a month's observations, also those of items whose content is unknown."""
         scope, ids, others = rollups_with_entries(chosen, self.tree)
-        values = (scope, month, ids, chosen.currency, list(chosen.strata), with_ids)
+        values = (scope, month, ids, chosen.currency, list(chosen.strata), with_ids or bool(chosen.partial))
         for group_id, currency, packed, item_ids, item_count in self.rows(SQL.entries, *values):
             columns = wanted_entries(packed, others, chosen, self.days, month)
+            if group_id in chosen.partial:
+                is_wanted = np.isin(np.frombuffer(item_ids, "<i8"), np.array(chosen.items))
+                wanted = np.flatnonzero(is_wanted.take(columns[1]))
+                columns = [column.take(wanted) for column in columns]
             yield Entries(group_id, currency, item_ids, item_count, *[*columns, columns[0]])
 
     def without_content(self, chosen: Filter) -> WithoutContent | None:
