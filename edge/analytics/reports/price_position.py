@@ -146,7 +146,7 @@ REPORT = Report(
             example="/insights/price-position?category={category}",
         ),
     ),
-    picture=Picture(lines=("share_cheapest",), changes=("gap", "gap_to_cheapest")),
+    picture=Picture(lines=("share_cheapest", "gap_to_cheapest"), changes=("gap",)),
     finding=find_position,
     columns=("gap", "gap_low", "gap_high", "gap_to_cheapest", "compared_items", "share_cheapest", "tied_items"),
 )
