@@ -279,7 +279,7 @@ def _lines(title: str, rows: Rows, name: str, reading: RowContext) -> Plot:
     title += largest_of(SERIES_MAX, groups, _by(rows))
     plot = _plot(title, periods, series, reading, _unit(name, rows, reading))
     # Small shares would lie on the axis of a scale that ends at 100 %.
-    highest = max((value for one in series for value in one["values"] if value is not None), default=0)
+    highest = scale * max((number(row.get(name)) or 0 for row in rows), default=0)
     return {**plot, "scale": "share"} if name.startswith("share_") and highest >= _LARGE_SHARE else plot
 
 

@@ -189,10 +189,11 @@ class _Groups(NamedTuple):
     def columns(self, ids: list[list[int]]) -> dict[str, list[str | None]]:
         """Return the columns of groups by their ids, a column each; None for items without brand or category."""
         of_group = dict(zip(self.group_by, ids, strict=True))
-        items = (
-            {COLUMN_OF_GROUP["item"]: [self.iids[place] for place in of_group.pop("item")]} if self.are_items else {}
-        )
-        return {**self.named.columns(list(of_group), list(of_group.values())), **items}
+        items = of_group.pop("item", None)
+        columns = self.named.columns(list(of_group), list(of_group.values()))
+        if items is not None:
+            columns[COLUMN_OF_GROUP["item"]] = [self.iids[place] for place in items]
+        return columns
 
 
 def _base_channel(channels: dict[int, str], code: str | None) -> int | None:

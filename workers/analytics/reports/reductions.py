@@ -15,7 +15,10 @@ from workers.analytics.reports.aggregator import Key
 from workers.analytics.reports.columns import Names, grouped_schema, in_row_order
 from workers.analytics.reports.daily_listings import GAP_DAYS_MAX, DailyListings
 from workers.analytics.reports.filters import Filter, Tree, filter_of
+from workers.analytics.reports.intervals import BOUNDS, ENDS
 from workers.analytics.reports.item_percentiles import distinct_items
+from workers.analytics.reports.item_ratios import METHOD as INTERVALS
+from workers.analytics.reports.item_ratios import item_ratios
 from workers.analytics.reports.outlier_counts import METHOD as OUTLIERS
 from workers.analytics.reports.outlier_counts import SetAside
 from workers.analytics.reports.periods import Range, day_of, number
@@ -32,20 +35,20 @@ _FIGURES = [
     ("items", pa.int64()),
     ("announced", pa.int64()),
     *((verdict, pa.int64()) for verdict in VERDICTS),
-    ("share_holding", pa.float64()),
+    *((f"share_holding{bound}", pa.float64()) for bound in ENDS),
 ]
 UNITS = {
     "items": "items",
     **dict.fromkeys(("announced", *VERDICTS), "reductions"),
-    "share_holding": "share of the reductions that can be judged",
+    **{f"share_holding{bound}": "share of the reductions that can be judged" for bound in ENDS},
 }
-ROUNDING = {"share_holding": SIX_DECIMALS}
+ROUNDING = {"share_holding": SIX_DECIMALS, **{f"share_holding{bound}": BOUNDS for bound in ENDS[1:]}}
 METHOD = (
     "a reduction is announced on the day on which a listing falls below its list price, or falls further; it is "
     "compared with the lowest price of the 30 days before (Directive 98/6/EC Art. 6a): holding: the list price is not "
     "above it; overstated: the price is below it and the list price above; not_below: the price is not below it; "
     "undecided: a day was not observed, or an earlier step is within the 30 days and `progressive` is not stated; "
-    f"{OUTLIERS}"
+    f"{INTERVALS}; {OUTLIERS}"
 )
 
 
@@ -111,20 +114,22 @@ class _Figures:
         self._items = distinct_items(row, here.item, shape[0])
         counts = np.bincount(row * shape[1] + announced.verdict, minlength=shape[0] * shape[1])
         self._counts = counts.reshape(shape)
+        judged = np.flatnonzero(announced.verdict != VERDICTS.index("undecided"))
+        holding = (announced.verdict == VERDICTS.index("holding")).astype("i8")
+        of_rows = row.take(judged), here.item.take(judged), holding.take(judged)
+        self._share = item_ratios(*of_rows, np.ones(len(judged), "i8"), shape[0])
 
     def rows(self, chosen: Filter, names: Names) -> Iterator[dict[str, Any]]:
         """Yield the rows, in no order."""
         for row, key in enumerate(self.keys):
             counts = dict(zip(VERDICTS, self._counts[row].tolist(), strict=True))
-            announced = sum(counts.values())
-            judged = announced - counts["undecided"]
             yield {
                 "period": day_of(key.period),
                 **names.of(chosen.group_by, key),
                 "channel": names.channels[int(self._channel[row])],
                 "currency": key.currency,
                 "items": int(self._items[row]),
-                "announced": announced,
+                "announced": sum(counts.values()),
                 **counts,
-                "share_holding": round(counts["holding"] / judged, 6) if judged else None,
+                **dict(zip((f"share_holding{bound}" for bound in ENDS), self._share[row], strict=True)),
             }
