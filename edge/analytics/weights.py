@@ -29,6 +29,7 @@ from edge.http.validation import BODY, PATH, QUERY
 from edge.storage.database import Database, Scope
 from shared.clock import Rfc3339, rfc3339
 from shared.db.queries import load_queries
+from shared.index.iid import canonical_iid, item_key
 from shared.organizations.accounts import BRAND
 from shared.price_index.weights import (
     CODE_CHARACTERS_MAX,
@@ -37,9 +38,9 @@ from shared.price_index.weights import (
     WeightTable,
     WrittenRow,
     WrongWeights,
+    check_leaves,
     rows_of_csv,
     table_of_weights,
-    unknown_leaves,
 )
 
 SQL = load_queries(__file__, "weights.sql")
@@ -81,7 +82,7 @@ class WrittenRowSchema(Parameters):
     code = fields.Str(
         required=True,
         validate=validate.Length(1, CODE_CHARACTERS_MAX),
-        metadata=field_doc("Code of a category, or one of your own that other rows have as `parent`"),
+        metadata=field_doc("Code of a category, IID of an item, or one of your own that other rows have as `parent`"),
     )
     parent = fields.Str(
         load_default="",
@@ -128,7 +129,7 @@ class NewWeights(Parameters):
         fields.Nested(WrittenRowSchema()),
         required=True,
         validate=validate.Length(1, ROWS_MAX, error=f"must have 1 to {ROWS_MAX:,} rows"),
-        metadata=field_doc("A row that no other has as its parent is a category of the index"),
+        metadata=field_doc("A row that no other has as its parent is a category or an item of the index"),
     )
 
 
@@ -146,7 +147,7 @@ class WeightsVersion(Struct):
 class WeightsRow(Struct):
     """A row as aggregates use it."""
 
-    code: Annotated[str, Meta(description="Code of a category, or your own")]
+    code: Annotated[str, Meta(description="Code of a category, IID of an item, or your own")]
     parent: Annotated[str | None, Meta(description="Code of the row above; null of the root")]
     weight: Annotated[str, Meta(description="Decimal number, beside the other rows below the same parent")]
 
@@ -188,11 +189,12 @@ class WeightService:
             [row] = await transaction.fetch(SQL.newest, acting.organization, name, None)
         return render_version(row), True
 
-    async def unknown_categories(self, codes: list[str]) -> list[str]:
-        """Return which of these codes are not categories of the index."""
-        row = await self._database.fetch_row(SQL.unknown_categories, codes)
-        assert row is not None
-        return list(row["codes"])
+    async def meanings(self, leaves: list[str]) -> dict[str, str]:
+        """Return what is known of leaves: of a category itself, of an IID the item that it leads to."""
+        iids = {code: iid for code in leaves if (iid := canonical_iid(code))}
+        rows = await self._database.fetch(SQL.meanings, leaves, list(map(item_key, iids.values())))
+        known = {row["code"]: row["meaning"] for row in rows}
+        return {code: known[name] for code in leaves if (name := code if code in known else iids.get(code)) in known}
 
     async def find_all(self, acting: Actor) -> list[WeightsVersion]:
         """Return all versions, by name, the newest first."""
@@ -277,15 +279,14 @@ class WeightHandlers:
     async def put(self, request: web.Request) -> web.StreamResponse:
         """Upload a version of a table of weights.
 
-        Rows are JSON or CSV. Each row that no other has as its parent is a category of the index. The weights of the
-        rows below a row must not exceed its own. Earlier versions stay, and reports may name them as `name@version`.
+        Rows are JSON or CSV. Each row that no other has as its parent is a category or an item of the index. The
+        weights of the rows below a row must not exceed its own. Earlier versions stay, and reports may name them as
+        `name@version`.
         """
         name, written = request[PATH]["name"], _written(request[BODY]["rows"])
         try:
             table = table_of_weights(request[QUERY]["price_reference"], written)
-            unknown = await self._weights.unknown_categories(table.leaves)
-            if unknown:
-                raise unknown_leaves(written, unknown)
+            check_leaves(written, table.leaves, await self._weights.meanings(table.leaves))
         except WrongWeights as wrong:
             raise _refused(wrong) from None
         version, is_new = await self._weights.add(acting_of(request), name, table)

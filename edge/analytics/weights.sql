@@ -15,9 +15,14 @@ WITH added AS (
     RETURNING organization_id, name, version)
 SELECT a.version, audit_notices(a.organization_id, $7, 'weights.uploaded', a.name || '@' || a.version) AS audited FROM added a;
 
--- name: unknown_categories
--- Leaves of a table that are not categories of the index.
-SELECT ARRAY(SELECT code FROM unnest($1::text[]) code WHERE NOT EXISTS (SELECT FROM categories c WHERE c.code = code.code)) AS codes;
+-- name: meanings
+-- What leaves of a table mean: categories by their codes, and items by the keys of their IIDs. A merged item is its survivor,
+-- a withdrawn one nothing.
+SELECT c.code, c.code AS meaning FROM categories c WHERE c.code = ANY($1::text[])
+UNION ALL
+SELECT i.iid, o.iid FROM items i LEFT JOIN inactive_items x ON x.item_id = i.id
+JOIN items o ON o.id = CASE WHEN x.item_id IS NULL THEN i.id ELSE x.owner_id END
+WHERE i.id = ANY($2::bigint[]);
 
 -- name: listed
 -- An organization's versions, the newest of each name first.

@@ -15,10 +15,10 @@ class Bar(NamedTuple):
     high: Any = None
 
 
-def bar_chart(title: str, bars: Sequence[Bar], *, percent: bool = False) -> dict[str, Any]:
-    """Return one picture: shares fill the bar at 100 %, other figures at the highest of them or of their bounds."""
+def bar_chart(title: str, bars: Sequence[Bar], *, percent: bool = False, of_whole: bool = True) -> dict[str, Any]:
+    """Return one picture: shares of a whole fill the bar at 100 %, others at the highest of them or of their bounds."""
     ends = [abs(end) for bar in bars for end in (number(bar.value), number(bar.high)) if end is not None]
-    full = 1.0 if percent else max(ends, default=1.0) or 1.0
+    full = 1.0 if percent and of_whole else max(ends, default=1.0) or 1.0
     return {"title": title, "entries": [chart_entry(bar, full, percent=percent) for bar in bars]}
 
 

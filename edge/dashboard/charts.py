@@ -23,6 +23,7 @@ from edge.dashboard.tables import heading, is_amount, is_share
 ROWS_MAX = 200
 SERIES_MAX = 6
 _BARS_MAX = 20
+_LARGE_SHARE = 50  # per cent
 # The percentiles of a box, from the end of its whisker inwards to its median and out again.
 _BOX = ("min", "p10", "p25", "p50", "p75", "p90", "max")
 # The fields of a row that list its parts with their shares, and what a part is.
@@ -32,6 +33,8 @@ _SERIES_NAMES = {
     "high": "95 % interval, high",
     "median_index": "Index of the median price",
 }
+# A report whose rows are of one indicator each states so the unit of its figures.
+_OF_INDICATOR = "unit of the indicator"
 Rows = list[dict[str, Any]]
 Plot = dict[str, Any]
 
@@ -51,10 +54,10 @@ def plots(picture: Picture, rows: Rows, reading: RowContext = PLAIN) -> list[Plo
     made = _spread(picture, rows, reading) if picture.spread and len(_known(picture.compared, rows)) > 1 else []
     for name in (*picture.lines, *picture.changes):
         drawn = _drawn_name(name, rows)
-        if drawn == picture.compared or (alone and f"{name}_low" in picture.spread):
+        if picture.spread and (drawn == picture.compared or (alone and f"{name}_low" in picture.spread)):
             continue  # it is drawn already
         # One point is no line: it is a bar, with its unit.
-        if len({row["period"] for row in rows if row.get(drawn) is not None}) > 1:
+        if len({row["period"] for row in rows if row.get(drawn) is not None}) > 1 and _is_any(drawn, rows):
             interval = alone and f"{name}_low" in rows[0]
             made.append(
                 _interval(name, rows, reading)
@@ -137,21 +140,27 @@ def _compared(picture: Picture, alike: Rows, rows: Rows, reading: RowContext) ->
         places = largest_places([_size(row, name) for _, row in known], _BARS_MAX)
         return [known[place] for place in places], largest_of(_BARS_MAX, known, _by(alike))
 
+    def add_bars(name: str, words: str) -> None:
+        """Add the bars of a figure, the longest first; none where all are zero."""
+        listed, cut = largest(name)
+        if not _is_any(name, [row for _, row in listed]):
+            return
+        listed.sort(key=lambda one: -(number(one[1][name]) or 0.0))
+        unit = _unit(name, rows, reading) if alike[0].get("indicator") else ""
+        title = ", ".join(part for part in (words, unit, f"{when}{cut}") if part)
+        percent = is_share(name, reading.units)
+        bars_of = [_bar(label, row, name) for label, row in listed]
+        made.append(bar_chart(title, bars_of, percent=percent, of_whole=percent and name.startswith("share_")))
+
     listed, cut = largest(picture.compared)
     if picture.boxes and listed:
         made.append(box_plot(f"Distribution of prices, {when}{cut}", listed))
-    elif listed:
-        bars_of = [_bar(label, row, picture.compared) for label, row in listed]
-        percent = is_share(picture.compared, reading.units)
-        made.append(bar_chart(f"{picture.compared_title}, {when}{cut}", bars_of, percent=percent))
+    else:
+        add_bars(picture.compared, picture.compared_title)
     for name in picture.lines:
         drawn = _drawn_name(name, alike)
         if drawn != picture.compared and len(_known(drawn, rows)) == 1:
-            listed, cut = largest(drawn)
-            bars_of = [_bar(label, row, drawn) for label, row in listed]
-            if bars_of:
-                title = f"{heading(drawn, reading.units)}, {when}{cut}"
-                made.append(bar_chart(title, bars_of, percent=is_share(name, reading.units)))
+            add_bars(drawn, heading(drawn, reading.units))
     return made
 
 
@@ -205,6 +214,11 @@ def _drawn_name(name: str, rows: Rows) -> str:
     return f"{name}_central" if rows and f"{name}_central" in rows[0] else name
 
 
+def _is_any(name: str, rows: Rows) -> bool:
+    """Return whether any figure of a column is not zero: of zeros alone a picture shows nothing."""
+    return any(number(row.get(name)) for row in rows)
+
+
 def _known(name: str, rows: Rows) -> set[Any]:
     return {row.get("period") for row in rows if row.get(name) is not None}
 
@@ -224,9 +238,8 @@ def _title(name: str, rows: Rows, reading: RowContext, words: str = "") -> str:
     distinguishing = differing(rows)
     shared = group_name(rows[0], reading.names, [field for field in GROUPS if field not in distinguishing])
     parts = [f"{words or heading(name, reading.units)} per {reading.periods.unit}", shared]
-    parts += (
-        sorted(currencies) if len(currencies) == 1 and "index" not in name and not is_share(name, reading.units) else []
-    )  # an index is no price
+    is_money = is_amount(name, reading.units) or (name not in reading.units and not is_share(name, reading.units))
+    parts += sorted(currencies) if len(currencies) == 1 and "index" not in name and is_money else []
     return ", ".join(part for part in (*parts, reading.periods.spanning(_known(name, rows))) if part)
 
 
@@ -265,7 +278,9 @@ def _lines(title: str, rows: Rows, name: str, reading: RowContext) -> Plot:
         series.append({"label": label or heading(name), "values": values, "hollow": _flagged(points)})
     title += largest_of(SERIES_MAX, groups, _by(rows))
     plot = _plot(title, periods, series, reading, _unit(name, rows, reading))
-    return {**plot, "scale": "share"} if name.startswith("share_") else plot
+    # Small shares would lie on the axis of a scale that ends at 100 %.
+    highest = scale * max((number(row.get(name)) or 0 for row in rows), default=0)
+    return {**plot, "scale": "share"} if name.startswith("share_") and highest >= _LARGE_SHARE else plot
 
 
 def _interval(name: str, rows: Rows, reading: RowContext) -> Plot:
@@ -297,7 +312,9 @@ def _unit(name: str, rows: Rows, reading: RowContext) -> str:
         return "%"
     if is_amount(name, reading.units):
         return ", ".join(sorted({str(row["currency"]) for row in rows if row.get("currency")}))
-    return "first period = 100" if "index" in name else ""
+    unit = reading.units.get(name, "first period = 100" if "index" in name else "")
+    of_rows = BY_CODE.get(rows[0].get("indicator", "")) if rows else None
+    return unit.replace(_OF_INDICATOR, of_rows.unit) if of_rows else unit
 
 
 def _plot(title: str, periods: Sequence[str], series: Rows, reading: RowContext, unit: str) -> Plot:
@@ -318,7 +335,10 @@ def _series_name(name: str) -> str:
 
 def _bar(label: str, row: dict[str, Any], name: str) -> Bar:
     stem = name.removesuffix("_central")
-    return Bar(label, _amount(row, name), row.get(f"{stem}_low"), row.get(f"{stem}_high"))
+    value = _amount(row, name)
+    if row.get("indicator") and isinstance(value, float):
+        value = float(f"{value:.3g}")  # no figure of a footprint is known to more digits
+    return Bar(label, value, row.get(f"{stem}_low"), row.get(f"{stem}_high"))
 
 
 def _amount(row: Mapping[str, Any], name: str, currency: str | None = None) -> Any:

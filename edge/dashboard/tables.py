@@ -125,7 +125,7 @@ def heading(name: str, units: Mapping[str, str] = NO_UNITS, currency: str | None
         return f"{words}, %"
     if is_amount(name, units):
         return f"{words}, {units.get(name, _CURRENCY).replace(_CURRENCY, currency)}" if currency else words
-    return f"{words} (first period = 100)" if name == "index" and units.get(name) else words
+    return f"{words} ({units[name]})" if name == "index" and name in units else words
 
 
 def _indicator(name: str) -> tuple[Indicator | None, str]:
@@ -142,9 +142,8 @@ def is_amount(name: str, units: Mapping[str, str]) -> bool:
 def is_share(name: str, units: Mapping[str, str] = NO_UNITS) -> bool:
     """Return whether a field's figures are shown in per cent: by its name, or by the unit that its report states."""
     unit = units.get(name, "")
-    if name == _CHANGE:
-        return unit == _RELATIVE
-    return _SHARE.search(name) is not None or unit.startswith(_SHARE_UNITS)
+    is_relative = name == _CHANGE and unit == _RELATIVE
+    return is_relative or _SHARE.search(name) is not None or unit.startswith(_SHARE_UNITS)
 
 
 def keys_in(value: Any, found: dict[str, set[str]]) -> dict[str, set[str]]:

@@ -68,7 +68,7 @@ _TAGS = {
     "events": "Changes in your organization and in the index, in order.",
     "webhooks": "Events sent to your own URLs.",
     "watches": "Price conditions that are checked on every data load.",
-    "weights": "Your own weights of categories, for aggregates of price indices.",
+    "weights": "Your own weights of categories and items, for aggregates of price indices.",
     "iceberg": "The same datasets as tables of an Iceberg catalogue.",
     "delta-sharing": "The same datasets through the Delta Sharing protocol.",
     "jobs": "State, progress and result of reports and exports.",

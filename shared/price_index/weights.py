@@ -81,7 +81,7 @@ class WeightRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WeightTable:
-    """A tree of weights in prices of one period, parents before their children. Leaves are categories of the index."""
+    """A tree of weights in prices of one period, parents before their children. Leaves are categories or items."""
 
     price_reference: date
     rows: tuple[WeightRow, ...]
@@ -134,7 +134,7 @@ def rows_of_csv(text: str) -> list[dict[str, object]]:
 
 
 def table_of_weights(price_reference: date, written: Sequence[WrittenRow]) -> WeightTable:
-    """Make a table of rows. Whether its leaves are categories of the index is for the caller to check.
+    """Make a table of rows. What its leaves mean is for `check_leaves`.
 
     A row without a parent is below the row whose code is the longest beginning of its own, up to a dot. Rows that have
     none either are below a root, `total`, unless there is one alone. A row with children needs no weight: it has the
@@ -161,11 +161,24 @@ def table_of_weights(price_reference: date, written: Sequence[WrittenRow]) -> We
     return WeightTable(price_reference, tuple(_with_weights(by_code, parents)))
 
 
-def unknown_leaves(written: Iterable[WrittenRow], unknown: Iterable[str]) -> WrongWeights:
-    """Return the refusal of leaves that are not categories of the index."""
-    missing = set(unknown)
-    fault = "is not a known category, and no row has it as its parent"
-    return WrongWeights([row.fault("code", fault, row.code) for row in written if row.code in missing])
+def check_leaves(written: Iterable[WrittenRow], leaves: Iterable[str], meanings: Mapping[str, str]) -> None:
+    """Refuse leaves that are neither categories nor items of the index, and those that are one item.
+
+    `meanings`: of each known leaf its category, or the item that its IID leads to. Raises WrongWeights.
+    """
+    faults: list[RowFault] = []
+    first: dict[str, WrittenRow] = {}
+    listed = set(leaves)
+    for row in written:
+        if row.code not in listed:
+            continue
+        meaning = meanings.get(row.code)
+        if meaning is None:
+            missing = "is not a known category or item, and no row has it as its parent"
+            faults.append(row.fault("code", missing, row.code))
+        elif (other := first.setdefault(meaning, row)) is not row:
+            faults.append(row.fault("code", f"is the same item as {other.code} ({other.place})", row.code))
+    _refuse(faults)
 
 
 def _refuse(faults: Sequence[RowFault]) -> None:

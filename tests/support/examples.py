@@ -84,7 +84,7 @@ async def answers(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _load_shop(settings: Settings, folder: Path, category: list[str]) -> None:
-    """Load a month of two items of a category: one's price falls below it, the other's was as low three weeks before."""
+    """Load a month of three items of a category: the prices of two fall, the other's was as low three weeks before."""
     mapping, file = folder / "example_shop.toml", folder / "example_shop.csv"
     mapping.write_text(SHOP)
     with file.open("w", newline="") as text:
@@ -93,7 +93,8 @@ def _load_shop(settings: Settings, folder: Path, category: list[str]) -> None:
         for number in range(33):
             day = date(2026, 6, 20) + timedelta(days=number)
             reduced = day >= date(2026, 7, 21)
-            write(["1", "Example one", *category, day, "9.90" if reduced else "12.00", "12.00" if reduced else ""])
+            for sku, name in (("1", "Example one"), ("3", "Example three")):
+                write([sku, name, *category, day, "9.90" if reduced else "12.00", "12.00" if reduced else ""])
             low = reduced or number == 10
             write(["2", "Example two", *category, day, "9.90" if low else "12.00", "12.00" if reduced else ""])
     load(settings, read(mapping), [file])

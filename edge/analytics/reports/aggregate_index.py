@@ -1,4 +1,4 @@
-"""How prices changed as a whole, by an organization's own weights of categories, and what each contributed."""
+"""How prices changed as a whole, by an organization's own weights, and what each category or item contributed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,13 +9,12 @@ from edge.analytics.envelope import outliers_field
 from edge.analytics.findings import Headline, Parameters, Rows, change_in_words, signed_percent
 from edge.analytics.reports.answer import PeriodRow, report_of
 from edge.analytics.reports.declaration import Picture, Report, ReportEndpoint
-from edge.analytics.reports.fields import count_field, number_field, share_field, text_field
+from edge.analytics.reports.fields import count_field, number_field, row_kind, share_field, text_field
 from edge.analytics.reports.index_fields import MethodName, check_method, kind_of_prices, splice_field, window_field
 from edge.analytics.reports.question import ReportQuery
 from edge.analytics.weights import NAME
 from edge.analytics.wording import RowContext, name_of
 from edge.http.parameters import field_doc, one_of
-from shared.analytics.observations import KIND_NAMES
 from shared.calendar_periods import MONTHS
 from shared.jobs.contract import AGGREGATE_INDEX
 from shared.organizations.accounts import BRAND
@@ -31,10 +30,10 @@ _VERSION = "(@[1-9][0-9]{0,5})?"
 class AggregateIndexRow(PeriodRow):
     """The index of one row of the table of weights, in one period and currency."""
 
-    category = text_field("Code of the row: a category, or your own; `total` above several top rows")
+    category = text_field("Code of the row: a category, an item's IID, or your own; `total` above several top rows")
     parent = text_field("Code of the row above; null of the top", nullable=True)
     currency = text_field("ISO 4217")
-    kind = text_field("Which observations the row covers", validate=validate.OneOf(KIND_NAMES), heading="Prices of")
+    kind = row_kind()
     weight = share_field("Share of the weights below the same parent, in prices of the price reference period")
     index = number_field(
         "Price index, price reference period = 100; null from the first period without any elementary index",

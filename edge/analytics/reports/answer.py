@@ -4,7 +4,7 @@ from marshmallow import Schema, fields, validate
 
 from edge.analytics.conversion import conversion_meta, original_currency
 from edge.analytics.envelope import Analysis, Meta, OutlierMeta
-from edge.analytics.reports.fields import count_field, share_field, text_field
+from edge.analytics.reports.fields import count_field, row_kind, share_field, text_field
 from edge.analytics.reports.measure import UnitPriceMeta, unit_field
 from edge.http.parameters import field_doc, with_members
 from shared.analytics.footprint import BASES
@@ -24,9 +24,7 @@ class PriceRow(PeriodRow):
     currency = text_field("ISO 4217")
     original_currency = original_currency()
     unit = unit_field()
-    kind = text_field(
-        "Which observations the row covers", validate=validate.OneOf(OBSERVATION_KINDS), heading="Prices of"
-    )
+    kind = row_kind(OBSERVATION_KINDS)
     items = count_field("Distinct items")
     observations = count_field("Observations")
     set_aside = count_field(

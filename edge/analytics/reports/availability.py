@@ -1,11 +1,20 @@
 """On which days items were seen, which are new or gone, and what the assortments of channels have in common."""
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields
 
 from edge.analytics.findings import Headline, Parameters, Rows, count_of, days_clause
 from edge.analytics.reports.answer import GroupedRow, report_of
 from edge.analytics.reports.declaration import Picture, Report, ReportEndpoint
-from edge.analytics.reports.fields import brands, categories, count_field, groups, kind_field, share_field, text_field
+from edge.analytics.reports.fields import (
+    brands,
+    categories,
+    count_field,
+    groups,
+    kind_field,
+    row_kind,
+    share_field,
+    text_field,
+)
 from edge.analytics.reports.question import ReportQuery
 from edge.analytics.wording import RowContext
 from edge.http.parameters import field_doc
@@ -29,9 +38,7 @@ class Overlap(Schema):
 class AvailabilityRow(GroupedRow):
     """The items of a channel in a period."""
 
-    kind = text_field(
-        "Which observations the row covers", validate=validate.OneOf(OBSERVATION_KINDS), heading="Prices of"
-    )
+    kind = row_kind(OBSERVATION_KINDS)
     items = count_field("Distinct items")
     observed_days = count_field("Days on which the channel was observed, of whatever item", heading="Days observed")
     item_days = count_field("Days on which an item was seen, over all items", heading="Days seen")

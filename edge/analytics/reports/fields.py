@@ -1,11 +1,12 @@
 """Parameters and columns that several reports declare alike."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from marshmallow import Schema, fields, validate
 
 from edge.http.parameters import Utf8, field_doc, list_parameter, one_of
-from shared.analytics.observations import OBSERVATION_KINDS
+from shared.analytics.observations import KIND_NAMES, OBSERVATION_KINDS
 
 HEADING = "heading"
 _GROUPS_MAX = 2
@@ -74,6 +75,11 @@ def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
     description = "Prices to use; `both` in one statistic; default: sales if there are only sales, otherwise listings"
     return one_of(OBSERVATION_KINDS, description)
+
+
+def row_kind(names: Iterable[str] = KIND_NAMES) -> fields.Str:
+    """Declare of which observations a row is."""
+    return text_field("Which observations the row covers", validate=validate.OneOf(names), heading="Prices of")
 
 
 def sort_field(by_name: str, default: str) -> fields.Str:

@@ -13,6 +13,7 @@ from edge.analytics.reports.fields import (
     granularity,
     groups,
     number_field,
+    row_kind,
     share_field,
     text_field,
 )
@@ -41,7 +42,7 @@ class PriceChangesRow(GroupedRow):
 
     channel = text_field("Code")
     currency = text_field("ISO 4217")
-    kind = text_field("Which observations the row covers", heading="Prices of")
+    kind = row_kind()
     items = count_field("Distinct items with a comparison")
     comparisons = count_field("Daily prices that have another one of their item in the channel in the 31 days before")
     changed_items = count_field("Distinct items with a change")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, original_currency
 from edge.analytics.envelope import outliers_field
@@ -17,6 +17,7 @@ from edge.analytics.reports.fields import (
     count_field,
     granularity,
     number_field,
+    row_kind,
     share_field,
     text_field,
 )
@@ -25,7 +26,6 @@ from edge.analytics.reports.measure import MeasureQuery, unit_field
 from edge.analytics.reports.question import ReportQuery
 from edge.analytics.wording import RowContext
 from edge.http.parameters import field_doc, one_of
-from shared.analytics.observations import KIND_NAMES
 from shared.jobs.contract import PRICE_INDEX
 from shared.organizations.accounts import BRAND
 from shared.price_index.offered import (
@@ -45,7 +45,7 @@ class PriceIndexRow(PeriodRow):
     currency = text_field("ISO 4217")
     original_currency = original_currency()
     unit = unit_field()
-    kind = text_field("Which observations the row covers", validate=validate.OneOf(KIND_NAMES), heading="Prices of")
+    kind = row_kind()
     index = _index(
         "Price index, first period = 100; null if no matched items link the period to the first one",
         heading="Price index",

@@ -17,6 +17,7 @@ from edge.analytics.reports.fields import (
     count_field,
     granularity,
     groups,
+    row_kind,
     share_field,
     text_field,
 )
@@ -35,7 +36,7 @@ class PricePositionRow(GroupedRow):
     channel = text_field("Code")
     currency = text_field("ISO 4217")
     original_currency = original_currency()
-    kind = text_field("Which observations the row covers", heading="Prices of")
+    kind = row_kind()
     items = count_field("Distinct items with a price above zero in the channel")
     price = amount_field("The item's price in the period; only with `group_by=item`")
     matched_items = count_field("Those that `base_channel` has too")
@@ -145,7 +146,7 @@ REPORT = Report(
             example="/insights/price-position?category={category}",
         ),
     ),
-    picture=Picture(lines=("share_cheapest",), changes=("gap", "gap_to_cheapest")),
+    picture=Picture(lines=("share_cheapest", "gap_to_cheapest"), changes=("gap",)),
     finding=find_position,
     columns=("gap", "gap_low", "gap_high", "gap_to_cheapest", "compared_items", "share_cheapest", "tied_items"),
 )

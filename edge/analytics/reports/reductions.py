@@ -23,8 +23,12 @@ class ReductionRow(GroupedRow):
     not_below = count_field("Reductions whose price is not below the prior price")
     undecided = count_field("Reductions that cannot be decided from the observations")
     share_holding = share_field(
-        "holding / (announced - undecided); null if all are undecided", heading="Reductions that hold"
+        "holding / (announced - undecided); null below three items with a decided one", heading="Reductions that hold"
     )
+    share_holding_low = share_field(
+        "Lower end of the 95 % interval; null if all items agree too", heading="Reductions that hold, low"
+    )
+    share_holding_high = share_field("Upper end of the 95 % interval", heading="Reductions that hold, high")
 
 
 class ReductionsQuery(ProgressiveQuery, ReportQuery):

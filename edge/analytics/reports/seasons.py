@@ -3,13 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, validates_schema
 
 from edge.analytics.envelope import outliers_field
 from edge.analytics.findings import Headline, Parameters, Rows, change_in_words, is_same_series, signed_percent
 from edge.analytics.reports.answer import PeriodRow, report_of
 from edge.analytics.reports.declaration import Picture, Report, ReportEndpoint
-from edge.analytics.reports.fields import brands, categories, count_field, number_field, share_field, text_field
+from edge.analytics.reports.fields import (
+    brands,
+    categories,
+    count_field,
+    number_field,
+    row_kind,
+    share_field,
+    text_field,
+)
 from edge.analytics.reports.question import ReportQuery
 from edge.analytics.wording import RowContext
 from edge.http.parameters import Day, field_doc, one_of
@@ -24,7 +32,7 @@ class SeasonsRow(PeriodRow):
     """The prices of a month in a currency, with and without the season."""
 
     currency = text_field("ISO 4217")
-    kind = text_field("Which observations the row covers", validate=validate.OneOf(KIND_NAMES), heading="Prices of")
+    kind = row_kind()
     index = number_field("Chained Jevons index, first period = 100; null if the months before do not link it", 103.25)
     adjusted_index = number_field("index / factor; null without a significant pattern", 102.5)
     change = share_field("Change since the month before; null if they have fewer than three items in common")

@@ -3,8 +3,8 @@
 Both answer the same question from the same snapshot of the same server: items, observations, mean, deviation, p10 to p90,
 least and most by month. Ours is timed alone, and with the JSON of the answer. Only ratios carry over to other machines.
 
-After that every report of a market of sales and weekly listings, of the largest brand and of everything, in seconds of
-processor time of the worker; half of the observations are listings.
+After that the reports of a market of sales and weekly listings, of the largest brand and of everything, in seconds of
+processor time of the worker and of its connection's process of PostgreSQL; half of the observations are listings.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from shared.analytics.observations import OBSERVATION_KINDS
 from shared.analytics.results import write
 from shared.db.connect import Connection, connect
 from tests.assurance.perf import generate as market
+from tests.assurance.perf.cpu import cpu_seconds
 from tests.support.servers import Servers
 from workers.analytics.reports.filters import Filter, Tree
 from workers.analytics.reports.periods import Range
@@ -58,12 +59,18 @@ REPORTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("price-index", {}),
     ("cohorts", {}),
     ("cohorts", UNIT_PRICES),
+    ("promotions", {"rule": "prior_price"}),
+    ("reductions", {"progressive": True}),
+    ("price-position", {"group_by": ["category"]}),
     ("sustainability-rollup", {}),
+    ("footprint-comparison", {}),
     ("brand-insights", {}),
     ("brand-insights", UNIT_PRICES),
+    ("category-insights", {}),
 )
-"""Each report that answers of a brand, with its further parameters."""
-OF_BRANDS_ONLY = ("brand-insights",)
+"""Each report with its further parameters; of `OF_WHOLE_INDEX` there is no question of a brand."""
+OF_WHOLE_INDEX = ("category-insights",)
+NAMED_BY_SLUG = ("brand-insights",)
 
 
 def main() -> None:
@@ -119,16 +126,19 @@ def _measure(url: str, rounds: int) -> None:
 
 def _measure_reports(connection: Connection) -> None:
     """Print what each report costs, of the largest brand and of everything."""
-    table = Table("report", "parameters", "of", "worker's processor s", "rows", title="one run each")
+    figures = "worker's processor s", "PostgreSQL's", "rows"
+    table = Table("report", "parameters", "of", *figures, title="one run each")
+    server = connection.info.backend_pid
     [(brand,)] = connection.execute("SELECT slug FROM brands ORDER BY item_count DESC, slug LIMIT 1").fetchall()
     for kind, parameters in REPORTS:
-        for name, chosen in (("largest brand", {"brand": [brand]}), ("everything", {})):
-            if not chosen and kind in OF_BRANDS_ONLY:
+        of_brand: dict[str, Any] = {"slug": brand} if kind in NAMED_BY_SLUG else {"brand": [brand]}
+        for name, chosen in (("largest brand", of_brand), ("everything", dict[str, Any]())):
+            if chosen and kind in OF_WHOLE_INDEX:
                 continue
-            started = time.thread_time()
+            started, served = time.thread_time(), cpu_seconds(server)
             answer = COMPUTATIONS[kind](connection, {**YEAR, **parameters, **chosen}, _quiet)
-            spent = f"{time.thread_time() - started:,.2f}"
-            row = (kind, parameters.get("measure", ""), name, spent, f"{answer.rows.num_rows:,}")
+            spent = f"{time.thread_time() - started:,.2f}", f"{cpu_seconds(server) - served:,.2f}"
+            row = (kind, " ".join(map(str, parameters.values())), name, *spent, f"{answer.rows.num_rows:,}")
             print(*row, flush=True)
             table.add_row(*row)
     Console().print(table)

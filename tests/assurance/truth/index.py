@@ -81,6 +81,7 @@ class Scope:
     kind: str | None = None
     group_by: Sequence[str] = field(default=())
     unit: str | None = None
+    items: Sequence[str] = ()
 
     def prices(self) -> str:
         """Return the observations as a table whose `price` is what statistics are of; `paid` is what was observed."""
@@ -95,7 +96,7 @@ class Scope:
         """Return the WHERE clause and its values."""
         parts = ["day BETWEEN ? AND ?"]
         values: list[Any] = [self.first, self.last]
-        for column, chosen in (("brand", self.brands), ("channel", self.channels)):
+        for column, chosen in (("brand", self.brands), ("channel", self.channels), ("iid", self.items)):
             if chosen:
                 parts.append(f"list_contains(?, {column})")
                 values.append(list(chosen))
@@ -191,6 +192,11 @@ class Index:
     def known_brands(self) -> list[str]:
         """Brands with observations."""
         return self.column("SELECT DISTINCT brand FROM observations WHERE brand IS NOT NULL ORDER BY brand")
+
+    @cached_property
+    def known_items(self) -> list[str]:
+        """Items with observations."""
+        return self.column("SELECT DISTINCT iid FROM observations ORDER BY iid")
 
     @cached_property
     def known_categories(self) -> list[str]:

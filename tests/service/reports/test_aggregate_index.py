@@ -21,6 +21,7 @@ from edge.analytics.wording import RowContext
 from edge.dashboard.summaries import summary_of
 from shared.db.connect import Connection, connect
 from shared.errors import InvalidParameter, WeightsNotFound
+from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.assurance.truth.compare import Question, differences
 from tests.assurance.truth.index import Index, Scope
@@ -201,6 +202,33 @@ def test_a_category_that_later_loads_took_away_is_imputed(planted: Settings, con
     rows = ask(connection, store(planted, [(TEA, "", "1"), ("food.gone", "", "1")]))
     assert rows[MONTHS[3], "food.gone"]["index"] == pytest.approx(100 * 1.02**3, rel=1e-5)
     assert rows[MONTHS[3], "food.gone"]["imputed"] and rows[MONTHS[3], "total"]["share_imputed"] == 0.5
+
+
+def test_an_item_has_a_row_of_its_own_and_is_not_in_that_of_its_category(
+    planted: Settings, connection: Connection
+) -> None:
+    item = mint("shop", "Tea0").iid
+    rows = ask(connection, store(planted, [(TEA, "", "2"), (item, "", "1"), (RICE, "", "1")]))
+    assert [rows[MONTHS[0], code]["items"] for code in (TEA, item, RICE, "total")] == [2, 1, 3, 6]
+    for n, month in enumerate(MONTHS):
+        assert rows[month, item]["index"] == pytest.approx(100 * 1.02**n, rel=1e-5)
+        assert rows[month, item]["index"] == pytest.approx(rows[month, TEA]["index"], rel=1e-5)
+
+
+def test_an_item_without_its_category_brings_none_of_the_others(planted: Settings, connection: Connection) -> None:
+    item = mint("shop", "Cola1").iid
+    weights = store_weights(planted, [(item, "", "1")], MONTHS[2])
+    answer = make(connection, {**weights, "from": "2025-03-01"}, quiet)
+    rows = answer.table.to_pylist()
+    assert [row["category"] for row in rows] == [item] * 12 and {row["items"] for row in rows} == {1}
+    assert rows[3]["index"] == pytest.approx(100 * 0.99**3, rel=1e-5)
+
+
+def test_an_item_that_later_loads_took_away_is_imputed(planted: Settings, connection: Connection) -> None:
+    rows = ask(connection, store(planted, [(TEA, "", "1"), (mint("shop", "Gone").iid, "", "1")]))
+    assert {row["imputed"] for (month, code), row in rows.items() if code.startswith("IID") and month > MONTHS[0]} == {
+        True
+    }
 
 
 def test_deleted_weights_end_the_job(planted: Settings, connection: Connection) -> None:

@@ -87,6 +87,14 @@ def test_a_channel_that_lost_all_items_has_a_row(settings: Settings, tmp_path: P
     assert row["overlaps"] == []
 
 
+def test_the_previous_period_is_the_whole_one_where_the_range_cuts_it(settings: Settings, tmp_path: Path) -> None:
+    february, march = {0, 1}, {28, 29}
+    load_rows(settings, tmp_path, offered(1, "NORTH", february) + offered(2, "NORTH", february | march))
+    asked = {"from": "2026-02-10", "to": "2026-03-31", "granularity": "month"}
+    [row] = ask_planted(settings, **asked)
+    assert (row["period"], row["items"], row["new_items"], row["gone_items"]) == (date(2026, 3, 1), 1, 0, 1)
+
+
 def test_fewer_than_three_items_have_no_share(settings: Settings, tmp_path: Path) -> None:
     rows = "".join(offered(item, store, {30, 32}) for item in (1, 2) for store in ("NORTH", "SOUTH"))
     load_rows(settings, tmp_path, rows)

@@ -72,6 +72,23 @@ def test_each_verdict_has_its_reductions(settings: Settings, tmp_path: Path) -> 
     assert (row["channel"], row["currency"], row["items"], row["announced"]) == ("NORTH", "HKD", 4, 4)
     assert {name: row[name] for name in CASES} == dict.fromkeys(CASES, 1)
     assert row["share_holding"] == 0.333333
+    assert (row["share_holding_low"], row["share_holding_high"]) == (0.0, 1.0), "three items say little of others"
+
+
+def test_a_share_has_the_interval_of_its_items_and_none_is_stated_of_two(settings: Settings, tmp_path: Path) -> None:
+    kinds = ["holding"] * 12 + ["overstated"] * 4
+    load_rows(settings, tmp_path, "".join(days(n, "NORTH", *CASES[kind]) for n, kind in enumerate(kinds)))
+    load_rows(settings, tmp_path, "".join(days(n, "SOUTH", *CASES["holding"]) for n in range(2)), name="south.csv")
+    north, south = ask(settings)
+    error = (0.75 * 0.25 / 15) ** 0.5  # of a mean of sixteen items, each with one reduction
+    bounds = [round(0.75 + sign * 2.13145 * error, 2) for sign in (-1, 1)]  # Student, 15 degrees of freedom
+    assert [north["share_holding"], north["share_holding_low"], north["share_holding_high"]] == [0.75, *bounds]
+    assert (south["announced"], south["holding"], south["share_holding"], south["share_holding_low"]) == (
+        2,
+        2,
+        None,
+        None,
+    )
 
 
 def test_a_further_step_is_a_reduction_of_its_own_and_needs_the_rule_of_the_market(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
@@ -76,7 +77,12 @@ async def test_parents_follow_from_dots_and_a_root_is_added(edge: Edge, key: str
 @pytest.mark.parametrize(
     ("body", "parameter", "detail"),
     [
-        ("code,weight\ndrinks,1\n\nnosuch,2\n", "rows.1.code", "is not a known category, and no row has it (line 4)"),
+        (
+            "code,weight\ndrinks,1\n\nnosuch,2\n",
+            "rows.1.code",
+            "is not a known category or item, and no row has it (line 4)",
+        ),
+        ("code,weight\nIID-00000-00000-00000,2\n", "rows.0.code", "is not a known category or item, and no (line 2)"),
         ("code,weight\ndrinks,-1\n", "rows.0.weight", "above zero, such as 12.5 (line 2)"),
         ("code,weight\ndrinks,NaN\n", "rows.0.weight", "above zero"),
         ("code,weight\ndrinks,inf\n", "rows.0.weight", "above zero"),
@@ -113,6 +119,22 @@ async def test_a_fault_is_named_with_its_row(
     assert parameter in found, found
     assert all(part in found[parameter] for part in detail.split(" (")), found
     assert (await shared_edge.get("/weights", key=shared_key)).json["data"] == []
+
+
+async def test_a_row_may_be_an_item_and_two_that_are_one_item_are_refused(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    milk, drink = mint("shop", "1"), mint("shop", "3")
+    table = f"code,weight\n{milk.iid},2\n{drink.iid},1\ndesserts,1\n"
+    assert (await put(edge, key, table)).status == 201
+    assert {row["code"] for row in (await edge.get("/weights/cpi", key=key)).json["rows"]} >= {milk.iid, drink.iid}
+    execute(settings, "INSERT INTO inactive_items (item_id, owner_id) VALUES ($1, $2)", drink.key, milk.key)
+    refused = await put(edge, key, table, name="merged")
+    [fault] = refused.json["errors"]
+    assert (fault["parameter"], fault["detail"]) == ("rows.1.code", f"is the same item as {milk.iid} (line 2) (line 3)")
+    execute(settings, "UPDATE inactive_items SET owner_id = NULL")
+    [fault] = (await put(edge, key, table, name="withdrawn")).json["errors"]
+    assert (fault["parameter"], fault["value"]) == ("rows.1.code", drink.iid)
 
 
 async def test_other_bodies_names_and_periods_are_refused(shared_edge: Edge, shared_key: str) -> None:

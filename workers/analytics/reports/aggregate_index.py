@@ -1,6 +1,5 @@
 """The aggregate index: elementary indices of categories, aggregated by an organization's own weights."""
 
-from collections import defaultdict
 from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
@@ -32,9 +31,9 @@ from workers.analytics.reports.outlier_counts import METHOD as OUTLIERS
 from workers.analytics.reports.outlier_counts import SetAside
 from workers.analytics.reports.periods import Range, number
 from workers.analytics.reports.price_index import COMPARISONS_MAX, question_of
-from workers.analytics.reports.price_tables import prices_by_period, table_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import Answer
+from workers.analytics.reports.weighted_leaves import WeightedLeaves
 from workers.analytics.reports.window import range_of
 from workers.analytics.rollups.arrays import starts_of
 
@@ -75,10 +74,10 @@ ROUNDING = {
     },
 }
 _METHOD = (
-    "the index of a leaf is {name} over the prices of its category{window}; that of a parent is the mean of its "
-    "children's, weighted by their weights in prices of the price reference period (Lowe; Young if the weights were "
-    "not price-updated to it); a child without an index in a period changes since the period before as its parent does "
-    "(imputed), and when it has prices again, as its own prices did since it last had any; a contribution is the "
+    "the index of a leaf is {name} over the prices of its category or item{window}; that of a parent is the mean "
+    "of its children's, weighted by their weights in prices of the price reference period (Lowe; Young if the weights "
+    "were not price-updated to it); a child without an index in a period changes since the period before as its parent "
+    "does (imputed), and when it has prices again, as its own prices did since it last had any; a contribution is the "
     f"change of weight times index by what all children of the parent cost before; {OUTLIERS}"
 )
 
@@ -124,14 +123,14 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     parameters = with_defaults(parameters, granularity="month")
     with snapshot(connection):
         vintage, tree = _Vintage.read(connection, parameters), Tree.read(connection)
-        leaves = [code for code in vintage.table.leaves if code in tree.by_code]  # later loads may have merged some
-        chosen = filter_of(connection, tree, {**parameters, "category": leaves})
+        leaves = WeightedLeaves.read(connection, tree, vintage.table.leaves)
+        chosen = leaves.narrow(filter_of(connection, tree, {**parameters, "category": leaves.categories}))
         if needs_quantities(question):
             chosen = replace(chosen, kinds=OBSERVATION_KINDS["sale"])
         days, shown = _ranges(connection, tree, chosen, vintage.table.price_reference, parameters)
         reader = Reader(connection, tree, days, report_progress)
         chosen = reader.with_default_kind(chosen)
-        tables = _tables_of_leaves(reader, chosen, leaves, by_channel=parameters.get("match") != "item")
+        tables = leaves.tables(reader, chosen, by_channel=parameters.get("match") != "item")
         if needs_quantities(question) and not tables and not days.awaits_data:
             raise InvalidParameter("method", f"{UNITS_NEEDED}, and nothing of this was sold; {OTHER_METHOD}")
         seen = {day for day in reader.gather(chosen).days if number(shown.first) <= day <= number(shown.last)}
@@ -176,22 +175,6 @@ def _ranges(
         empty = Range(date.fromisoformat(asked or base.isoformat()), first, granularity, awaits_data=True)
         return empty._replace(last=empty.first), empty._replace(last=empty.first)
     return days, days._replace(first=first)
-
-
-def _tables_of_leaves(
-    reader: Reader, chosen: Filter, leaves: list[str], *, by_channel: bool
-) -> dict[str, dict[str, PriceTable]]:
-    """Return the prices of each leaf's category and all below it, by currency."""
-    leaf_of = {number: code for code in leaves for number in reader.tree.by_code[code].below}
-    by_leaf: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for (currency, category), prices in prices_by_period(
-        reader, chosen.grouped("category"), by_channel=by_channel
-    ).items():
-        by_leaf[currency][leaf_of[category]] += prices
-    return {
-        currency: {code: table_of(prices) for code, prices in sorted(found.items())}
-        for currency, found in by_leaf.items()
-    }
 
 
 def _panel(tables: dict[str, PriceTable], tree: Hierarchy, question: IndexQuestion) -> _Panel:

@@ -209,10 +209,10 @@ class _Rows:
         self.first_day, self.last_day = np.full(count, np.iinfo("i4").max), np.full(count, -1)
         np.minimum.at(self.first_day, row, cells.first.day)
         np.maximum.at(self.last_day, row, cells.last_day)
-        self.observed_days, before = (
-            observed.count(self.channel, periods.first.take(one), periods.last.take(one))
-            for one in (number_of, number_of - 1)
-        )
+        self.observed_days = observed.count(self.channel, periods.first.take(number_of), periods.last.take(number_of))
+        # The whole of the previous period, also where the range cuts it.
+        earlier = number_of - 1
+        before = observed.count(self.channel, periods.starts.take(earlier), periods.last.take(earlier))
         self.is_compared = before > 0
         self.new = np.bincount(row, ~cells.are_in(whole, -1), count).astype("i8")
         self.gone = np.bincount(place[len(cells.offer) :], minlength=count)

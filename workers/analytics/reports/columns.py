@@ -51,18 +51,24 @@ class Names(NamedTuple):
         """Read the names of what the keys group by."""
         position = chosen.group_by.index("brand") if "brand" in chosen.group_by else None
         groups = [(key.first_group, key.second_group) for key in keys]
-        ids = sorted({group[position] for group in groups}) if position is not None else []
-        return cls(brand_slugs(connection, ids), tree.codes, channel_codes(connection))
+        return cls.of_brands(connection, tree, {group[position] for group in groups} if position is not None else ())
+
+    @classmethod
+    def of_brands(cls, connection: Connection, tree: Tree, brands: Iterable[int]) -> "Names":
+        """Read the names of some brands, and of all categories and channels."""
+        return cls(brand_slugs(connection, sorted(brands)), tree.codes, channel_codes(connection))
 
     def of(self, group_by: tuple[str, ...], key: Key) -> dict[str, str | None]:
         """Return a row's groups: slug or code; None for items without brand or category."""
-        values = {}
-        for name, group_id in zip(group_by, key[2:], strict=False):
-            if name == "brand":
-                values[name] = self.brands.get(group_id)
-            else:
-                values[name] = (self.categories if name == "category" else self.channels).get(group_id)
-        return values
+        return {name: self._of_kind(name).get(group) for name, group in zip(group_by, key[2:], strict=False)}
+
+    def columns(self, group_by: Sequence[str], ids: Sequence[Sequence[int]]) -> dict[str, list[str | None]]:
+        """Return the groups of many rows by their ids, a column each, as `of` does those of one."""
+        named = zip(group_by, ids, strict=False)
+        return {name: list(map(self._of_kind(name).get, column)) for name, column in named}
+
+    def _of_kind(self, group: str) -> dict[int, str]:
+        return {"brand": self.brands, "category": self.categories, "channel": self.channels}[group]
 
 
 def brand_names(connection: Connection, ids: list[int]) -> dict[int, tuple[str, str]]:

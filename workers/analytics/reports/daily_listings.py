@@ -1,15 +1,14 @@
 """Listings day by day: the lowest price of each item in each channel and currency, series after series."""
 
 from datetime import timedelta
-from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
 
 from shared.price_index.panel import Mask
-from shared.prior_price import WINDOW_DAYS, Moment
+from shared.prior_price import WINDOW_DAYS
 from workers.analytics.reports.filters import Filter
-from workers.analytics.reports.periods import Range, day_of
+from workers.analytics.reports.periods import Range
 from workers.analytics.reports.query import Reader
 from workers.analytics.rollups.arrays import Array, coded, joined, order_by, starts_of
 
@@ -69,14 +68,14 @@ class DailyListings(NamedTuple):
         """Return where each series begins."""
         return starts_of(self.currency, self.item, self.channel)
 
+    def series_starts(self, rows: Array) -> Array:
+        """Return where the series of each of some rows begins."""
+        starts = self.series()
+        return starts.take(np.searchsorted(starts, rows, side="right") - 1)
+
     def follow_another(self) -> Mask:
         """Return which rows have another one of their series in the GAP_DAYS_MAX days before."""
         follow = np.ones(len(self.day), bool)
         follow[1:] = np.diff(self.day) <= GAP_DAYS_MAX
         follow[self.series()] = False
         return follow
-
-    def moment(self, row: int) -> Moment:
-        """Return a row as the prior price is judged by it."""
-        listed, price = int(self.list_price[row]), Decimal(int(self.price[row]))
-        return Moment(day_of(self.day[row]), price=price, list_price=Decimal(listed) if listed else None)

@@ -56,6 +56,7 @@ class Tree:
 class Filter:
     """Which observations. None: all. `tops` are the named categories without those that are below another named one.
 
+    Of the categories in `partial` only `items` match; 0 among the categories is what has none.
     `kinds` are `l` (listings), `s` (sales); empty as long as it is not settled which of them the answer is of.
     `outliers` says whether those that statistics set aside belong to them.
     """
@@ -68,6 +69,8 @@ class Filter:
     group_by: tuple[str, ...] = ()
     kinds: tuple[ObservationKind, ...] = ()
     outliers: bool = False
+    partial: tuple[int, ...] = ()
+    items: tuple[int, ...] = ()
 
     @property
     def strata(self) -> tuple[ObservationKind, ...]:
@@ -87,10 +90,13 @@ class Filter:
 
     @property
     def scope(self) -> tuple[RollupScope, tuple[int, ...]]:
-        """Return the rollups that together hold just these brands, these categories, these channels, or everything."""
+        """Return the rollups that together hold just these brands, these categories, these channels, or everything.
+
+        Where the filter crosses its scope they hold more.
+        """
         if self.brands is not None:
             return RollupScope.BRAND, self.brands
-        if self.categories is not None:
+        if self.categories is not None and 0 not in self.categories:
             return RollupScope.CATEGORY_TREE, self.tops
         if self.channels is not None:
             return RollupScope.CHANNEL, self.channels
@@ -99,7 +105,7 @@ class Filter:
     @property
     def crosses_scope(self) -> bool:
         """Return whether only single observations show what matches, not the rollups of `scope`."""
-        return sum(one is not None for one in (self.brands, self.categories, self.channels)) > 1
+        return bool(self.partial) or sum(one is not None for one in (self.brands, self.categories, self.channels)) > 1
 
     def grouped(self, *names: str) -> "Filter":
         """Return the same observations in other groups."""

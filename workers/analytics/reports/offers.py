@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from shared.price_index.panel import Mask
-from shared.prior_price import WINDOW_DAYS, reference
+from shared.prior_price import WINDOW_DAYS
 from workers.analytics.reports.daily_listings import DailyListings
-from workers.analytics.reports.query import ReportProgress
+from workers.analytics.reports.prior_prices import prior_prices
 from workers.analytics.rollups.arrays import Array
 
 OFFER_DAYS = WINDOW_DAYS
@@ -71,22 +71,10 @@ def returned(listings: DailyListings, offer_days: int) -> Offers:
     return Offers(first, until - 1, depth, *(np.ones(len(first), bool),) * 2)
 
 
-def below_prior_price(listings: DailyListings, offers: Offers, report_progress: ReportProgress) -> Offers:
+def below_prior_price(listings: DailyListings, offers: Offers) -> Offers:
     """Return those of the offers whose first price is below the prior price, with their depth below it."""
-    series = listings.series()
-    start = series[np.searchsorted(series, offers.first, side="right") - 1]
-    window = np.maximum(offers.first - WINDOW_DAYS, 0)  # a row a day: only so many rows are a complete window
-    complete = (offers.first - start >= WINDOW_DAYS) & (
-        listings.day.take(offers.first) - listings.day.take(window) == WINDOW_DAYS
-    )
-    offers = offers.take(np.flatnonzero(complete))
-    prior = np.zeros(len(offers.first))
-    for done, row in enumerate(offers.first.tolist()):
-        report_progress("judging", done, len(prior))
-        judged = reference(map(listings.moment, range(row - WINDOW_DAYS, row + 1)))
-        if judged.applicable and judged.prior_price is not None:
-            prior[done] = float(judged.prior_price)
-    below = np.flatnonzero(prior)
+    prior = prior_prices(listings, offers.first)
+    below = np.flatnonzero(prior > listings.price.take(offers.first))
     offers, prior = offers.take(below), prior.take(below)
     return offers._replace(depth=1 - _lowest(listings.price, offers.first, offers.last + 1) / prior)
 

@@ -10,15 +10,9 @@ from shared.analytics.results import SIX_DECIMALS, Rows
 from shared.db.connect import Connection
 from shared.price_index.panel import Mask
 from shared.price_index.rows import MATCHED_LEAST
-from workers.analytics.reports.columns import (
-    brand_slugs,
-    channel_codes,
-    figures_or_none,
-    grouped_schema,
-    in_row_order,
-)
+from workers.analytics.reports.columns import Names, figures_or_none, grouped_schema, in_row_order
 from workers.analytics.reports.daily_listings import GAP_DAYS_MAX, DailyListings
-from workers.analytics.reports.filters import Filter, Tree, filter_of, with_defaults
+from workers.analytics.reports.filters import Tree, filter_of, with_defaults
 from workers.analytics.reports.first_moves import PriceMoves, Responses
 from workers.analytics.reports.intervals import BOUNDS, ENDS
 from workers.analytics.reports.item_percentiles import distinct_items, percentiles
@@ -120,7 +114,8 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         listings = DailyListings.read(reader, chosen, before, after)
         aside = SetAside(reader, chosen)
         aside.of(chosen.grouped())
-        names = _names(connection, tree, chosen, listings)
+        groups = dict(zip(chosen.group_by, (listings.first_group, listings.second_group), strict=False))
+        names = Names.of_brands(connection, tree, np.unique(groups["brand"]).tolist() if "brand" in groups else ())
     report_progress("computing", 0, None)
     listings = listings.take(np.flatnonzero(listings.price))
     compared = listings.follow_another()
@@ -128,9 +123,8 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     on_offer = returned(listings, offer_days).cover(len(listings.day))
     is_offer = on_offer.take(changes.row) | on_offer.take(changes.row - 1)  # the return is the row after an offer
     counted = changes.take(~is_offer) if asked.get("offers") == "exclude" else changes
-    columns = _columns(listings, compared, changes, is_offer, counted, days, follow_days, names.pop("channel"))
-    for name, place in zip(chosen.group_by, ("first_group", "second_group"), strict=False):
-        columns[name] = list(map(names[name].get, columns[place]))
+    columns = _columns(listings, compared, changes, is_offer, counted, days, follow_days, names.channels)
+    columns |= names.columns(chosen.group_by, (columns["first_group"], columns["second_group"]))
     columns["kind"] = [chosen.kind] * len(columns["period"])
     method = _METHOD.format(
         offer_days=offer_days,
@@ -149,14 +143,6 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         kind=chosen.kind,
         outliers=aside.summary(),
     )
-
-
-def _names(connection: Connection, tree: Tree, chosen: Filter, listings: DailyListings) -> dict[str, dict[int, str]]:
-    """Return the names of the groups and of the channels by their ids."""
-    names: dict[str, dict[int, str]] = {}
-    for name, column in zip(chosen.group_by, (listings.first_group, listings.second_group), strict=False):
-        names[name] = brand_slugs(connection, np.unique(column).tolist()) if name == "brand" else tree.codes
-    return names | {"channel": channel_codes(connection)}
 
 
 def _changes(listings: DailyListings, compared: Mask) -> _Changes:

@@ -16,7 +16,7 @@ from shared.price_index.rows import MATCHED_LEAST, student
 from shared.uncertainty.stated import wilson
 from workers.analytics.reports.columns import (
     MONEY,
-    brand_slugs,
+    Names,
     channel_codes,
     figures_or_none,
     grouped_schema,
@@ -119,8 +119,7 @@ def make(
         tree = Tree.read(connection)
         chosen = filter_of(connection, tree, parameters)
         days = range_of(connection, tree, chosen, with_defaults(parameters, granularity="month"))
-        channels = channel_codes(connection)
-        base = _base_channel(channels, parameters.get("base_channel"))
+        base = _base_channel(channel_codes(connection), parameters.get("base_channel"))
         reader = Reader(connection, tree, days, report_progress)
         chosen, group_by = reader.with_default_kind(chosen).grouped(), chosen.group_by
         gathered = prices_by_period(reader, chosen)
@@ -130,7 +129,7 @@ def make(
                 f"the matrix would have {count:,} rows, more than {matrix_rows_max:,}; choose fewer brands or periods"
             )
             raise InvalidParameter("group_by", fault)
-        groups = Groups.read(reader, group_by, list(prices.values()))
+        groups = _Groups.read(reader, group_by, list(prices.values()))
         seen = reader.gather(chosen).days
         aside = SetAside(reader, chosen)
         aside.of(chosen)
@@ -138,7 +137,7 @@ def make(
     columns: dict[str, list[Any]] = {name: [] for name in schema.names}
     for done, ((currency, period), one) in enumerate(prices.items()):
         report_progress("computing", done, len(prices))
-        found = _columns(_compare(one, base), groups, channels)
+        found = _columns(_compare(one, base), groups)
         count = len(found["channel"])
         for name, value in (("period", day_of(period)), ("currency", currency), ("kind", chosen.kind)):
             columns[name] += [value] * count
@@ -150,46 +149,51 @@ def make(
     return Answer(rows, days, seen, UNITS, METHOD, ROUNDING, kind=chosen.kind, outliers=aside.summary())
 
 
-class Groups:
-    """The groups of items, by what a report groups by: of each the place among `named`, in the order of its id."""
+class _Groups(NamedTuple):
+    """Of each item, by its place in `ids`, the ids of the groups it is in; as a group of its own it is its place.
 
-    def __init__(self, named: dict[str, dict[int, str]], ids: Array, of_item: dict[str, Array]) -> None:
-        self._named = named
-        self._ids = ids
-        self._of_item = of_item
+    `named` are the names of brands, categories and channels, `iids` those of the items.
+    """
+
+    group_by: tuple[str, ...]
+    ids: Array
+    of_item: dict[str, Array]
+    named: Names
+    iids: list[str]
 
     @classmethod
-    def read(cls, reader: Reader, group_by: tuple[str, ...], prices: list[_Prices]) -> "Groups":
-        """Read which groups the items with a price are in; nothing is read where nothing is grouped."""
-        if not group_by or not prices:
-            return cls({name: {} for name in group_by}, np.empty(0, "i8"), {})
-        wanted = np.unique(np.concatenate([one.item for one in prices])).tolist()
-        found = list(reader.rows(SQL.groups_of_items, wanted))
-        ids, brand, category = (np.array(column, "i8") for column in list(zip(*found, strict=True))[:3])
-        names: dict[str, dict[int, str]] = {}
-        if "brand" in group_by:
-            names["brand"] = brand_slugs(reader.connection, np.unique(brand).tolist())
-        if "category" in group_by:
-            names["category"] = reader.tree.codes
-        if "item" in group_by:
-            names["item"] = {place: row[3] for place, row in enumerate(found)}
-        of_item = {"brand": brand, "category": category, "item": np.arange(len(ids))}
-        return cls({name: names[name] for name in group_by}, ids, of_item)
+    def read(cls, reader: Reader, group_by: tuple[str, ...], prices: list[_Prices]) -> "_Groups":
+        """Read which groups the items with a price are in; of items nothing is read where nothing is grouped."""
+        found: list[tuple[Any, ...]] = []
+        if group_by and prices:
+            wanted = np.unique(np.concatenate([one.item for one in prices])).tolist()
+            found = list(reader.rows(SQL.groups_of_items, wanted))
+        ids, brand, category, place = (
+            np.array([(*row[:3], number) for number, row in enumerate(found)], "i8").reshape(-1, 4).T
+        )
+        brands = np.unique(brand).tolist() if "brand" in group_by else ()
+        named = Names.of_brands(reader.connection, reader.tree, brands)
+        of_item = {"brand": brand, "category": category, "item": place}
+        return cls(group_by, ids, of_item, named, [row[3] for row in found])
 
     @property
     def are_items(self) -> bool:
         """Return whether each group is of one item: a row is a cell of the matrix, and no sample."""
-        return "item" in self._named
+        return "item" in self.group_by
 
     def of(self, item: Array) -> list[Array]:
-        """Return the groups of items by their ids, a column each; an item as a group is its place among all."""
-        place = np.searchsorted(self._ids, item)
-        return [self._of_item[name].take(place) for name in self._named]
+        """Return the groups of items by their ids, a column each."""
+        place = np.searchsorted(self.ids, item)
+        return [self.of_item[name].take(place) for name in self.group_by]
 
-    def names(self, ids: list[list[int]]) -> dict[str, list[str | None]]:
+    def columns(self, ids: list[list[int]]) -> dict[str, list[str | None]]:
         """Return the columns of groups by their ids, a column each; None for items without brand or category."""
-        named = zip(self._named.items(), ids, strict=True)
-        return {COLUMN_OF_GROUP[name]: list(map(known.get, column)) for (name, known), column in named}
+        of_group = dict(zip(self.group_by, ids, strict=True))
+        items = of_group.pop("item", None)
+        columns = self.named.columns(list(of_group), list(of_group.values()))
+        if items is not None:
+            columns[COLUMN_OF_GROUP["item"]] = [self.iids[place] for place in items]
+        return columns
 
 
 def _base_channel(channels: dict[int, str], code: str | None) -> int | None:
@@ -233,7 +237,7 @@ def _compare(prices: _Prices, base: int | None) -> _Comparison:
     )
 
 
-def _columns(compared: _Comparison, groups: Groups, channels: dict[int, str]) -> dict[str, list[Any]]:
+def _columns(compared: _Comparison, groups: _Groups) -> dict[str, list[Any]]:
     """Return a row for each group and channel, as columns; of items with their prices, in minor units."""
     keys, segment = numbered_rows(*groups.of(compared.prices.item), compared.prices.channel)
     *ids, channel = (column.tolist() for column in keys)
@@ -242,8 +246,8 @@ def _columns(compared: _Comparison, groups: Groups, channels: dict[int, str]) ->
     to_base, to_cheapest = (_gaps(segment, count, logs, least) for logs in (compared.to_base, compared.to_cheapest))
     to_cheapest = to_cheapest._replace(low=np.maximum(to_cheapest.low, 0.0))  # nothing is below the lowest
     columns: dict[str, list[Any]] = {
-        **groups.names(ids),
-        "channel": [channels[number] for number in channel],
+        **groups.columns(ids),
+        **groups.named.columns(["channel"], [channel]),
         "items": np.bincount(segment, minlength=count).tolist(),
         "matched_items": to_base.items.tolist(),
         **_gap_columns("gap", to_base),

@@ -101,7 +101,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         listings = DailyListings.read(reader, chosen, before + GAP_DAYS_MAX, after)
         aside = SetAside(reader, chosen)
         aside.of(chosen)
-        offers = _recognized(listings, days, rule, offer_days, report_progress)
+        offers = _recognized(listings, days, rule, offer_days)
         figures = _Figures(listings, offers, days)
         names = Names.read(connection, tree, chosen, figures.keys)
     schema = grouped_schema(chosen.group_by, _FIGURES)
@@ -112,9 +112,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     return Answer(rows, days, figures.seen, UNITS, method, ROUNDING, kind="listing", outliers=summary)
 
 
-def _recognized(
-    listings: DailyListings, days: Range, rule: str, offer_days: int, report_progress: ReportProgress
-) -> Offers:
+def _recognized(listings: DailyListings, days: Range, rule: str, offer_days: int) -> Offers:
     """Return the offers that a rule finds; by the prior price, those only that have a day in the range."""
     if rule == "return":
         return returned(listings, offer_days)
@@ -122,7 +120,7 @@ def _recognized(
     if rule == "list_price":
         return offers
     offers = offers.take(np.flatnonzero(offers.begins & (listings.day.take(offers.last) >= number(days.first))))
-    return below_prior_price(listings, offers, report_progress)
+    return below_prior_price(listings, offers)
 
 
 class _Figures:

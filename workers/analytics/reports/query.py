@@ -176,9 +176,13 @@ class Reader:
     def observed(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[Entries]:
         """Yield a month's observations, also those of items whose content is unknown."""
         scope, ids, others = rollups_with_entries(chosen, self.tree)
-        values = (scope, month, ids, chosen.currency, list(chosen.strata), with_ids)
+        values = (scope, month, ids, chosen.currency, list(chosen.strata), with_ids or bool(chosen.partial))
         for group_id, currency, packed, item_ids, item_count in self.rows(SQL.entries, *values):
             columns = wanted_entries(packed, others, chosen, self.days, month)
+            if group_id in chosen.partial:
+                is_wanted = np.isin(np.frombuffer(item_ids, "<i8"), np.array(chosen.items))
+                wanted = np.flatnonzero(is_wanted.take(columns[1]))
+                columns = [column.take(wanted) for column in columns]
             yield Entries(group_id, currency, item_ids, item_count, *[*columns, columns[0]])
 
     def without_content(self, chosen: Filter) -> WithoutContent | None:
@@ -214,7 +218,7 @@ class Reader:
         if self.unit_prices:
             return set()
         whole = [month for month in self.days.months() if self.days.holds_month(month)]
-        if whole and (rollups := _rollups_that_answer(chosen)):
+        if whole and (rollups := _rollups_that_answer(chosen, self.tree)):
             self._add_counted(collector, chosen, rollups, whole)
             return set(whole)
         if whole and (finished_by := _finished_by(chosen, self.tree)):
@@ -272,13 +276,17 @@ class Reader:
             collector.end_month()
 
 
-def _rollups_that_answer(chosen: Filter) -> Rollups | None:
+def _rollups_that_answer(chosen: Filter, tree: Tree) -> Rollups | None:
     """Return the rollups whose counted prices are the answer; None: entries must be read."""
     # An item may be in several strata of a month, or in several channels; only entries show that it is one item.
     if len(chosen.strata) > 1 or len(chosen.channels or ()) > 1 or chosen.crosses_scope:
         return None
     if chosen.brands is not None and chosen.group_by == ("brand",):
         return RollupScope.BRAND, chosen.brands, True
+    if chosen.brands is None and chosen.categories and chosen.group_by == ("category",):
+        # A category has counted prices together with those below it only; where there is none, they are its own.
+        alone = all(number in tree.by_id and tree.by_id[number].below == (number,) for number in chosen.categories)
+        return (RollupScope.CATEGORY_TREE, chosen.categories, True) if alone else None
     return (*chosen.scope, False) if not chosen.group_by else None
 
 

@@ -128,6 +128,12 @@ FROM items WHERE id = ANY($1::bigint[]);
 -- Names the items that a sum owes most to.
 SELECT id, iid FROM items WHERE id = ANY($1::bigint[]);
 
+-- name: items_by_key
+-- The items that IIDs mean, with their categories, 0 for none: a merged item is its survivor, a withdrawn one nothing.
+SELECT i.id, o.id, coalesce(o.category_id, 0) FROM items i LEFT JOIN inactive_items x ON x.item_id = i.id
+JOIN items o ON o.id = CASE WHEN x.item_id IS NULL THEN i.id ELSE x.owner_id END
+WHERE i.id = ANY($1::bigint[]);
+
 -- name: named_items
 -- Items that an answer names.
 SELECT id, iid, name FROM items WHERE id = ANY($1::bigint[]);

@@ -57,6 +57,10 @@ class ItemPrices(NamedTuple):
             tuple(column.take(rows) for column in (self.item, self.channel, bits, self.units)), ends[bounds]
         )
 
+    def take(self, rows: Array) -> "ItemPrices":
+        """Return some of them."""
+        return ItemPrices(*(column.take(rows) for column in self))
+
     def priced(self) -> "ItemPrices":
         """Leave out those without a price."""
         kept = np.flatnonzero(self.price)

@@ -56,7 +56,14 @@ def aggregate_index(client: Client, index: Index, random: Random, count: int) ->
 def expected_rows(index: Index, scope: Scope, tree: Tree, method: str) -> list[dict[str, Any]] | None:
     """Return the expected rows; None where the price reference period, the scope's first, has no price."""
     leaves = [code for code in tree if code not in {parent for parent, _ in tree.values()}]
+    items = {code for code in leaves if _is_item(code)}
     cells = {code: cells_of(index, _of(scope, code)).get(scope.currency or "", {}) for code in leaves}
+    for code in set(leaves) - items:  # an item with a row of its own is not in that of its category
+        of_others = {
+            period: {key: cell for key, cell in of_period.items() if key[0] not in items}
+            for period, of_period in cells[code].items()
+        }
+        cells[code] = {period: of_period for period, of_period in of_others.items() if of_period}
     periods = sorted({period for one in cells.values() for period in one})
     if periods and periods[0] != scope.first:
         return None
@@ -64,12 +71,13 @@ def expected_rows(index: Index, scope: Scope, tree: Tree, method: str) -> list[d
 
 
 def random_tree(index: Index, random: Random) -> Tree:
-    """Return a tree of two or three levels over categories of which none is part of another one."""
+    """Return a tree of two or three levels over items, and categories of which none is part of another one."""
     leaves: list[str] = []
     for code in random.sample(index.known_categories, min(12, len(index.known_categories))):
         if not any(f"{a}.".startswith(f"{b}.") for one in leaves for a, b in ((code, one), (one, code))):
             leaves.append(code)
-    weights = {code: Fraction(random.randint(1, 999), 10) for code in leaves[:6]}
+    items = random.sample(index.known_items, random.choice([0, 0, 1, 3]))
+    weights = {code: Fraction(random.randint(1, 999), 10) for code in [*leaves[:6], *items]}
     groups = {code: random.choice(["A", "B", TOTAL]) for code in weights}
     tree: Tree = {TOTAL: (None, sum(weights.values(), Fraction()))}
     for group in sorted({*groups.values()} - {TOTAL}):
@@ -85,7 +93,11 @@ def written(tree: Tree) -> Iterator[tuple[str, tuple[str | None, str]]]:
 
 
 def _of(scope: Scope, code: str) -> Scope:
-    return replace(scope, categories=[code])
+    return replace(scope, items=[code]) if _is_item(code) else replace(scope, categories=[code])
+
+
+def _is_item(code: str) -> bool:
+    return code.startswith("IID-")
 
 
 def _rows(

@@ -1,5 +1,6 @@
 """Announced reductions: how many began in each period, and what the lowest price of the 30 days before says of them."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -8,9 +9,9 @@ from typing import Any
 
 from tests.assurance.truth.client import Client
 from tests.assurance.truth.compare import Question
-from tests.assurance.truth.exact import share
 from tests.assurance.truth.index import Index, Scope
 from tests.assurance.truth.questions.scopes import everything, random_insight
+from tests.assurance.truth.ratios import ratio
 
 # A level is a price that is announced for some days; `earlier` is when the one before a row began.
 _ANNOUNCED = """
@@ -38,7 +39,8 @@ judged AS (
           AND l.day BETWEEN begun.day - 30 AND begun.day - 1) AS before)
 SELECT {period} AS period, {groups}channel, currency, count(DISTINCT iid) AS items, count(*) AS announced,
        count(*) FILTER (verdict = 'holding') AS holding, count(*) FILTER (verdict = 'overstated') AS overstated,
-       count(*) FILTER (verdict = 'not_below') AS not_below, count(*) FILTER (verdict = 'undecided') AS undecided
+       count(*) FILTER (verdict = 'not_below') AS not_below, count(*) FILTER (verdict = 'undecided') AS undecided,
+       list(iid) FILTER (verdict = 'holding') AS items_holding, list(iid) FILTER (verdict <> 'undecided') AS items_judged
 FROM judged GROUP BY ALL ORDER BY ALL NULLS LAST"""
 
 
@@ -78,8 +80,9 @@ def expected(index: Index, scope: Scope, progressive: str | None) -> list[dict[s
     rows = index.rows(query, [*values, scope.first, scope.last])
     for row in rows:
         row["partial_period"] = scope.cuts(row["period"])
-        decided = row["announced"] - row["undecided"]
-        row["share_holding"] = share(row["holding"], decided) if decided else None
+        holding, judged = (Counter(row.pop(name) or ()) for name in ("items_holding", "items_judged"))
+        bounds = ratio([(holding[iid], n) for iid, n in sorted(judged.items())], at_most_one=True)
+        row |= dict(zip(("share_holding", "share_holding_low", "share_holding_high"), bounds, strict=True))
     return rows
 
 

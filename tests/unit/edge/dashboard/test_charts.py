@@ -149,7 +149,9 @@ def test_of_footprints_the_largest_are_drawn_and_the_unit_stands_once() -> None:
     assert plot["title"].endswith("(the 6 largest of 7)")
     [compared] = bars(FOOTPRINT, rows)
     assert compared["title"] == "Greenhouse gas emissions, kg CO2e, 2026-07-01"
-    assert [entry["label"] for entry in compared["entries"]] == [f"{n:02}" for n in range(1, 8)]
+    assert [entry["label"] for entry in compared["entries"]] == [f"{n:02}" for n in range(7, 0, -1)], (
+        "the longest first"
+    )
 
 
 def test_a_figure_that_no_group_has_is_not_drawn_and_groups_without_one_are_not_counted() -> None:
