@@ -1,5 +1,6 @@
 """Plots as they are drawn: labels whole, bars whole, counts whole, and each value readable at the pointer."""
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -51,8 +52,8 @@ def drawing(browser: Browser, plot: dict[str, object]) -> Iterator[Page]:
     """Give a page that has drawn a plot, with two pixels in the place of one."""
     with browser.new_context(device_scale_factor=2) as context:
         page = context.new_page()
-        page.set_content(PAGE % json.dumps(plot))
-        for script in ("vendor/uplot.min.js", "plots.js"):
+        page.set_content(PAGE % html.escape(json.dumps(plot)))
+        for script in ("vendor/uplot.min.js", "pictures.js", "plots.js"):
             page.add_script_tag(path=STATIC / script)
         page.evaluate("drawPlots(document)")
         page.evaluate(DRAWN)
