@@ -16,10 +16,11 @@ class Bar(NamedTuple):
 
 
 def bar_chart(title: str, bars: Sequence[Bar], *, percent: bool = False) -> dict[str, Any]:
-    """Return one picture: shares fill the bar at 100 %, other figures at the highest of them or of their bounds."""
+    """Return one picture, the largest first: shares fill the bar at 100 %, others at the highest of them or their bounds."""
     ends = [abs(end) for bar in bars for end in (number(bar.value), number(bar.high)) if end is not None]
     full = 1.0 if percent else max(ends, default=1.0) or 1.0
-    return {"title": title, "entries": [chart_entry(bar, full, percent=percent) for bar in bars]}
+    ordered = sorted(bars, key=lambda bar: -(number(bar.value) or 0.0))
+    return {"title": title, "entries": [chart_entry(bar, full, percent=percent) for bar in ordered]}
 
 
 def chart_entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:

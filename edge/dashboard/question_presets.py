@@ -71,6 +71,7 @@ class QuestionPreset(NamedTuple):
 _TIME = ComparedBy("time", "time", {})
 _BRAND = ComparedBy("brand", "brand", {"group_by": "brand"})
 _CATEGORY = ComparedBy("category", "category", {"group_by": "category"})
+_SHOP = ComparedBy("shop", "shop", {"group_by": "channel"})
 
 PRESETS = (
     QuestionPreset(
@@ -78,7 +79,7 @@ PRESETS = (
         "What does it cost?",
         "The middle price, and what most prices lie between.",
         COHORTS.name,
-        (_TIME, _BRAND, _CATEGORY),
+        (_TIME, _SHOP, _BRAND, _CATEGORY),
         lengths=("day", "week", "month"),
     ),
     QuestionPreset(

@@ -24,10 +24,10 @@ def rollup(period: str, scale: float, **group: str) -> dict[str, Any]:
 def test_groups_are_compared_by_bars_with_whiskers_on_one_scale() -> None:
     [picture] = bars(FOOTPRINT, [rollup("2026-07-01", 1, brand="a"), rollup("2026-07-01", 2, brand="b")])
     assert [(e["label"], e["part"], e["whisker"]) for e in picture["entries"]] == [
-        ("a", 25.0, (10.0, 50.0)),
         ("b", 50.0, (20.0, 100.0)),
+        ("a", 25.0, (10.0, 50.0)),
     ]
-    assert picture["entries"][0]["text"] == "5 (2 to 10)"
+    assert picture["entries"][1]["text"] == "5 (2 to 10)"
 
 
 def test_an_indicator_over_periods_has_its_interval_as_a_band() -> None:
