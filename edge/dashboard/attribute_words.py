@@ -26,7 +26,7 @@ class AttributeWords(NamedTuple):
 
 
 def attribute_words(name: str, value: object) -> AttributeWords:
-    """Return an attribute in words: the unit that its name ends with follows the value, and lower lines become spaces."""
+    """Return an attribute in words: the unit that ends its name follows the value, and lower lines become spaces."""
     measure = _MEASURE.fullmatch(name)
     stem, unit = (measure[1], f" {_UNITS[measure[2].lower()]}") if measure else (name, "")
     words, text = stem.replace("_", " ").strip(), str(value)

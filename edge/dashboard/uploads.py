@@ -31,7 +31,7 @@ from shared.index.iid import require_uuid
 from shared.mapping_columns import ATTRIBUTE, FIELDS, top_of
 from shared.mapping_doubts import Doubt, decide, doubt_of
 from shared.objects.directory import FILES_KEPT_DAYS, upload_key
-from shared.printable import file_name
+from shared.printable import file_name, isolate
 
 SQL = load_queries(__file__, "uploads.sql")
 PAGE = "/dashboard/data"
@@ -121,11 +121,14 @@ class UploadPages(Pages):
         doubts = _doubts(row)
         try:
             mapping, doubts = decide(mapping, doubts, decisions)
-            mapping, doubts = with_menus(mapping, doubts, dict(row), form)
         except LookupError:
             raise PageError(
                 409, "The mapping has changed since this page was shown. Reload it and decide again."
             ) from None
+        try:
+            mapping, doubts = with_menus(mapping, doubts, dict(row), form)
+        except LookupError as error:
+            raise PageError(409, _only_by_text(str(error.args[0]))) from None
         if len(mapping) > _MAPPING_CHARACTERS_MAX:
             raise PageError(413, f"A mapping has {_MAPPING_CHARACTERS_MAX:,} characters at most here; use the command.")
         statements: dict[str, tuple[Any, ...]] = {
@@ -191,6 +194,14 @@ def _not_stored(error: OSError | StoreFull) -> str:
     if isinstance(error, StoreFull):
         return "The store of uploaded files is full. Free space on its disk, then upload the file again."
     return "The file could not be stored. Upload it again, or see the log of the edge."
+
+
+def _only_by_text(column: str) -> str:
+    """Return what to do where no menu can change what a column becomes."""
+    return (
+        f"No menu can change what “{isolate(column)}” becomes: the mapping states it together with others,"
+        " or is not valid. Go back, open “The mapping as text, for experts”, change it there, and preview. Nothing was changed."
+    )
 
 
 def _operator(visitor: SignedIn) -> Scope:

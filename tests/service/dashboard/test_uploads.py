@@ -238,13 +238,28 @@ def _of_page(browser: Browser) -> str:
     return html.unescape(browser.text.partition('aria-describedby="about-mapping">\n')[2].partition("</textarea>")[0])
 
 
-async def test_a_menu_that_a_line_of_the_mapping_cannot_follow_is_refused(browser: Browser) -> None:
+async def test_a_menu_changes_a_field_that_has_a_table_of_its_own(browser: Browser) -> None:
     await browser.sign_in()
     page = await uploaded(browser)
-    text = MAPPING.replace('brand = "brand"\n', "") + '[item.brand]\ncolumn = "brand"\n'
+    text = (
+        MAPPING.replace('brand = "brand"\n', "")
+        + '[item.brand]\ncolumn = "brand"\n[item.brand.crosswalk]\nVita = "V"\n'
+    )
     await act(browser, page, "preview", text)
-    assert await act(browser, page, "preview", text, column_2="item.product_type") == 409
-    assert "brand" in browser.text
+    assert menus(browser)["brand"] == "item.brand"
+    assert await act(browser, page, "preview", text, column_2="item.product_type") == 303
+    assert state(browser) == "previewed" and menus(browser)["brand"] == "item.product_type"
+    assert "crosswalk" not in _of_page(browser)
+
+
+async def test_a_menu_that_only_the_text_can_follow_is_refused_with_what_to_do(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    text = MAPPING.replace('category = ["group", "kind"]', 'category = { columns = ["group", "kind"] }')
+    await act(browser, page, "preview", text)
+    assert await act(browser, page, "preview", text, column_2="item.category") == 409
+    said = html.unescape(browser.text)
+    assert "brand" in said and "The mapping as text, for experts" in said
 
 
 async def test_a_mapping_that_cannot_be_used_is_refused_with_the_reason(browser: Browser) -> None:
