@@ -16,7 +16,7 @@ class Bar(NamedTuple):
 
 
 def bar_chart(title: str, bars: Sequence[Bar], *, percent: bool = False) -> dict[str, Any]:
-    """Return one picture, the largest first: shares fill the bar at 100 %, others at the highest of them or of bounds."""
+    """Return one picture, the largest first: shares fill the bar at 100 %, others at the highest figure or bound."""
     ends = [abs(end) for bar in bars for end in (number(bar.value), number(bar.high)) if end is not None]
     full = 1.0 if percent else max(ends, default=1.0) or 1.0
     ordered = sorted(bars, key=lambda bar: -(number(bar.value) or 0.0))

@@ -140,7 +140,7 @@ class ChosenDays(NamedTuple):
 
 
 class AskedQuestion(NamedTuple):
-    """A question as its address asks it."""
+    """A question as its address asks it; of an example, it is asked of what a person names instead."""
 
     preset: QuestionPreset
     subjects: tuple[Subject, ...]
@@ -148,6 +148,12 @@ class AskedQuestion(NamedTuple):
     by: str
     first: str = ""
     last: str = ""
+    is_example: bool = False
+
+    @property
+    def is_of_both(self) -> bool:
+        """Whether only items count that are of one of its brands and in one of its categories."""
+        return len({one.kind for one in self.subjects}) > 1
 
     @property
     def is_complete(self) -> bool:

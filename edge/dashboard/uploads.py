@@ -200,7 +200,8 @@ def _only_by_text(column: str) -> str:
     """Return what to do where no menu can change what a column becomes."""
     return (
         f"No menu can change what “{isolate(column)}” becomes: the mapping states it together with others,"
-        " or is not valid. Go back, open “The mapping as text, for experts”, change it there, and preview. Nothing was changed."
+        " or is not valid. Go back, open “The mapping as text, for experts”, change it there, and preview."
+        " Nothing was changed."
     )
 
 

@@ -74,6 +74,11 @@ class WatchedItem(NamedTuple):
     name: str
     price: ShopPrice | None
 
+    @property
+    def settled(self) -> dict[str, str]:
+        """The fields of the form that the item answers."""
+        return {"target": "article", "code": self.iid}
+
 
 class ListedWatch(NamedTuple):
     """A watch with the name of what it watches, its cheapest price now, and what fired last."""

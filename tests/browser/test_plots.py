@@ -215,6 +215,16 @@ def test_a_span_of_years_names_the_years(browser: Browser) -> None:
     assert all(re.fullmatch("[A-Z][a-z]{2} 20[0-9]{2}", label) for label in labels)
 
 
+def test_decades_on_a_phone_have_their_years_below_them(browser: Browser) -> None:
+    days = [f"{year}-{month:02}-01" for year in range(2006, 2023) for month in range(1, 13)]
+    plot = lines([*range(len(days))], x=days)
+    with drawing(browser, plot) as page:
+        page.add_style_tag(content=".canvas { width: 340px !important }")
+        page.evaluate("drawPlots(document)")
+        labels = page.evaluate("document.querySelector('.canvas').uplot.axes[0]._values")
+    assert len(labels) >= 2 and all(re.fullmatch("[A-Z][a-z]{2} 20[0-9]{2}", label) for label in labels)
+
+
 def test_a_value_is_read_at_the_pointer(member: Visitor) -> None:
     member.go("/dashboard/sessions")
     member.page.evaluate("document.getElementById('main').innerHTML = '<div class=canvas></div>'")
