@@ -26,7 +26,7 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "code": {"label": "Which one", "completes": "watched", "sentence": "Type its name and choose from the list."},
     "percent": {"sentence": "How much prices must change from one month to the next."},
     "kind": {"choices": (("listing", "listings"), ("sale", "sales")), "default": ""},
-    "label": {"sentence": "Optional. Included in every event."},
+    "label": {"sentence": "Optional: what you call it."},
 }
 _LOWEST_OF = {
     "label": "Lowest of",
