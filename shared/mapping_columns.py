@@ -95,6 +95,23 @@ def top_of(mapping: str, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def constant_of(mapping: str, key: str) -> str:
+    """Return the text that a field is for the whole file, empty where it is none."""
+    try:
+        table, _, name = key.rpartition(".")
+        value = tomllib.loads(mapping).get(table, {}).get(name)
+    except (tomllib.TOMLDecodeError, AttributeError):
+        return ""
+    constant = value.get("constant") if isinstance(value, dict) else None
+    return constant if isinstance(constant, str) else ""
+
+
+def set_constant(mapping: str, key: str, text: str) -> str:
+    """Return a mapping in which a field is one text for the whole file."""
+    table, _, name = key.rpartition(".")
+    return _with_line(mapping, table, name, as_toml({"constant": text}))
+
+
 def _fields(prefix: str, table: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     for name, value in table.items():
         key = f"{prefix}.{name}"

@@ -20,7 +20,7 @@ from edge.dashboard.page_requests import PageError, form_of, redirect
 from edge.dashboard.pages import Pages
 from edge.dashboard.rendering import render
 from edge.dashboard.sessions import Cookies, Sessions
-from edge.dashboard.upload_columns import columns_of, rows_of, with_menus
+from edge.dashboard.upload_columns import SHOP, columns_of, is_about_shop, rows_of, with_menus
 from edge.dashboard.visitor import SignedIn
 from edge.http.context import uuid7
 from edge.quota.concurrency import ConcurrencyLimit
@@ -28,7 +28,7 @@ from edge.storage.database import Scope
 from shared.db.queries import load_queries
 from shared.errors import StoreFull
 from shared.index.iid import require_uuid
-from shared.mapping_columns import ATTRIBUTE, FIELDS, top_of
+from shared.mapping_columns import ATTRIBUTE, FIELDS, constant_of, top_of
 from shared.mapping_doubts import Doubt, decide, doubt_of
 from shared.objects.directory import FILES_KEPT_DAYS, upload_key
 from shared.printable import file_name, isolate
@@ -223,6 +223,7 @@ def _shown(upload: asyncpg.Record) -> dict[str, Any]:
         "working": upload["state"] in _WORKING,
         **_questions(upload),
         "license": top_of(upload["mapping"] or "", "license"),
+        "shop": constant_of(upload["mapping"] or "", SHOP),
         "fields": FIELDS,
         "attribute": ATTRIBUTE,
         "rows": rows_of(dict(upload)),
@@ -238,9 +239,11 @@ def _questions(upload: asyncpg.Record) -> dict[str, Any]:
     doubts = _doubts(upload)
     columns = columns_of(dict(upload), doubts)
     placed = [doubt for column in columns for doubt in column.doubts]
+    elsewhere = [doubt for doubt in doubts if doubt not in placed and not is_about_shop(doubt)]
     return {
         "columns": columns,
-        "doubts": [doubt for doubt in doubts if doubt not in placed and doubt.of != "license"],
+        "doubts": [doubt for doubt in elsewhere if doubt.of != "license"],
+        "shop_asked": any(map(is_about_shop, doubts)),
         "open_questions": sum(doubt.is_open for doubt in doubts),
     }
 

@@ -5,7 +5,16 @@ import tomllib
 
 import pytest
 
-from shared.mapping_columns import ATTRIBUTE, FIELDS, assign_columns, fields_of_columns, set_top, top_of
+from shared.mapping_columns import (
+    ATTRIBUTE,
+    FIELDS,
+    assign_columns,
+    constant_of,
+    fields_of_columns,
+    set_constant,
+    set_top,
+    top_of,
+)
 from tests.support.shop import MAPPING
 from workers.ingest.mapping import parse
 
@@ -121,3 +130,12 @@ def test_the_licence_is_written_outside_of_the_tables() -> None:
     text = set_top(MAPPING, "license", 'CC "BY" 4.0')
     assert top_of(text, "license") == 'CC "BY" 4.0' and parse(text).license == 'CC "BY" 4.0'
     assert top_of("", "license") == ""
+
+
+def test_a_field_is_one_text_for_the_whole_file() -> None:
+    text = set_constant(MAPPING, "observation.channel", 'Kasse "Nord"')
+    assert constant_of(text, "observation.channel") == 'Kasse "Nord"'
+    assert "store" not in fields_of_columns(text)
+    assert parse(text)
+    for none in (MAPPING, "no = toml = at all", "observation = 1", ""):
+        assert constant_of(none, "observation.channel") == ""
