@@ -99,7 +99,11 @@ ROUNDS: dict[str, list[str]] = {
         "--minutes",
         "4",
     ],
-    "pages": ["tests.assurance.judges.pages", "--only", "/v1/docs/reference", "--no-performance"],
+    "pages": [
+        "tests.assurance.judges.pages",
+        "--no-performance",
+        *_only(("/v1/docs/reference", "/items/", "/dashboard/jobs/")),
+    ],
     "load": ["tests.assurance.perf.load", _BRIEF, "--report", "{scratch}/load.html"],
     "bench": _perf("bench", "--requests", "200", "--rounds", "1"),
     "exports": _perf("export_bench", *_SMALL),

@@ -60,6 +60,8 @@ class Periods:
         begins, ends = date.fromisoformat(period), self._ends(date.fromisoformat(period))
         if self.granularity == "day":
             return period
+        if self.granularity == "year" and not self.is_partial(period):
+            return period[:4]
         if not self.is_partial(period):
             return period[:7] if self.granularity == "month" else days_text(begins, ends)
         return days_text(max(begins, self.first), min(ends, self.last))

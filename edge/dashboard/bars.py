@@ -16,10 +16,11 @@ class Bar(NamedTuple):
 
 
 def bar_chart(title: str, bars: Sequence[Bar], *, percent: bool = False, of_whole: bool = True) -> dict[str, Any]:
-    """Return one picture: shares of a whole fill the bar at 100 %, others at the highest of them or of their bounds."""
+    """Return one picture, the largest first: shares of a whole fill the bar at 100 %, others at the highest bound."""
     ends = [abs(end) for bar in bars for end in (number(bar.value), number(bar.high)) if end is not None]
     full = 1.0 if percent and of_whole else max(ends, default=1.0) or 1.0
-    return {"title": title, "entries": [chart_entry(bar, full, percent=percent) for bar in bars]}
+    ordered = sorted(bars, key=lambda bar: -(number(bar.value) or 0.0))
+    return {"title": title, "entries": [chart_entry(bar, full, percent=percent) for bar in ordered]}
 
 
 def chart_entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from aiohttp import web
 
-from edge.dashboard.event_words import words_of
+from edge.dashboard.event_words import TITLES, words_of
 from edge.dashboard.page_requests import PageError
 from edge.dashboard.pages import Pages
 from edge.dashboard.rendering import render
@@ -28,7 +28,14 @@ class EventPages(Pages):
         events = await self._services.events.newest(organization, _cursor(request), _EVENTS_LISTED + 1, types)
         listed = [(event, words_of(event.type, event.data)) for event in events[:_EVENTS_LISTED]]
         older = events[_EVENTS_LISTED - 1].cursor if len(events) > _EVENTS_LISTED else None
-        values: dict[str, Any] = {"events": listed, "older": older, "types": TYPES, "chosen": chosen, "days": KEPT_DAYS}
+        values: dict[str, Any] = {
+            "events": listed,
+            "older": older,
+            "types": TYPES,
+            "titles": TITLES,
+            "chosen": chosen,
+            "days": KEPT_DAYS,
+        }
         return render(request, "events.html", visitor, **values)
 
 

@@ -182,6 +182,7 @@ class ExplorerPages(SuggestingPages):
             "history.html" if is_part(request) else "history_page.html",
             visitor,
             plots=await in_thread_if_large(len(history.prices), price_chart.history, history.prices, history.outliers),
+            years=price_chart.years(history.prices),
             figures=rows,
             intervals=bars.footprint(rows, titles),
             statistics=history.meta["statistics"],

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from edge.dashboard.page_requests import PageError, SessionEnded, is_part
 from edge.dashboard.rendering import render
-from edge.dashboard.visitor import SignedIn
+from edge.dashboard.visitor import NO_ORGANIZATION, SignedIn
 from edge.http.problem_details import problem_of
 from edge.http.problems import Problem
 from shared.errors import ItemIndexError, RollupsOutdated, StoreUnavailable
@@ -51,7 +51,7 @@ def show_failure(
         "problem_part.html" if is_part(request) else "problem.html",
         visitor,
         status=status,
-        title=_title(status),
+        title="This is a page of organizations" if text == NO_ORGANIZATION else _title(status),
         text=text,
         retry=retry if again else None,
         address=request.path_qs,

@@ -1,5 +1,7 @@
 """Pages about the visitor's organization: key, members, audit log; and their forms."""
 
+import re
+from collections.abc import Mapping
 from datetime import date
 from urllib.parse import urlencode
 
@@ -21,6 +23,7 @@ from shared.organizations.credentials import KEY_PREFIX
 from shared.organizations.roles import GRACE_SECONDS, ROLES, may
 
 _AUDIT_ROWS = 100
+_ID = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _EMAIL = {
     "label": "Email address",
     "sentence": "For example `name@example.org`.",
@@ -151,6 +154,7 @@ class OrganizationPages(Pages):
         wanted = AuditFilter(given["act"] or None, given["person"] or None, _day(given["day"]))
         entries = await self._acts.audit(visitor.acting, id_in(request, "before"), _AUDIT_ROWS + 1, wanted)
         acts, actors = await self._acts.audit_choices(visitor.acting)
+        people = {row["id"]: row["name"] for row in await self._acts.members(visitor.acting)}
         last = entries[_AUDIT_ROWS - 1]["id"] if len(entries) > _AUDIT_ROWS else None
         return render(
             request,
@@ -158,11 +162,17 @@ class OrganizationPages(Pages):
             visitor,
             entries=entries[:_AUDIT_ROWS],
             plans=self._credentials.plans,
+            subjects={entry["subject"]: subject_words(entry["subject"], people) for entry in entries},
             older=urlencode({**{k: v for k, v in given.items() if v}, "before": last}) if last else None,
             given=given,
             acts=acts,
             actors=actors,
         )
+
+
+def subject_words(subject: str, people: Mapping[str, str]) -> str:
+    """Return what an act was of, with the names of members for their ids; one that is not a member's is cut."""
+    return _ID.sub(lambda found: people.get(found[0], f"{found[0][:8]}…"), subject)
 
 
 def _day(text: str) -> date | None:

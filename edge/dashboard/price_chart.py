@@ -3,16 +3,49 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from edge.analytics.period_words import days_text
 from edge.analytics.price_history import ObservedPrice, median
 from edge.dashboard.charts import SERIES_MAX, largest_of, largest_places
 from shared.analytics.observations import ObservationKind
-from shared.money import to_amount
+from shared.money import to_amount, to_text
 
 # From this ratio of the highest price to the lowest on, a linear axis would flatten the line below its outliers.
 _LOG_RATIO_MIN = 5.0
+# Of fewer years the picture says it all.
+_YEARS_MIN = 3
+
+
+class YearPrice(NamedTuple):
+    """The median price of an item in a year, and how much its newest price is above it, as a share."""
+
+    year: int
+    currency: str
+    kind: str
+    median: str
+    change: float
+
+
+def years(prices: Sequence[ObservedPrice]) -> list[YearPrice]:
+    """Return the prices of each year, the newest first, where there are several years of a currency and kind."""
+    listed = []
+    for currency, kind in sorted({(price.currency, price.kind) for price in prices}):
+        by_year: dict[int, list[int]] = defaultdict(list)
+        chosen = [price for price in prices if (price.currency, price.kind) == (currency, kind)]
+        for price in chosen:
+            by_year[price.day.year].append(price.minor)
+        if len(by_year) < _YEARS_MIN:
+            continue
+        last = max(price.day for price in chosen)
+        newest = median(sorted(price.minor for price in chosen if price.day == last))
+        for year in sorted(by_year, reverse=True):
+            middle = median(sorted(by_year[year]))
+            words = f"{ObservationKind(kind).text}s"
+            if middle:
+                change = float(newest / middle) - 1
+                listed.append(YearPrice(year, currency, words, to_text(middle, currency), change))
+    return listed
 
 
 def history(prices: Sequence[ObservedPrice], outliers: Sequence[ObservedPrice] = ()) -> list[dict[str, Any]]:

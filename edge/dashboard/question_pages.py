@@ -169,7 +169,8 @@ class QuestionPages(SuggestingPages):
         keys = keys_in_address(given.getall("what", []), preset)
         subjects = [subject for kind, code in keys if (subject := await self._subject(kind, code))]
         when, first, last = (given.get(name, "")[:10] for name in ("when", "from", "to"))
-        return AskedQuestion(preset, tuple(subjects), when or ALL, given.get("by", "")[:20], first, last)
+        by, is_example = given.get("by", "")[:20], given.get("example") == "1"
+        return AskedQuestion(preset, tuple(subjects), when or ALL, by, first, last, is_example)
 
     async def _subject(self, kind: Kind, code: str) -> Subject | None:
         """Return a brand or category; None for one that is gone."""

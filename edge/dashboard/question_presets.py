@@ -71,6 +71,7 @@ class QuestionPreset(NamedTuple):
 _TIME = ComparedBy("time", "time", {})
 _BRAND = ComparedBy("brand", "brand", {"group_by": "brand"})
 _CATEGORY = ComparedBy("category", "category", {"group_by": "category"})
+_SHOP = ComparedBy("shop", "shop", {"group_by": "channel"})
 
 PRESETS = (
     QuestionPreset(
@@ -78,7 +79,7 @@ PRESETS = (
         "What does it cost?",
         "The middle price, and what most prices lie between.",
         COHORTS.name,
-        (_TIME, _BRAND, _CATEGORY),
+        (_TIME, _SHOP, _BRAND, _CATEGORY),
         lengths=("day", "week", "month"),
     ),
     QuestionPreset(
@@ -139,7 +140,7 @@ class ChosenDays(NamedTuple):
 
 
 class AskedQuestion(NamedTuple):
-    """A question as its address asks it."""
+    """A question as its address asks it; of an example, it is asked of what a person names instead."""
 
     preset: QuestionPreset
     subjects: tuple[Subject, ...]
@@ -147,6 +148,12 @@ class AskedQuestion(NamedTuple):
     by: str
     first: str = ""
     last: str = ""
+    is_example: bool = False
+
+    @property
+    def is_of_both(self) -> bool:
+        """Whether only items count that are of one of its brands and in one of its categories."""
+        return len({one.kind for one in self.subjects}) > 1
 
     @property
     def is_complete(self) -> bool:

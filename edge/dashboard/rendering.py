@@ -10,6 +10,7 @@ from aiohttp import web
 from markupsafe import Markup, escape
 
 from edge.analytics.wording import amount, estimate, figure
+from edge.dashboard.attribute_words import attribute_words
 from edge.dashboard.dates import day_text, moment_text, range_text, with_days
 from edge.dashboard.navigation import Navigation
 from edge.dashboard.theme import theme_of
@@ -54,6 +55,7 @@ _TEMPLATES = Templates(
     lstrip_blocks=True,
     form_id=new_form_id,
     amount=amount,
+    attribute_words=attribute_words,
     estimate=estimate,
     figure=figure,
     code_spans=code_spans,

@@ -199,7 +199,7 @@ def _text(name: str, row: Mapping[str, Any], reading: RowContext) -> str:
     if isinstance(value, float) and is_share(name, reading.units):
         return f"{100 * value:.1f}"
     if isinstance(value, float) and reading.units.get(name) in _TWO_DECIMALS:
-        return f"{value:,.2f}"
+        return _without_zeros(f"{value:,.2f}")
     if isinstance(value, float):
         return estimate(value)
     if isinstance(value, str) and row.get("currency") and is_amount(name, reading.units):
@@ -209,6 +209,11 @@ def _text(name: str, row: Mapping[str, Any], reading: RowContext) -> str:
     if isinstance(value, str):
         return name_of(reading.names, name, value)
     return _member(value, reading.names) if isinstance(value, Mapping) else figure(value)
+
+
+def _without_zeros(text: str) -> str:
+    """Return a decimal without the zeros at its end: what was rounded to three digits shows no more than that."""
+    return text.rstrip("0").rstrip(".")
 
 
 def _member(value: Any, names: Names) -> str:

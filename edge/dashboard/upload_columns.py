@@ -5,10 +5,21 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from shared.mapping_columns import ATTRIBUTE, FIELDS, assign_columns, fields_of_columns, set_top, top_of
+from shared.mapping_columns import (
+    ATTRIBUTE,
+    FIELDS,
+    assign_columns,
+    constant_of,
+    fields_of_columns,
+    set_constant,
+    set_top,
+    top_of,
+)
 from shared.mapping_doubts import Doubt
 
-_LICENSE_CHARACTERS_MAX = 200
+_LICENSE_CHARACTERS_MAX = _SHOP_CHARACTERS_MAX = 200
+SHOP = "observation.channel"
+"""The shop of a file: where no column names it, its page asks for it."""
 
 
 class FileColumn(NamedTuple):
@@ -61,8 +72,17 @@ def with_menus(
     if license_text and license_text != top_of(upload["mapping"] or "", "license"):
         mapping = set_top(mapping, "license", license_text)
         gone |= {doubt.said for doubt in doubts if doubt.of == "license"}
+    shop, before = form.get("shop", "").strip()[:_SHOP_CHARACTERS_MAX], constant_of(mapping, SHOP)
+    if shop and before and shop != before:
+        mapping = set_constant(mapping, SHOP, shop)
+        gone |= {doubt.said for doubt in doubts if is_about_shop(doubt)}
     left = tuple(doubt for doubt in doubts if doubt.said not in gone and (doubt.table, doubt.of) not in taken)
     return mapping, left
+
+
+def is_about_shop(doubt: Doubt) -> bool:
+    """Return whether a question asks for the shop of the whole file, which has a field of its own."""
+    return doubt.of == SHOP.rpartition(".")[2] and not doubt.readings
 
 
 def _sample(upload: Mapping[str, Any]) -> dict[str, Any]:

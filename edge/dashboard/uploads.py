@@ -20,7 +20,7 @@ from edge.dashboard.page_requests import PageError, form_of, redirect
 from edge.dashboard.pages import Pages
 from edge.dashboard.rendering import render
 from edge.dashboard.sessions import Cookies, Sessions
-from edge.dashboard.upload_columns import columns_of, rows_of, with_menus
+from edge.dashboard.upload_columns import SHOP, columns_of, is_about_shop, rows_of, with_menus
 from edge.dashboard.visitor import SignedIn
 from edge.http.context import uuid7
 from edge.quota.concurrency import ConcurrencyLimit
@@ -28,10 +28,10 @@ from edge.storage.database import Scope
 from shared.db.queries import load_queries
 from shared.errors import StoreFull
 from shared.index.iid import require_uuid
-from shared.mapping_columns import ATTRIBUTE, FIELDS, top_of
+from shared.mapping_columns import ATTRIBUTE, FIELDS, constant_of, top_of
 from shared.mapping_doubts import Doubt, decide, doubt_of
 from shared.objects.directory import FILES_KEPT_DAYS, upload_key
-from shared.printable import file_name
+from shared.printable import file_name, isolate
 
 SQL = load_queries(__file__, "uploads.sql")
 PAGE = "/dashboard/data"
@@ -121,11 +121,14 @@ class UploadPages(Pages):
         doubts = _doubts(row)
         try:
             mapping, doubts = decide(mapping, doubts, decisions)
-            mapping, doubts = with_menus(mapping, doubts, dict(row), form)
         except LookupError:
             raise PageError(
                 409, "The mapping has changed since this page was shown. Reload it and decide again."
             ) from None
+        try:
+            mapping, doubts = with_menus(mapping, doubts, dict(row), form)
+        except LookupError as error:
+            raise PageError(409, _only_by_text(str(error.args[0]))) from None
         if len(mapping) > _MAPPING_CHARACTERS_MAX:
             raise PageError(413, f"A mapping has {_MAPPING_CHARACTERS_MAX:,} characters at most here; use the command.")
         statements: dict[str, tuple[Any, ...]] = {
@@ -193,6 +196,15 @@ def _not_stored(error: OSError | StoreFull) -> str:
     return "The file could not be stored. Upload it again, or see the log of the edge."
 
 
+def _only_by_text(column: str) -> str:
+    """Return what to do where no menu can change what a column becomes."""
+    return (
+        f"No menu can change what “{isolate(column)}” becomes: the mapping states it together with others,"
+        " or is not valid. Go back, open “The mapping as text, for experts”, change it there, and preview."
+        " Nothing was changed."
+    )
+
+
 def _operator(visitor: SignedIn) -> Scope:
     """Return for whom statements work. Raises PageError for others than operators."""
     return Scope(person=visitor.require_operator()[0])
@@ -211,6 +223,7 @@ def _shown(upload: asyncpg.Record) -> dict[str, Any]:
         "working": upload["state"] in _WORKING,
         **_questions(upload),
         "license": top_of(upload["mapping"] or "", "license"),
+        "shop": constant_of(upload["mapping"] or "", SHOP),
         "fields": FIELDS,
         "attribute": ATTRIBUTE,
         "rows": rows_of(dict(upload)),
@@ -226,9 +239,11 @@ def _questions(upload: asyncpg.Record) -> dict[str, Any]:
     doubts = _doubts(upload)
     columns = columns_of(dict(upload), doubts)
     placed = [doubt for column in columns for doubt in column.doubts]
+    elsewhere = [doubt for doubt in doubts if doubt not in placed and not is_about_shop(doubt)]
     return {
         "columns": columns,
-        "doubts": [doubt for doubt in doubts if doubt not in placed and doubt.of != "license"],
+        "doubts": [doubt for doubt in elsewhere if doubt.of != "license"],
+        "shop_asked": any(map(is_about_shop, doubts)),
         "open_questions": sum(doubt.is_open for doubt in doubts),
     }
 

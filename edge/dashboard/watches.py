@@ -23,10 +23,10 @@ from shared.index.iid import canonical_iid
 from shared.organizations.accounts import BRAND, Principal
 
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
-    "code": {"label": "Target", "completes": "watched"},
+    "code": {"label": "Which one", "completes": "watched", "sentence": "Type its name and choose from the list."},
     "percent": {"sentence": "How much prices must change from one month to the next."},
     "kind": {"choices": (("listing", "listings"), ("sale", "sales")), "default": ""},
-    "label": {"sentence": "Optional. Included in every event."},
+    "label": {"sentence": "Optional: what you call it."},
 }
 _LOWEST_OF = {
     "label": "Lowest of",
@@ -55,7 +55,7 @@ def _form(condition: Condition) -> Form:
 _TITLES: Mapping[Condition, tuple[str, str]] = {
     "below": ("Below an amount", "The lowest price of an item's newest day is below the amount."),
     "new-low": ("A new low", "An item's price is lower than on any of the days before."),
-    "returned": ("Offered again", "An item is back after at least n days without a price."),
+    "returned": ("Offered again", "An item is back after some days without a price."),
     "index-moved": ("Prices moved", "Prices of the same items changed by more than a percentage within a month."),
 }
 FORMS: dict[str, Choice] = {
@@ -73,6 +73,11 @@ class WatchedItem(NamedTuple):
     iid: str
     name: str
     price: ShopPrice | None
+
+    @property
+    def settled(self) -> dict[str, str]:
+        """The fields of the form that the item answers."""
+        return {"target": "article", "code": self.iid}
 
 
 class ListedWatch(NamedTuple):

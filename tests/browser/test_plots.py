@@ -1,5 +1,6 @@
 """Plots as they are drawn: labels whole, bars whole, counts whole, and each value readable at the pointer."""
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -51,8 +52,8 @@ def drawing(browser: Browser, plot: dict[str, object]) -> Iterator[Page]:
     """Give a page that has drawn a plot, with two pixels in the place of one."""
     with browser.new_context(device_scale_factor=2) as context:
         page = context.new_page()
-        page.set_content(PAGE % json.dumps(plot))
-        for script in ("vendor/uplot.min.js", "plots.js"):
+        page.set_content(PAGE % html.escape(json.dumps(plot)))
+        for script in ("vendor/uplot.min.js", "pictures.js", "plots.js"):
             page.add_script_tag(path=STATIC / script)
         page.evaluate("drawPlots(document)")
         page.evaluate(DRAWN)
@@ -212,6 +213,16 @@ def test_a_span_of_years_names_the_years(browser: Browser) -> None:
     days = [f"{year}-{month:02}-01" for year in (2024, 2025, 2026) for month in range(1, 13)]
     labels = read(browser, lines([*range(36)], x=days), "u.axes[0]._values")
     assert all(re.fullmatch("[A-Z][a-z]{2} 20[0-9]{2}", label) for label in labels)
+
+
+def test_decades_on_a_phone_have_their_years_below_them(browser: Browser) -> None:
+    days = [f"{year}-{month:02}-01" for year in range(2006, 2023) for month in range(1, 13)]
+    plot = lines([*range(len(days))], x=days)
+    with drawing(browser, plot) as page:
+        page.add_style_tag(content=".canvas { width: 340px !important }")
+        page.evaluate("drawPlots(document)")
+        labels = page.evaluate("document.querySelector('.canvas').uplot.axes[0]._values")
+    assert len(labels) >= 2 and all(re.fullmatch("[A-Z][a-z]{2} 20[0-9]{2}", label) for label in labels)
 
 
 def test_a_value_is_read_at_the_pointer(member: Visitor) -> None:

@@ -24,7 +24,7 @@ def test_a_watch_is_made_from_a_record_paused_and_deleted(member: Visitor) -> No
     member.go("/dashboard/explorer?q=vitasoy")
     page.locator(".lines a").first.click()
     page.get_by_role("link", name="Watch this item").click()
-    expect(page.get_by_label("Target")).to_have_value(re.compile("^IID-"))
+    expect(page.locator("input[name=code]")).to_have_value(re.compile("^IID-"))
     page.get_by_label("Amount").fill("nine")
     page.get_by_label("Label").fill('My <i>"soy"</i>')
     page.get_by_role("button", name="Create watch").click()
@@ -49,13 +49,13 @@ def test_a_watch_is_made_from_a_record_paused_and_deleted(member: Visitor) -> No
 def test_a_watch_keeps_what_was_typed_when_another_condition_is_chosen_and_completes_its_code(member: Visitor) -> None:
     page = member.page
     member.go("/dashboard/watches/new?target=brand")
-    page.get_by_label("Target").press_sequentially("vitas", delay=30)
+    page.get_by_label("Which one").press_sequentially("vitas", delay=30)
     expect(page.locator("#options-code option[value=vitasoy]")).to_have_count(1)
-    page.get_by_label("Target").fill("vitasoy")
+    page.get_by_label("Which one").fill("vitasoy")
     page.get_by_label("Currency").fill("HKD")
     page.get_by_role("link", name="Prices moved").click()
     expect(page.get_by_label("Percent")).to_be_visible()
-    expect(page.get_by_label("Target")).to_have_value("vitasoy")
+    expect(page.get_by_label("Which one")).to_have_value("vitasoy")
     expect(page.get_by_label("Currency")).to_have_value("HKD")
     assert page.locator("#target option[value=article]").count() == 0
 

@@ -25,13 +25,15 @@ class AccountPages(OperatorPages):
         listing = await self._list(
             request, visitor, SQL.organizations, ORGANIZATION_STATES, request.query.get("plan", "")[:100]
         )
+        plans = await self._plans()
         return await self._show(
             request,
             visitor,
             "operator_organizations.html",
             listing=listing,
             states=ORGANIZATION_STATES,
-            plans=await self._plans(),
+            plans=plans,
+            titles={plan["name"]: plan["title"] for plan in plans},
         )
 
     async def create(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:

@@ -37,6 +37,7 @@ function showLocalTimes(root) {
 // Enhances what is new on the page.
 function prepare(root) {
   drawPlots(root);
+  prepareBars(root);
   showLocalTimes(root);
   prepareTables(root);
 }

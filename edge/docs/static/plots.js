@@ -9,8 +9,22 @@ function token(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-function seriesColour(label, n) {
-  return token(`--series-${OUTCOMES[label] || (n % 6) + 1}`);
+// One colour for one thing on all plots of a page: a name keeps the colour that it had first, unless another has it here.
+const SERIES_COLOURS = 6, given = new Map();
+function coloursOf(series) {
+  const taken = new Set(series.map(({ label, colour }) => colour ?? given.get(label)));
+  const used = new Set();
+  return series.map(({ label, colour }) => {
+    let n = colour ?? given.get(label);
+    if (n === undefined || (colour === undefined && used.has(n))) {
+      n = 0;
+      while (n < SERIES_COLOURS - 1 && taken.has(n)) n += 1;
+    }
+    if (colour === undefined && !given.has(label)) given.set(label, n);
+    taken.add(n);
+    used.add(n);
+    return token(`--series-${OUTCOMES[label] || (n % SERIES_COLOURS) + 1}`);
+  });
 }
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -88,14 +102,27 @@ function markOf(colour, line) {
   return mark;
 }
 
-function legend(place, entries) {
+// What an interval is called that goes from one bound to the other: `95 % interval`, or `10th percentile to 90th percentile`.
+function bandName([low, high]) {
+  const stem = low.replace(/, low$/, "");
+  return stem === high.replace(/, high$/, "") ? stem : `${low} to ${high}`;
+}
+
+// What the legend names: the lines, the interval once, and what rings are.
+function legendOf(plot, entries) {
+  const bound = entries.find((entry) => entry.bound), flagged = entries.find(({ line, hollow }) => line !== false && hollow?.length);
+  const band = bound ? [{ label: bandName(plot.band), colour: bound.colour, faint: true }] : [];
+  const outliers = flagged ? [{ label: "outliers were set aside", colour: flagged.colour, line: false }] : [];
+  return [...entries.filter((entry) => !entry.bound), ...band, ...outliers];
+}
+
+function legend(place, named) {
   const list = document.createElement("ul");
   list.className = "legend";
-  const flagged = entries.find(({ line, hollow }) => line !== false && hollow?.length);
-  const outliers = flagged ? [{ label: "outliers were set aside", colour: flagged.colour, line: false }] : [];
-  for (const { label, colour, line } of [...entries, ...outliers]) {
-    const item = document.createElement("li");
-    item.append(markOf(colour, line), label);
+  for (const { label, colour, line, faint } of named) {
+    const item = document.createElement("li"), mark = markOf(colour, line);
+    if (faint) mark.className = "faint";
+    item.append(mark, label);
     list.append(item);
   }
   place.append(list);
@@ -113,11 +140,13 @@ function tooltip(entries, labels) {
     const title = document.createElement("strong");
     title.textContent = inWords(labels[at]);
     box.replaceChildren(title);
-    for (const { label, colour, values, line } of entries) {
+    for (const { label, colour, values, line, bound } of entries) {
       if (line === false && values[at] === null) continue;
       const row = document.createElement("div"), value = document.createElement("b");
       value.textContent = values[at] === null || values[at] === undefined ? "–" : compact(values[at]);
-      row.append(markOf(colour, line), `${label} `, value);
+      const mark = markOf(colour, line);
+      if (bound) mark.className = "faint";
+      row.append(mark, `${label} `, value);
       box.append(row);
     }
     const right = u.cursor.left + box.offsetWidth + 24 > u.over.clientWidth;
@@ -151,7 +180,7 @@ function hollowPoints(entries, card) {
 
 function axes(bars, long, text, line, at, labels, unit) {
   const shared = { stroke: text, font: FONT, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
-  const days = [1, 2, 3, 7, 14, 28, 61, 91, 182, 365, 730].map((n) => n * DAY);
+  const days = [1, 2, 3, 7, 14, 28, 61, 91, 182, 365, 730, 1461, 1826, 3652, 7305].map((n) => n * DAY);
   const x = { ...shared, incrs: days, space: long ? 84 : 52, values: (u, splits) => splits.map((at) => dayOf(at, long)) };
   // A few periods are marked where they begin, and nowhere between them, by their first day with data.
   if (labels && at.length <= (innerWidth > 600 ? 8 : 4)) {
@@ -191,8 +220,8 @@ function spread(low, high) {
 
 // What the picture alone does not say: a scale that does not begin at zero, dashes, and lines side by side.
 function notes(place, plot, u, met) {
-  const { min, max } = u.scales.y, said = [];
-  if (plot.kind !== "bars" && plot.scale !== "log" && min > 0) said.push(`The scale begins at ${Number(min.toPrecision(3))}, not at zero.`);
+  const { min } = u.scales.y, said = [];
+  if (beginsAboveZero(u, plot)) said.push(`The scale begins at ${Number(min.toPrecision(3))}, not at zero.`);
   if (plot.scale === "log") said.push("The scale is logarithmic.");
   if (plot.partial?.length) said.push("Dashed: periods that do not have data for all of their days yet.");
   if (met) said.push("A dashed line lies on another one of the same values.");
@@ -203,59 +232,20 @@ function notes(place, plot, u, met) {
   place.append(note);
 }
 
-// The picture as a file: what is drawn, below its title and above the names of its lines, on the colour of the card.
-const PICTURE_MARGIN = 16, PICTURE_LINE = 20;
-function savePicture(place, plot, entries) {
-  const drawn = place.uplot.ctx.canvas, ratio = uPlot.pxRatio, picture = document.createElement("canvas"), ctx = picture.getContext("2d");
-  const named = entries.filter(({ line }) => line !== false), width = drawn.width / ratio, head = 2 * PICTURE_MARGIN + PICTURE_LINE;
-  picture.width = drawn.width + 2 * PICTURE_MARGIN * ratio;
-  picture.height = drawn.height + (head + PICTURE_MARGIN + named.length * PICTURE_LINE) * ratio;
-  ctx.fillStyle = token("--card");
-  ctx.fillRect(0, 0, picture.width, picture.height);
-  ctx.drawImage(drawn, PICTURE_MARGIN * ratio, head * ratio);
-  ctx.scale(ratio, ratio);
-  ctx.fillStyle = token("--text");
-  ctx.font = `600 14px system-ui, sans-serif`;
-  ctx.fillText(inWords(plot.title), PICTURE_MARGIN, PICTURE_MARGIN + 14, width);
-  ctx.font = FONT;
-  named.forEach(({ label, colour }, n) => {
-    const y = head + drawn.height / ratio + (n + 0.7) * PICTURE_LINE;
-    ctx.fillStyle = colour;
-    ctx.fillRect(PICTURE_MARGIN, y - 9, 10, 10);
-    ctx.fillStyle = token("--text");
-    ctx.fillText(label, PICTURE_MARGIN + 18, y, width - 18);
-  });
-  picture.toBlob((file) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(file);
-    link.download = `${inWords(plot.title).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 80) || "picture"}.png`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  });
-}
+const beginsAboveZero = (u, plot) => plot.kind !== "bars" && plot.scale !== "log" && u.scales.y.min > 0;
 
-function pictureButton(place, plot, entries) {
-  if (!plot.title) return;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "quiet picture";
-  button.textContent = "Save picture";
-  button.addEventListener("click", () => savePicture(place, plot, entries));
-  place.append(button);
-}
+// A zigzag that goes up from a point, as the path of an SVG.
+const zigzag = (x, y, step) => `M${x} ${y}L${x + step} ${y - step}L${x - step} ${y - 2 * step}L${x + step} ${y - 3 * step}L${x} ${y - 4 * step}`;
 
 // A zigzag at the foot of the axis where the scale does not begin at zero.
 function brokenAxis(plot, colour) {
   const draw = (u) => {
-    if (plot.kind === "bars" || plot.scale === "log" || u.scales.y.min <= 0) return;
-    const { ctx } = u, ratio = uPlot.pxRatio, x = u.bbox.left, y = u.bbox.top + u.bbox.height, step = 4 * ratio;
+    if (!beginsAboveZero(u, plot)) return;
+    const { ctx } = u, ratio = uPlot.pxRatio;
     ctx.save();
-    ctx.beginPath();
-    ctx.moveTo(x, y);
-    for (let n = 1; n <= 4; n++) ctx.lineTo(x + (n === 4 ? 0 : n % 2 ? step : -step), y - n * step);
     ctx.strokeStyle = colour;
     ctx.lineWidth = 2 * ratio;
-    ctx.stroke();
+    ctx.stroke(new Path2D(zigzag(u.bbox.left, u.bbox.top + u.bbox.height, 4 * ratio)));
     ctx.restore();
   };
   return { hooks: { draw } };
@@ -280,9 +270,9 @@ function linesOf(entries, partial) {
   const series = [], data = [];
   for (const { label, colour, line, values, bound, rank } of entries) {
     const { cut, dashes } = line === false ? { cut: values, dashes: [] } : dividedLine(values, partial);
-    for (const [n, part] of [cut, ...dashes].entries()) {
+    for (const [n, part] of bound ? [] : [cut, ...dashes].entries()) {
       const dash = OVER[Math.min(rank, OVER.length - 1)] || (n ? [6, 5] : undefined);
-      series.push({ label, stroke: colour, width: bound || values.length > POINTS_MAX ? 1 : 2, dash, ...drawn(false, line, colour, rank > 0) });
+      series.push({ label, stroke: colour, width: values.length > POINTS_MAX ? 1 : 2, dash, ...drawn(false, line, colour, rank > 0) });
       data.push(part);
     }
   }
@@ -294,14 +284,16 @@ function drawPlot(place) {
   const bars = plot.kind === "bars";
   const x = plot.x.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000);
   const long = x.length > 0 && x[x.length - 1] - x[0] > LONG_DAYS * DAY;
-  const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, s.colour ?? n), bound: plot.band?.includes(s.label) }));
+  // An interval has the colour of the line that it is around.
+  const isBound = (s) => Boolean(plot.band?.includes(s.label)), around = plot.series.filter((s) => !isBound(s)), colours = coloursOf(around);
+  const entries = plot.series.map((s) => ({ ...s, colour: colours[isBound(s) ? 0 : around.indexOf(s)], bound: isBound(s) }));
   const ranked = bars ? [] : ranks(entries, plot.scale), met = ranked.some((rank) => rank > 0);
   entries.forEach((entry, n) => { entry.rank = ranked[n] || 0; });
   const lines = linesOf(bars ? [] : entries, plot.partial || []);
   const stacks = [...entries].reverse().map(({ label, colour }) => ({ label, stroke: colour, width: 0, fill: colour, ...drawn(true) }));
   // The ends of a band are whole, without dashes, and drawn by their fill alone.
   const ends = (plot.band || []).map((name) => entries.find((s) => s.label === name)).filter(Boolean);
-  const hidden = ends.map(({ label }) => ({ label, width: 0, paths: uPlot.paths.linear(), points: { show: false } }));
+  const hidden = ends.map(({ label, colour }) => ({ label, stroke: `${colour}59`, width: 1, paths: uPlot.paths.linear(), points: { show: true, size: 3, filter: (u, at) => pointsOf(u, at, true) } }));
   const series = bars ? stacks : [...lines.series, ...hidden];
   const data = [x, ...(bars ? stacked(plot.series) : [...lines.data, ...ends.map(({ values }) => values)])];
   const bands = ends.length === 2 ? [{ series: [series.length, series.length - 1], fill: `${ends[0].colour}26` }] : undefined;
@@ -314,8 +306,8 @@ function drawPlot(place) {
   };
   place.replaceChildren();
   place.uplot = new uPlot(options, data, place);
-  legend(place, entries);
-  pictureButton(place, plot, entries);
+  legend(place, legendOf(plot, entries));
+  if (plot.title) pictureButtons(place, titleOf(place, plot), () => svgOfPlot(place, plot, entries));
 }
 
 function drawPlots(root) {

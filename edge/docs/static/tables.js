@@ -45,7 +45,16 @@ function pageButton(table, text, step) {
   return button;
 }
 
+// On a phone the cells of a row stand below one another, each with the heading of its column.
+function labelCells(table) {
+  const headings = [...table.tHead.rows[0].cells].map((header) => (header.querySelector(".hidden") ? "" : header.textContent.trim()));
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, column) => { if (headings[column]) cell.dataset.label = headings[column]; });
+  }
+}
+
 function prepareTables(root) {
+  for (const table of root.querySelectorAll(".stacks > table")) if (table.tHead) labelCells(table);
   for (const table of root.querySelectorAll("table[data-page]:not([data-ready])")) {
     table.dataset.ready = "";
     [...table.tHead.rows[0].cells].forEach((header, column) => {

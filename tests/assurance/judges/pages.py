@@ -99,7 +99,7 @@ def scores(url: str, cookie: str, executable: str, folder: Path) -> dict[str, in
 def main() -> int:
     """Print the scores of every page; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.assurance.judges.pages", description=__doc__)
-    parser.add_argument("--only", default="", help="only addresses that contain this text")
+    parser.add_argument("--only", action="append", default=[], help="only addresses that contain one of these texts")
     parser.add_argument(
         "--no-performance", action="store_true", help="judge without the score that depends on how busy the machine is"
     )
@@ -112,7 +112,7 @@ def main() -> int:
             pages = [(one, "") for one in [*addresses(OPEN), *ALSO_OPEN]]
             pages += [(one, cookie_of_ada) for one in [*addresses(SIGNED_IN), *made]]
             for address, cookie in pages:
-                if options.only not in address:
+                if options.only and not any(text in address for text in options.only):
                     continue
                 found = scores(f"http://127.0.0.1:{stack.port}{address}", cookie, executable, Path(scratch))
                 left_out = {"seo"} if address.startswith("/dashboard") else set[str]()

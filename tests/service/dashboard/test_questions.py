@@ -42,6 +42,19 @@ async def test_a_question_is_asked_by_its_address_alone(visitor: Browser) -> Non
     assert re.search(r'aria-current="true">All data', visitor.text)
 
 
+async def test_what_a_person_names_takes_the_place_of_an_example_and_is_added_to_what_was_chosen(
+    visitor: Browser,
+) -> None:
+    await member(visitor)
+    kept = '<input type="hidden" name="what" value="brand:vita">'
+    for example, stays in (("", True), ("&example=1", False)):
+        assert await visit(visitor, f"/dashboard/questions?question=cost&what=brand:vita{example}") == 200
+        assert (kept in visitor.text.partition('class="adding"')[2].partition("</form>")[0]) is stays
+    assert "&amp;example=1" not in visitor.text.partition("<main")[2].partition("</main>")[0], (
+        "a choice of days makes it the person's own"
+    )
+
+
 async def test_an_answer_is_charged_once_and_has_its_files(browser: Browser, settings: Settings) -> None:
     organization = await member(browser)
     assert await ask(browser) == 303

@@ -168,7 +168,7 @@ async def test_doubts_are_decided_by_a_click(browser: Browser) -> None:
     await browser.ask("GET", f"{page}/mapping.toml")
     guessed = browser.text
     await browser.ask("GET", page)
-    # Each stands below the column that it is about: the fifth is the day, the seventh the category.
+    # Each names the column that it is about: the fifth is the day, the seventh the category.
     asked = re.findall(r'name="(decision-column-\d-\d)" value="([^"]*)"', browser.text)
     assert [name for name, _ in asked] == ["decision-column-4-1"] * 2 + ["decision-column-6-1"] * 2
     first, second, path, kept = (html.unescape(value) for _, value in asked)
@@ -179,7 +179,7 @@ async def test_doubts_are_decided_by_a_click(browser: Browser) -> None:
     answered = {"decision_column_6_1": kept, "decision_column_4_1": second}
     assert await act(browser, page, "preview", guessed.replace("\n", "\r\n"), **answered) == 303
     assert state(browser) == "previewed"
-    assert "2026-03-04" in browser.text and "decision-" not in browser.text
+    assert "4 Mar 2026" in browser.text and "decision-" not in browser.text
     assert await act(browser, page, "load", guessed) == 409
     decided = _of_page(browser)
     assert "CHECK" not in decided and 'category = "category"' in decided and path not in decided
@@ -238,13 +238,41 @@ def _of_page(browser: Browser) -> str:
     return html.unescape(browser.text.partition('aria-describedby="about-mapping">\n')[2].partition("</textarea>")[0])
 
 
-async def test_a_menu_that_a_line_of_the_mapping_cannot_follow_is_refused(browser: Browser) -> None:
+async def test_a_file_that_names_no_shop_is_asked_for_it(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser, b"id,name,price,currency,date\n1,Soy milk,2.50,EUR,2026-07-01\n")
+    assert state(browser) == "previewed" and "Which shop are these prices of?" in browser.text
+    mapping = _of_page(browser)
+    assert await act(browser, page, "preview", mapping, shop=" Kasse <Nord> ") == 303
+    assert state(browser) == "previewed"
+    assert 'value="Kasse &lt;Nord&gt;"' in browser.text and "Without an answer" not in browser.text
+    mapping = _of_page(browser)
+    assert await act(browser, page, "load", mapping, shop="Kasse <Nord>") == 303
+    assert execute(browser.edge.settings, "SELECT code FROM channels") == [("Kasse <Nord>",)]
+
+
+async def test_a_menu_changes_a_field_that_has_a_table_of_its_own(browser: Browser) -> None:
     await browser.sign_in()
     page = await uploaded(browser)
-    text = MAPPING.replace('brand = "brand"\n', "") + '[item.brand]\ncolumn = "brand"\n'
+    text = (
+        MAPPING.replace('brand = "brand"\n', "")
+        + '[item.brand]\ncolumn = "brand"\n[item.brand.crosswalk]\nVita = "V"\n'
+    )
     await act(browser, page, "preview", text)
-    assert await act(browser, page, "preview", text, column_2="item.product_type") == 409
-    assert "brand" in browser.text
+    assert menus(browser)["brand"] == "item.brand"
+    assert await act(browser, page, "preview", text, column_2="item.product_type") == 303
+    assert state(browser) == "previewed" and menus(browser)["brand"] == "item.product_type"
+    assert "crosswalk" not in _of_page(browser)
+
+
+async def test_a_menu_that_only_the_text_can_follow_is_refused_with_what_to_do(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    text = MAPPING.replace('category = ["group", "kind"]', 'category = { columns = ["group", "kind"] }')
+    await act(browser, page, "preview", text)
+    assert await act(browser, page, "preview", text, column_2="item.category") == 409
+    said = html.unescape(browser.text)
+    assert "brand" in said and "The mapping as text, for experts" in said
 
 
 async def test_a_mapping_that_cannot_be_used_is_refused_with_the_reason(browser: Browser) -> None:

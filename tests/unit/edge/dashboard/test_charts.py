@@ -96,8 +96,8 @@ def test_a_brand_is_compared_with_its_peers_in_the_category_that_they_share() ->
     row |= {"categories": [tea, soy], "peers": [peer]}
     peers, shares = bars(REPORTS_BY_KIND["brand-insights"].picture, [row])
     assert peers["title"].startswith("Median price of the largest brands in soy")
-    assert [(e["label"], e["text"]) for e in peers["entries"]] == [("A", "5.00"), ("B", "6.00")]
-    assert [(e["label"], e["text"]) for e in shares["entries"]] == [("tea", "10.0 %"), ("soy", "90.0 %")]
+    assert [(e["label"], e["text"]) for e in peers["entries"]] == [("B", "6.00"), ("A", "5.00")]
+    assert [(e["label"], e["text"]) for e in shares["entries"]] == [("soy", "90.0 %"), ("tea", "10.0 %")]
 
 
 def test_changes_and_shares_are_drawn_in_the_per_cent_that_their_titles_state() -> None:
@@ -149,9 +149,7 @@ def test_of_footprints_the_largest_are_drawn_and_the_unit_stands_once() -> None:
     assert plot["title"].endswith("(the 6 largest of 7)")
     [compared] = bars(FOOTPRINT, rows)
     assert compared["title"] == "Greenhouse gas emissions, kg CO2e, 2026-07-01"
-    assert [entry["label"] for entry in compared["entries"]] == [f"{n:02}" for n in range(7, 0, -1)], (
-        "the longest first"
-    )
+    assert [entry["label"] for entry in compared["entries"]] == [f"{n:02}" for n in range(7, 0, -1)]
 
 
 def test_a_figure_that_no_group_has_is_not_drawn_and_groups_without_one_are_not_counted() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from edge.dashboard.event_words import words_of
+from edge.dashboard.event_words import TITLES, words_of
 from shared.events.types import TYPES
 
 _FIRED = {"watch": "w", "label": None, "target": "brand", "code": "vita", "day": "2026-07-02", "currency": "HKD"}
@@ -29,6 +29,7 @@ _CASES: list[tuple[str, dict[str, Any], str, str | None]] = [
         None,
     ),
     ("job.ended", _JOB, "Footprint report failed", "/dashboard/jobs/j-1"),
+    ("job.ended", {**_JOB, "state": "succeeded"}, "Footprint report is done", "/dashboard/jobs/j-1"),
     ("export.ready", _JOB, "The files of an export are ready to download", "/dashboard/exports/j-1"),
     (
         "release.cut",
@@ -71,3 +72,7 @@ def test_every_type_has_words_and_one_whose_members_are_missing_has_the_sentence
 
 def test_a_type_that_is_not_known_is_its_own_name() -> None:
     assert words_of("item.renamed", {}) == ("item.renamed", None)
+
+
+def test_every_type_has_a_title() -> None:
+    assert TITLES.keys() == TYPES.keys()

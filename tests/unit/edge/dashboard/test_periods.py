@@ -17,6 +17,8 @@ def test_a_period_is_never_named_by_a_day_before_its_data() -> None:
         ("month", "2026-07-01", "2026-07-15 to 2026-07-24", True),
         ("month", "2026-06-01", "2026-06", False),  # a footprint of items without a price
         ("quarter", "2026-07-01", "2026-07-15 to 2026-07-24", True),
+        ("year", "2025-01-01", "2025", False),
+        ("year", "2026-01-01", "2026-07-15 to 2026-07-24", True),
         (None, "2026-04-26", "2026-07-15 to 2026-07-24", False),
     ]:
         periods = Periods(granularity, FIRST, LAST)

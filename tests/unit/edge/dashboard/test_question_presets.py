@@ -76,8 +76,8 @@ def test_a_finished_report_leads_back_to_its_question() -> None:
 
 
 def test_a_report_grouped_as_no_question_groups_it_answers_none() -> None:
-    assert preset_of("cohorts", {"group_by": ["channel"]}) is None
-    assert preset_of("cohorts", {"group_by": ["brand"]}) == PRESETS_BY_NAME["cost"]
+    assert preset_of("cohorts", {"group_by": ["brand", "channel"]}) is None
+    assert preset_of("cohorts", {"group_by": ["channel"]}) == PRESETS_BY_NAME["cost"]
 
 
 def test_an_example_is_what_shows_the_answer() -> None:
