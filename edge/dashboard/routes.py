@@ -166,6 +166,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         _get("/data/{id}/mapping.toml", guard.page(uploads.mapping)),
         _post("/theme", guard.open(choose_theme)),
         _get("/sign-in", guard.open(sign_in.begin)),
+        _get("/sign-up", guard.open(sign_in.begin_registration)),
         _get("/sign-in/callback", guard.open(sign_in.finish)),
         _post("/sign-out", guard.form(sign_out.sign_out, personal=True)),
         _get("/signed-out", guard.open(sign_out.signed_out)),

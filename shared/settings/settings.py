@@ -110,6 +110,12 @@ class Settings:
         " for a provider that verifies every address without stating it.",
         "claim",
     )
+    oidc_sign_up: str = _setting(
+        "Where people register: `prompt`, at the provider by `prompt=create`; an address of the provider that takes the"
+        " place of its authorization endpoint, with the same parameters; `none`, nobody can; empty: `prompt` where the"
+        " provider states that it knows it, else its sign-in.",
+        "",
+    )
     staff: str = _setting(
         "Addresses, comma-separated, of the operators, who run the service in the dashboard; "
         "only verified addresses count.",
