@@ -76,7 +76,7 @@ _OPERATOR = (
         "uploads",
         (Tab("Upload", "/data"), Tab("Loads", "/operator/loads"), Tab("Feeds", "/operator/feeds")),
     ),
-    Part("Matches", "matches", (Tab("Matches", "/matches"),)),
+    Part("Matches", "matches", (Tab("Matches", "/matches"), Tab("Models", "/operator/models"))),
     Part("Jobs", "jobs", (Tab("Jobs", "/operator/jobs"),)),
     Part("Releases", "datasets", (Tab("Releases", "/operator/releases"),)),
     Part("Health", "usage", (Tab("Health", "/operator/health"),)),

@@ -60,6 +60,7 @@ SIGNED_IN = {
     "/dashboard/operator/jobs": "/dashboard/operator/jobs",
     "/dashboard/operator/loads": "/dashboard/operator/loads",
     "/dashboard/operator/organizations": "/dashboard/operator/organizations",
+    "/dashboard/operator/models": "/dashboard/operator/models",
     "/dashboard/operator/people": "/dashboard/operator/people",
     "/dashboard/operator/plans": "/dashboard/operator/plans",
     "/dashboard/operator/releases": "/dashboard/operator/releases",

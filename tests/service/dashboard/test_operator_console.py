@@ -14,13 +14,13 @@ from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.dashboard.browser import Browser
+from tests.service.dashboard.operators import HOME, ordered, recorded, serve
 from tests.support.database import execute
 from tests.support.shop import ROWS, load_rows
 from tests.support.workers import order
-from workers.operators.acts import account_acts, load_acts
+from workers.operators.acts import account_acts
 from workers.operators.organizations import OPERATOR, create_organization
 
-HOME = "/dashboard/operator"
 PAGES = (
     "",
     "/acts",
@@ -33,11 +33,8 @@ PAGES = (
     "/jobs",
     "/releases",
     "/health",
+    "/models",
 )
-FINDINGS = [
-    {"part": "database", "ok": True, "found": "answers", "remedy": ""},
-    {"part": "disk", "ok": False, "found": "1 GiB free", "remedy": "free some space"},
-]
 
 
 @pytest.fixture
@@ -51,29 +48,6 @@ async def operator(browser: Browser) -> Browser:
     """Ada, signed in."""
     await browser.sign_in()
     return browser
-
-
-async def serve(browser: Browser) -> None:
-    """Do what was ordered, as the process beside the edge does."""
-    settings, log = browser.edge.settings, Log("feeds", stream=io.StringIO())
-    for acts in (account_acts(settings, log, lambda: FINDINGS), load_acts(settings, log)):
-        await asyncio.to_thread(acts.serve)
-
-
-async def ordered(browser: Browser, page: str, path: str = "", **fields: str) -> str:
-    """Send a form of a page, have done what it orders, and return the page that is shown then."""
-    assert await browser.send(HOME + page, HOME + (path or page), **fields) == 303, browser.text
-    location = str(browser.last.headers["Location"])
-    assert await browser.ask("GET", location) == 200
-    assert 'data-state="waiting"' in browser.text and 'hx-trigger="every 1s"' in browser.text
-    await serve(browser)
-    assert await browser.ask("GET", location) == 200
-    return browser.text
-
-
-def recorded(browser: Browser) -> list[Any]:
-    """Return what is recorded of operators' acts."""
-    return execute(browser.edge.settings, "SELECT person, act, subject, state FROM operator_acts ORDER BY id")
 
 
 def audited(browser: Browser, organization: str) -> list[Any]:
@@ -91,7 +65,7 @@ async def test_the_pages_and_their_forms_are_for_operators_alone(browser: Browse
     await browser.ask("GET", "/dashboard")
     assert HOME not in browser.text
     form = browser.form(name="Acme", plan="brand", wanted="job.cancel", number="1")
-    paths = ("/organizations", "/plans", "/loads", "/feeds", "/jobs", "/releases", "/health")
+    paths = ("/organizations", "/plans", "/loads", "/feeds", "/jobs", "/releases", "/health", "/models")
     unknown = "/organizations/01890000-0000-7000-8000-000000000000"
     for path in (*PAGES, unknown, "/acts/recent", "/loads/01890000-0000-7000-8000-000000000000"):
         assert await browser.ask("GET", HOME + path) == 403, path
@@ -101,7 +75,7 @@ async def test_the_pages_and_their_forms_are_for_operators_alone(browser: Browse
 
 
 async def test_a_form_from_elsewhere_orders_nothing(operator: Browser) -> None:
-    for path in ("/organizations", "/plans", "/loads", "/feeds", "/jobs", "/releases", "/health"):
+    for path in ("/organizations", "/plans", "/loads", "/feeds", "/jobs", "/releases", "/health", "/models"):
         form = {"csrf": "x", "once": "A" * 22, "name": "Acme", "plan": "brand", "number": "1", "wanted": "feed.pause"}
         assert await operator.ask("POST", HOME + path, form) == 403, path
     assert recorded(operator) == []
