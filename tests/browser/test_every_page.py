@@ -24,6 +24,7 @@ OPEN = {
     "/categories": "/categories",
     "/categories/{code}": "/categories/dairy-soy-products-eggs",
     "/v1/docs": "/v1/docs",
+    "/v1/docs/search": "/v1/docs/search /v1/docs/search?q=webhook",
     "/v1/docs/guides": "/v1/docs/guides",
     "/v1/docs/guides/{guide}": "/v1/docs/guides/bulk-data",
     "/v1/clients/": "/v1/clients/",
