@@ -36,7 +36,7 @@ class DocsSearch:
         index = await self._made()
         pasted = _TYPE.fullmatch(q)
         hits = index.find(pasted[1] if pasted else q, _HITS_MAX) if q else []
-        return PAGES.page("search.html", q=q, hits=hits)
+        return PAGES.page("search.html", q=q, hits=hits, hits_max=_HITS_MAX)
 
     async def _made(self) -> SectionIndex:
         if self._index is None:
