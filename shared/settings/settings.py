@@ -164,6 +164,9 @@ class Settings:
     mail_from: str = _setting("Sender address of mails; empty: the dashboard offers none.", "")
     usage_flush_seconds: float = _setting("How often an edge writes its usage statistics.", 5.0)
     usage_retention_days: int = _setting("How long usage statistics are kept.", 800)
+    operator_acts_retention_days: int = _setting(
+        "How long the list of what operators did in the dashboard is kept; 90 at least.", 400
+    )
     request_log_calls: int = _setting(
         "How many recent calls the dashboard lists per organization, without addresses and parameters; 0: none.",
         1_000,

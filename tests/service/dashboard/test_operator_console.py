@@ -18,6 +18,7 @@ from tests.service.dashboard.operators import HOME, ordered, recorded, serve
 from tests.support.database import execute
 from tests.support.shop import ROWS, load_rows
 from tests.support.workers import order
+from workers.dispatcher.retention import statements
 from workers.operators.acts import account_acts
 from workers.operators.organizations import OPERATOR, create_organization
 
@@ -330,3 +331,29 @@ async def test_the_edge_orders_acts_and_does_none_of_them(operator: Browser, sta
         connection.execute(f"SET LOCAL itemindex.person = '{person}'; SET LOCAL itemindex.task = 'operator'")
         with pytest.raises(Exception, match=r"permission denied|row-level security"):
             connection.execute(statement.format(person=person))
+
+
+async def test_what_operators_did_is_kept_for_its_time_and_what_waits_for_good(operator: Browser) -> None:
+    settings = replace(operator.edge.settings, operator_acts_retention_days=120)
+    for act in range(4):
+        assert await operator.send(f"{HOME}/health") == 303, act
+    await serve(operator)
+    assert await operator.send(f"{HOME}/health") == 303
+    execute(settings, "UPDATE operator_acts SET at = now() - interval '2 years'")
+    execute(
+        settings,
+        "UPDATE operator_acts SET ended_at = now() - (id * 40 - 1) * interval '1 day' WHERE ended_at IS NOT NULL",
+    )
+    sweep(settings)
+    rows = execute(settings, "SELECT id, state FROM operator_acts ORDER BY id")
+    assert rows == [(1, "done"), (2, "done"), (3, "done"), (5, "waiting")], "119 days are kept, 159 are not"
+    sweep(replace(settings, operator_acts_retention_days=1))
+    rows = execute(settings, "SELECT id FROM operator_acts ORDER BY id")
+    assert rows == [(1,), (2,), (5,)], "whatever the setting says, the worker deletes nothing of the last 90 days"
+
+
+def sweep(settings: Settings) -> None:
+    """Delete what has had its time, as the dispatcher does."""
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        for statement in statements(settings):
+            statement.execute(connection, Log("tests", level="error"))
