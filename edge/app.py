@@ -26,6 +26,7 @@ from edge.docs.openapi_files import OpenApiFiles
 from edge.docs.pages import SCALAR_VERSION, Docs
 from edge.docs.problem_types import Errors
 from edge.docs.root import Root
+from edge.docs.search import DocsSearch
 from edge.docs.static_files import StaticFiles
 from edge.docs.well_known import WellKnown
 from edge.events.routes import event_routes
@@ -120,6 +121,7 @@ def _service_routes(services: Services, document: OpenApiDocument) -> tuple[Rout
     health = Health(resources)
     guides = Guides(install_commands(settings.base_url), services.origin)
     docs, errors = Docs(settings, document, resources.credentials, guides), Errors(settings)
+    search = DocsSearch(document, docs, guides)
     openapi = OpenApiFiles(document, settings.base_url, settings.anonymous_token)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
     root, quota = (
@@ -134,6 +136,7 @@ def _service_routes(services: Services, document: OpenApiDocument) -> tuple[Rout
         Route("GET", f"{PREFIX}/openapi.yaml", openapi.as_yaml, Rule(name="openapi", any_origin=True)),
         Route("GET", f"{PREFIX}/docs", docs.show, Rule(name="docs")),
         *_pages(docs, guides, openapi, WellKnown(settings, guides), Clients(settings.base_url)),
+        Route("GET", f"{PREFIX}/docs/search", search.show, Rule(name="docs", page=True), documented=False),
         *_static_files(StaticFiles()),
         Route("GET", f"{PREFIX}/errors", errors.list, Rule(name="errors", any_origin=True)),
         Route("GET", f"{PREFIX}/errors/{{slug}}", errors.show, Rule(name="errors", any_origin=True)),

@@ -33,7 +33,6 @@ _DECISIONS_EXAMPLE = """Examples:
   itemindex matches train --decisions pairs.csv --left-source shop_a --right-source shop_b
   itemindex matches train --activate --reason "decisions of March"
 """
-_BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
 
 
 @click.command(epilog="Example: itemindex matches evaluate --left L.csv --right R.csv --pairs P.csv --json")
@@ -118,7 +117,7 @@ def train(
     with database("matches") as connection:
         standing.lock(connection)
         acts = standing.read_acts(connection)
-        decided = {_ends(act.left_id, act.right_id): act.same for act in acts.decisions}
+        decided = {models.pair_of(act.left_id, act.right_id): act.same for act in acts.decisions}
         unknown = 0
         if decisions is not None:
             imported, unknown = _import_decisions(connection, decisions, left_source, right_source)
@@ -128,18 +127,8 @@ def train(
             return
         if not for_programs():
             _report_progress(f"training on {len(decided):,} decisions")
-        learned = models.learn_from(connection, decided, match_dir)
-        link = learned.model.link_learned
-        measured = models.document(learned, sorted({*_BOUNDS, *([] if link is None else [link])}, reverse=True))
-        trained_on = {
-            "decisions": len(decided),
-            "matches": sum(decided.values()),
-            "compared": len(learned.examples.labels),
-            "unknown_ids": unknown,
-            "ranking": round(learned.ranking, 4),
-            "former_ranking": round(learned.former_ranking, 4),
-        }
-        digest = models.keep(connection, learned, {**trained_on, "measured": measured}, by)
+        trained = models.train(connection, decided, match_dir, by, unknown=unknown)
+        digest, link, measured = trained.digest, trained.link, trained.measured
         connection.commit()  # the model stays, also where it may not be used
         number, version = None, None
         if activate:
@@ -148,7 +137,7 @@ def train(
                 connection, digest, by, reason, match_dir, merges_allowed=allow_merges
             )
     if for_programs():
-        done = {"digest": digest, **trained_on, "link_learned": link, "measured": measured}
+        done = {"digest": digest, **trained.trained_on, "link_learned": link, "measured": measured}
         print_json({**done, "load": number, "data_version": version})
         return
     show(measured, title="links from each probability on, by models that have not seen the records")
@@ -161,8 +150,8 @@ def train(
         console.say("Pairs that do not contradict each other link without a person from {bound:.4f} on.", bound=link)
     console.say(
         "Average precision on records that it has not seen: {learned:.3f}; of the shipped model {shipped:.3f}.",
-        learned=learned.ranking,
-        shipped=learned.former_ranking,
+        learned=trained.trained_on["ranking"],
+        shipped=trained.trained_on["former_ranking"],
     )
     if unknown:
         console.say("{unknown} pairs of the file have ids that are not in the index.", unknown=unknown)
@@ -195,14 +184,9 @@ def _import_decisions(
         )
     votes: dict[tuple[int, int], int] = {}
     for one, other, same in known:
-        pair = _ends(one, other)
+        pair = models.pair_of(one, other)
         votes[pair] = votes.get(pair, 0) + (1 if same else -1)
     return {pair: balance > 0 for pair, balance in votes.items() if pair[0] != pair[1]}, len(pairs) - len(known)
-
-
-def _ends(one: int, other: int) -> tuple[int, int]:
-    """Return the items of a pair in one order, so that a pair which was decided from either side is one decision."""
-    return min(one, other), max(one, other)
 
 
 def _ask_for_more(connection: Connection, decided: int) -> None:

@@ -1,7 +1,8 @@
 """A local identity provider (Canaille, from its wheel) with ready-made people, so that signing in works anywhere.
 
-It keeps its people in memory and its key and passwords in one file of the data directory. For a real installation set
-OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET to the provider of your choice; then this one is not started.
+It keeps its key and the passwords of the ready-made people in one file of the data directory, and those who register in
+another. For a real installation set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET to the provider of your choice;
+then this one is not started.
 """
 
 import asyncio
@@ -11,12 +12,14 @@ import secrets
 import signal
 import sys
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import edge
 from deploy.local import tls
 from deploy.local.paths import Paths, port_is_free, write_private
+from deploy.local.registration import Registry, compare_hashes, hash_password, save_person, serve_registration
 from shared.processes import imports_for_good
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 CLIENT_ID = "item-index"
 _TOKEN_SECONDS = 3_600
+_FORM_BYTES_MAX = 65_536
 _THEME = Path(__file__).with_name("sign_in")
 _PRODUCT_FILES = Path(edge.__file__).with_name("docs") / "static"
 
@@ -101,12 +105,17 @@ def issuer(port: int) -> str:
     return f"http://127.0.0.1:{port}"
 
 
-def program(paths: Paths, port: int, origin: str, listen: int) -> "Program":
-    """Return the provider as a program, its secrets prepared: its address has `port`, and it listens at `listen`."""
+def program(paths: Paths, port: int, origin: str, listen: int, reserved: Collection[str] | None) -> "Program":
+    """Return the provider as a program, its secrets prepared: its address has `port`, and it listens at `listen`.
+
+    People can register, with any address that is not `reserved`; unless that is None.
+    """
     from deploy.local.service_process import Program
 
     secrets_file = str(paths.root / "identity.json")
     command = [sys.executable, "-m", "deploy.local.identity", secrets_file, str(port), origin, str(listen)]
+    if reserved is not None:
+        command += [str(paths.root / "registered.json"), *sorted(reserved)]
     return Program(
         name="identity",
         command=command,
@@ -117,8 +126,8 @@ def program(paths: Paths, port: int, origin: str, listen: int) -> "Program":
     )
 
 
-def application(kept: LocalIdentity, port: int, origin: str) -> "Flask":
-    """Build the provider with its client and its people."""
+def application(kept: LocalIdentity, port: int, origin: str, registry: Registry | None = None) -> "Flask":
+    """Build the provider with its client and its people; without a registry nobody can register."""
     from canaille import create_app
 
     app: Flask = create_app(
@@ -127,12 +136,15 @@ def application(kept: LocalIdentity, port: int, origin: str) -> "Flask":
             "SERVER_NAME": f"127.0.0.1:{port}",
             "PREFERRED_URL_SCHEME": "http",
             "SESSION_COOKIE_NAME": "identity",
+            "MAX_CONTENT_LENGTH": _FORM_BYTES_MAX,
             "CANAILLE": {
                 "NAME": "Item Index, local sign-in",
                 "SMTP": None,
                 "FORCE_HTTPS": False,
                 "JAVASCRIPT": False,
                 "THEME": str(_THEME),
+                "ENABLE_REGISTRATION": registry is not None,
+                "LOGIN_ATTRIBUTES": dict.fromkeys(("user_name", "emails"), "{{ login|trim|lower|safe }}"),
                 # People who could change their address would take an operator's (STAFF), or another one's invitations.
                 "ACL": {"DEFAULT": {"PERMISSIONS": ["use_oidc"], "WRITE": []}},
             },
@@ -143,6 +155,8 @@ def application(kept: LocalIdentity, port: int, origin: str) -> "Flask":
     _dress(app, origin)
     _match_every_attribute()
     with app.app_context():
+        compare_hashes()
+        serve_registration(app, registry, origin)
         _people(kept["passwords"])
         _client(kept["client_secret"], origin)
     return app
@@ -193,20 +207,9 @@ def _match_every_attribute() -> None:
 
 
 def _people(passwords: dict[str, str]) -> None:
-    from canaille.app import models
-    from canaille.backends import Backend
-
     for person in PEOPLE:
         if person.login in passwords:
-            user = models.User(
-                user_name=person.login,
-                given_name=person.given,
-                family_name=person.family,
-                formatted_name=person.name,
-                emails=[person.email],
-                password=passwords[person.login],
-            )
-            Backend.instance.save(user)
+            save_person(person.login, person.name, person.email, hash_password(passwords[person.login]))
 
 
 def _client(client_secret: str, origin: str) -> None:
@@ -232,14 +235,15 @@ def _client(client_secret: str, origin: str) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until SIGTERM: `python -m deploy.local.identity SECRETS-FILE PORT ORIGIN LISTEN`."""
+    """Serve until SIGTERM: `… SECRETS-FILE PORT ORIGIN LISTEN [FILE-OF-REGISTERED [RESERVED-ADDRESS…]]`."""
     path, port, origin = Path(arguments[0]), int(arguments[1]), arguments[2]
+    registry = Registry(Path(arguments[4]), arguments[5:]) if len(arguments) > 4 else None
     with imports_for_good():
         from asgiref.wsgi import WsgiToAsgi
         from hypercorn.asyncio import serve
         from hypercorn.config import Config
 
-        app = application(json.loads(path.read_text()), port, origin)
+        app = application(json.loads(path.read_text()), port, origin, registry)
     config = Config()
     config.bind = [f"127.0.0.1:{arguments[3]}"]
 

@@ -215,7 +215,7 @@ class Stack:
             self.identity = identity.prepare(paths, self.port)
             own["oidc_issuer"] = identity.issuer(self.identity["port"])
             own["oidc_client_id"] = identity.CLIENT_ID
-            own["oidc_email_verified"] = "always"  # its people are made by us, and it sends no such claim
+            own["oidc_email_verified"] = "always"  # it sends no such claim, and decision 0260 says whom it registers
             own["oidc_client_secret"] = self.identity["client_secret"]
             own["staff"] = outside.staff or identity.STAFF
         given = {name.lower() for name in os.environ}
@@ -246,7 +246,10 @@ class Stack:
         listen = self.identity_port or port
         if not port_is_free(listen):
             raise _port_taken(listen, "stop it, or set OIDC_ISSUER, so that no local identity provider is needed")
-        return identity.program(self.paths, port, self.settings.base_url.removesuffix("/v1"), listen)
+        origin = self.settings.base_url.removesuffix("/v1")
+        # The provider confirms no address: where mails leave this machine, anybody could have them sent to anybody.
+        reserved = self.settings.staff_addresses if self.settings.smtp_url == OUTBOX_URL else None
+        return identity.program(self.paths, port, origin, listen, reserved)
 
     def _command(self, name: str, *arguments: str) -> Program:
         return Program(

@@ -27,12 +27,15 @@ _WAITING_MAX = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """The endpoints from discovery. `end_session` is None if the provider has none."""
+    """The endpoints from discovery. `end_session` is None if the provider has none; `registers`: it says that it knows
+    `prompt=create` (Initiating User Registration via OpenID Connect 1.0, section 4).
+    """
 
     authorization: str
     token: str
     jwks: str
     end_session: str | None
+    registers: bool = False
 
 
 class OidcProvider:
@@ -183,7 +186,9 @@ class OidcProvider:
 def _endpoints(document: dict[str, object]) -> Endpoints | None:
     names = ("authorization_endpoint", "token_endpoint", "jwks_uri", "end_session_endpoint")
     authorization, token, jwks, end_session = (_url(document.get(name)) for name in names)
-    return Endpoints(authorization, token, jwks, end_session) if authorization and token and jwks else None
+    prompts = document.get("prompt_values_supported")
+    registers = isinstance(prompts, list) and "create" in prompts
+    return Endpoints(authorization, token, jwks, end_session, registers) if authorization and token and jwks else None
 
 
 def _url(value: object) -> str | None:

@@ -24,6 +24,9 @@ SQL = load_queries(__file__, "catalogue.sql")
 # A price that nobody has seen for so many days may no longer be asked: the page says so.
 OLD_DAYS = 30
 ALIKE = 8
+# Of one that was merged the page leads to the survivor.
+_GONE = (ItemState.ABSENT, ItemState.WITHDRAWN)
+_PAGES_PASSED_MAX = 5
 _FOOTPRINT = (("co2e_kg", "kg CO₂e"), ("water_l", "l water"), ("waste_kg", "kg waste"))
 _GRAMS_BELOW = Decimal(1)
 _SMALLER = {"kg": "g", "l": "ml"}
@@ -169,16 +172,33 @@ class Catalogue:
         return tuple(PricedDays(*row) for row in await self._database.fetch(SQL.days_with_prices, scope, list(numbers)))
 
     async def find(self, query: SearchQuery) -> tuple[Page, list[ItemLine]]:
-        """Return a page of hits and its lines. Raises as `ItemSearch.find`."""
-        page = await self._search.find(query)
-        return page, await self.lines(page.hits)
+        """Return a page of hits and its lines, without items that the index names and that are there no more.
 
-    async def lines(self, hits: Sequence[Hit]) -> list[ItemLine]:
-        """Return the lines of hits."""
+        Pages of which nothing is left are passed over. Raises as `ItemSearch.find`.
+        """
+        gone = 0
+        for _ in range(_PAGES_PASSED_MAX):
+            page = await self._search.find(query)
+            lines = await self._lines(page.hits)
+            gone += len(page.hits) - len(lines)
+            if lines or page.next is None:
+                break
+            query = msgspec.structs.replace(query, after=page.next)
+        shown = {line.item.iid for line in lines}
+        hits = [hit for hit in page.hits if hit.item.iid in shown]
+        return msgspec.structs.replace(page, hits=hits, total=max(page.total - gone, len(hits))), lines
+
+    async def _lines(self, hits: Sequence[Hit]) -> list[ItemLine]:
+        """Return the lines of the hits whose items are there.
+
+        The search index follows a change of the items, for seconds or, of a large one, for minutes: until then it has
+        those of a load that was undone.
+        """
         iids = [hit.item.iid for hit in hits]
         try:
             records = await self._records.find_many(iids)
-            prices = await self._prices(iids, records)
+            hits = [hit for hit in hits if records[hit.item.iid].state not in _GONE]
+            prices = await self._prices([hit.item.iid for hit in hits], records)
         except StoreUnavailable:  # what was found is worth showing without its prices, which say so in their place
             return [ItemLine(hit.item, None, None, 0, priced=False) for hit in hits]
         return [

@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 from edge.dashboard.visitor import SignedIn
+from shared.text import indexed_words, query_words
 
 _HOME = "/dashboard"
+_PAGES_SUGGESTED = 3
 
 
 class Tab(NamedTuple):
@@ -76,7 +78,7 @@ _OPERATOR = (
         "uploads",
         (Tab("Upload", "/data"), Tab("Loads", "/operator/loads"), Tab("Feeds", "/operator/feeds")),
     ),
-    Part("Matches", "matches", (Tab("Matches", "/matches"),)),
+    Part("Matches", "matches", (Tab("Matches", "/matches"), Tab("Models", "/operator/models"))),
     Part("Jobs", "jobs", (Tab("Jobs", "/operator/jobs"),)),
     Part("Releases", "datasets", (Tab("Releases", "/operator/releases"),)),
     Part("Health", "usage", (Tab("Health", "/operator/health"),)),
@@ -98,6 +100,19 @@ class Navigation(NamedTuple):
         parts = (_START, _EXPLORE, *(_OF_ORGANIZATION if member else _OF_NOBODY))
         operator = _OPERATOR if visitor is not None and visitor.staff else ()
         return cls(parts, operator, _holding((*parts, *operator, _PERSON), address))
+
+
+    def pages_called(self, words: str) -> list[tuple[Part, Tab]]:
+        """Return the pages whose name, or whose part's, has a word that begins with each of these, at most three."""
+        wanted = query_words(words)
+        listed = [(part, tab) for part in (*self.parts, *self.operator, _PERSON) for tab in part.tabs]
+        fitting = [(part, tab) for part, tab in listed if _are_begun(wanted, indexed_words(f"{part.name} {tab.name}"))]
+        by_name = sorted(fitting, key=lambda one: not _are_begun(wanted, indexed_words(one[1].name)))
+        return by_name[:_PAGES_SUGGESTED] if wanted else []
+
+
+def _are_begun(wanted: list[str], words: list[str]) -> bool:
+    return all(any(word.startswith(begun) for word in words) for begun in wanted)
 
 
 def _holding(parts: tuple[Part, ...], address: str) -> Part | None:

@@ -21,6 +21,7 @@ from edge.http.context import CONTEXT
 from edge.http.routing import API_PATH, Route, Rule
 from shared.errors import ItemMerged, StoreUnavailable
 from shared.organizations.accounts import Plan, Principal
+from shared.settings.checks import SIGN_UP_CLOSED
 
 LINKS = PageLinks("/search", "/items", "/brands", "/categories")
 # A page has no scripts that ask for others: nobody reads faster.
@@ -55,6 +56,7 @@ class PublicPages:
         settings = services.settings
         self._on = settings.public_pages_a_day > 0
         self._indexed = settings.public_pages_indexed
+        self._registers = settings.oidc_sign_up != SIGN_UP_CLOSED
         limit = Plan(
             name="pages",
             title="pages",
@@ -100,7 +102,16 @@ class PublicPages:
         except StoreUnavailable:
             summary, plans = None, ()
         listed = sorted((plan for plan in plans if plan.rank), key=lambda plan: plan.rank)
-        return render(request, "front.html", None, links=LINKS, summary=summary, plans=listed, presets=PRESETS)
+        return render(
+            request,
+            "front.html",
+            None,
+            links=LINKS,
+            summary=summary,
+            plans=listed,
+            presets=PRESETS,
+            registers=self._registers,
+        )
 
     async def search(self, request: web.Request) -> web.StreamResponse:
         """One page of a search; without words the beginning of exploring."""

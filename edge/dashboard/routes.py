@@ -11,6 +11,7 @@ from edge.dashboard.home import HomePages
 from edge.dashboard.mails import MailPages
 from edge.dashboard.matches import MatchPages
 from edge.dashboard.operators.accounts import AccountPages
+from edge.dashboard.operators.models import ModelPages
 from edge.dashboard.operators.running import RunningPages
 from edge.dashboard.organization import OrganizationPages
 from edge.dashboard.person import PersonPages
@@ -45,7 +46,7 @@ def routes(services: Services) -> tuple[Route, ...]:
     events, watches, webhooks = EventPages(*shared), WatchPages(*shared, catalogue), WebhookPages(*shared)
     mails = MailPages(*shared)
     matches, uploads = MatchPages(*shared), UploadPages(*shared)
-    accounts, running = AccountPages(*shared), RunningPages(*shared)
+    accounts, running, models = AccountPages(*shared), RunningPages(*shared), ModelPages(*shared)
     searches = "dashboard-explorer"
     return (
         _get("", guard.page(home.overview)),
@@ -153,6 +154,8 @@ def routes(services: Services) -> tuple[Route, ...]:
         _post("/operator/jobs", guard.form(running.change_job, personal=True)),
         _get("/operator/releases", guard.page(running.releases)),
         _post("/operator/releases", guard.form(running.cut_release, personal=True)),
+        _get("/operator/models", guard.page(models.list)),
+        _post("/operator/models", guard.form(models.act, personal=True)),
         _get("/operator/health", guard.page(running.health)),
         _post("/operator/health", guard.form(running.examine, personal=True)),
         _get("/matches", guard.page(matches.review)),
@@ -166,6 +169,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         _get("/data/{id}/mapping.toml", guard.page(uploads.mapping)),
         _post("/theme", guard.open(choose_theme)),
         _get("/sign-in", guard.open(sign_in.begin)),
+        _get("/sign-up", guard.open(sign_in.begin_registration)),
         _get("/sign-in/callback", guard.open(sign_in.finish)),
         _post("/sign-out", guard.form(sign_out.sign_out, personal=True)),
         _get("/signed-out", guard.open(sign_out.signed_out)),

@@ -1,7 +1,8 @@
 """Signing in with the provider, by authorization code with PKCE, state and nonce; ending sessions here and there.
 
 Sources: OpenID Connect Core 1.0, section 3.1; RFC 6749; RFC 7636 (PKCE); RFC 9207 (`iss` in the answer); RFC 9700;
-OpenID Connect RP-Initiated Logout 1.0; OpenID Connect Back-Channel Logout 1.0.
+OpenID Connect RP-Initiated Logout 1.0; OpenID Connect Back-Channel Logout 1.0; Initiating User Registration via OpenID
+Connect 1.0.
 """
 
 import hashlib
@@ -14,12 +15,13 @@ import aiohttp
 from aiohttp import web
 
 from edge.auth.id_token import InvalidToken
-from edge.auth.oidc_provider import OidcProvider
+from edge.auth.oidc_provider import Endpoints, OidcProvider
 from edge.dashboard.page_requests import PageError, redirect
 from edge.dashboard.pages import Pages
 from edge.dashboard.sessions import IdToken, SignIn, digest_of
 from edge.http.context import CONTEXT
 from shared.printable import base64url
+from shared.settings.checks import SIGN_UP_BY_PROMPT, SIGN_UP_CLOSED
 
 HOME = "/dashboard"
 _CALLBACK = f"{HOME}/sign-in/callback"
@@ -38,9 +40,25 @@ class SignInPages(Pages):
 
     async def begin(self, request: web.Request) -> web.StreamResponse:
         """Send the visitor to the provider."""
+        endpoints = await self._endpoints(request)
+        return await self._to_provider(request, endpoints.authorization, {})
+
+    async def begin_registration(self, request: web.Request) -> web.StreamResponse:
+        """Send the visitor to the provider to register, from where they come back signed in."""
+        way = self._settings.oidc_sign_up
+        if way == SIGN_UP_CLOSED:
+            raise PageError(404, "Nobody can register here. Ask the operator for an account.")
+        endpoints = await self._endpoints(request)
+        if way == SIGN_UP_BY_PROMPT or (not way and endpoints.registers):
+            return await self._to_provider(request, endpoints.authorization, {"prompt": "create"})
+        return await self._to_provider(request, way or endpoints.authorization, {})
+
+    async def _endpoints(self, request: web.Request) -> Endpoints:
         provider, context = self._provider(), request[CONTEXT]
         await self._services.person_limits.consume_sign_in(context.network, context.charge_id)
-        endpoints = await provider.endpoints()
+        return await provider.endpoints()
+
+    async def _to_provider(self, request: web.Request, address: str, more: dict[str, str]) -> web.StreamResponse:
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         destination = destination_of(request.query.get("next"))
         await self._sessions.remember_sign_in(state, SignIn(nonce, verifier, destination))
@@ -53,9 +71,10 @@ class SignInPages(Pages):
             "nonce": nonce,
             "code_challenge": _challenge(verifier),
             "code_challenge_method": "S256",
+            **more,
         }
-        joint = "&" if "?" in endpoints.authorization else "?"
-        response = redirect(f"{endpoints.authorization}{joint}{urlencode(requested)}")
+        joint = "&" if "?" in address else "?"
+        response = redirect(f"{address}{joint}{urlencode(requested)}")
         for name in self._cookies.sign_ins(request.cookies)[: 1 - _SIGN_INS_MAX]:
             self._cookies.drop(response, name)
         self._cookies.set(response, self._cookies.sign_in(digest_of(state)), digest_of(state), 600)

@@ -75,7 +75,7 @@ class Rendered:
 
 def render(text: str, link: Callable[[str], str | None] = lambda href: href) -> Rendered:
     """Render a text of ours; its own HTML is kept. `link` maps each address; None makes it plain text."""
-    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    parser = _parser()
     tokens = parser.parse(text)
     headings = _with_anchors(tokens)
     for token in tokens:
@@ -86,6 +86,26 @@ def render(text: str, link: Callable[[str], str | None] = lambda href: href) -> 
     html = _ALIGNED.sub(' class="number"', html)
     html = html.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
     return Rendered(html.replace("<pre>", '<pre tabindex="0">'), title, headings)
+
+
+def sections_of(text: str) -> list[tuple[Heading, str]]:
+    """Return the headings of a text as `render` gives them, each with the plain words below it, up to the next one."""
+    tokens = _parser().parse(text)
+    headings = iter(_with_anchors(tokens))
+    found: list[tuple[Heading, list[str]]] = []
+    in_heading = False
+    for token in tokens:
+        if token.type == "heading_open":
+            found.append((next(headings), []))
+        elif token.type in ("inline", "fence", "code_block") and found and not in_heading:
+            parts = token.children or [token]
+            found[-1][1].append("".join(" " if part.type == "softbreak" else part.content for part in parts))
+        in_heading = token.type == "heading_open"
+    return [(heading, " ".join(" ".join(words).split())) for heading, words in found]
+
+
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
 def _with_anchors(tokens: list[Token]) -> tuple[Heading, ...]:

@@ -86,9 +86,9 @@ class Docs:
         groups = [(tag, [call for name, call in calls if name == tag["name"]]) for tag in document["tags"]]
         return Representation.of(PAGES.text("reference.html", version=SCALAR_VERSION, groups=groups), HTML)
 
-    def _make(self, plans: tuple[Plan, ...], guides: dict[str, list[Guide]]) -> DocumentPage:
-        """Write the page once as Markdown; its HTML is made of that."""
-        text = PAGES.text(
+    def text(self, plans: tuple[Plan, ...], guides: dict[str, list[Guide]]) -> str:
+        """Return the page as Markdown."""
+        return PAGES.text(
             "docs.md",
             base_url=self._settings.base_url,
             token=self._settings.anonymous_token,
@@ -99,6 +99,10 @@ class Docs:
             guides=guides,
             commands=install_commands(self._settings.base_url).values(),
         )
+
+    def _make(self, plans: tuple[Plan, ...], guides: dict[str, list[Guide]]) -> DocumentPage:
+        """Write the page once as Markdown; its HTML is made of that."""
+        text = self.text(plans, guides)
         page = PAGES.text("docs.html", page=render(text), token=self._settings.anonymous_token)
         return DocumentPage(Representation.of(page, HTML), Representation.of(text, MARKDOWN))
 

@@ -156,8 +156,10 @@ class Planner:
         """Return the documents that have every word and pass the filters. Some word or filter is not common."""
         rarest_first = sorted(words, key=lambda word: (self._has_common(word), word.documents))
         filters = [entry for entry in self._filters if not self._index.is_common(*entry)]
-        fewest = min((self._index.frequency(*entry) for entry in filters), default=self._index.numbers)
-        if self._has_common(rarest_first[0]) or fewest < rarest_first[0].documents:
+        # A word that nearly every item has, written in several ways, counts more documents than there are.
+        named = rarest_first[0].documents
+        fewest = min((self._index.frequency(*entry) for entry in filters), default=named)
+        if self._has_common(rarest_first[0]) or fewest < named:
             documents = self.passing()
         else:
             documents = self.filtered(

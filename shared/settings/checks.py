@@ -25,6 +25,8 @@ _CHOICES: dict[str, Iterable[str]] = {
     "PLAN_APPROVAL": ("none", "manual", "webhook"),
     "QUOTA_FAIL_MODE": ("bounded", "closed"),
 }
+SIGN_UP_BY_PROMPT, SIGN_UP_CLOSED = "prompt", "none"
+"""The values of OIDC_SIGN_UP that are no address."""
 SECRET_CHARACTERS_MIN = 32
 _DIFFERENT_CHARACTERS_MIN = 8
 # Of the pieces of four characters of a random key, nearly all are different; of repeated words, most are not.
@@ -133,11 +135,13 @@ def _addresses(values: Mapping[str, SettingValue]) -> Iterator[str]:
         text = _text(values, name)
         if text and not _is_address(text, "http", "https"):
             yield f"{name} is no address of HTTP; set it like https://host/path, without a user or a query"
-    issuer = _text(values, "OIDC_ISSUER")
-    if not issuer or _is_address(issuer, "https"):
-        return
-    if not _is_address(issuer, "http") or not _is_loopback(urlsplit(issuer).hostname or ""):
-        yield "OIDC_ISSUER is not https://; use the provider's https address (http:// only on this machine)"
+    for name, words in (("OIDC_ISSUER", ()), ("OIDC_SIGN_UP", (SIGN_UP_BY_PROMPT, SIGN_UP_CLOSED))):
+        text = _text(values, name)
+        if not text or text in words or _is_address(text, "https"):
+            continue
+        if not _is_address(text, "http") or not _is_loopback(urlsplit(text).hostname or ""):
+            other = f", or one of {', '.join(words)}" if words else ""
+            yield f"{name} is not https://; use the provider's https address (http:// only on this machine){other}"
 
 
 def _stores(values: Mapping[str, SettingValue]) -> Iterator[str]:

@@ -110,6 +110,12 @@ class Settings:
         " for a provider that verifies every address without stating it.",
         "claim",
     )
+    oidc_sign_up: str = _setting(
+        "Where people register: `prompt`, at the provider by `prompt=create`; an address of the provider that takes the"
+        " place of its authorization endpoint, with the same parameters; `none`, nobody can; empty: `prompt` where the"
+        " provider states that it knows it, else its sign-in.",
+        "",
+    )
     staff: str = _setting(
         "Addresses, comma-separated, of the operators, who run the service in the dashboard; "
         "only verified addresses count.",
@@ -158,6 +164,9 @@ class Settings:
     mail_from: str = _setting("Sender address of mails; empty: the dashboard offers none.", "")
     usage_flush_seconds: float = _setting("How often an edge writes its usage statistics.", 5.0)
     usage_retention_days: int = _setting("How long usage statistics are kept.", 800)
+    operator_acts_retention_days: int = _setting(
+        "How long the list of what operators did in the dashboard is kept; 90 at least.", 400
+    )
     request_log_calls: int = _setting(
         "How many recent calls the dashboard lists per organization, without addresses and parameters; 0: none.",
         1_000,

@@ -111,6 +111,40 @@ def test_a_second_click_is_the_same_export(institutional: Visitor) -> None:
     assert reported[0].headers["location"] == reported[1].headers["location"]
 
 
+def test_the_link_of_a_mail_ends_mails_of_its_kind_for_somebody_who_is_not_signed_in(
+    institutional: Visitor, visitor: Visitor
+) -> None:
+    page = institutional.page
+    institutional.go("/dashboard/mails")
+    page.get_by_label("Finished exports").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Finished exports")).to_be_checked()
+    institutional.go("/dashboard/exports/new?dataset=brands")
+    page.get_by_role("button", name="Create export").click()
+    expect(page.locator("#job .state")).to_have_text("done")
+    mail = page.locator("article pre", has_text="Unsubscribe: ")
+
+    def is_kept() -> bool:
+        institutional.go("/dashboard/outbox")
+        return mail.count() > 0
+
+    until(is_kept)
+    end = re.search(r"Unsubscribe: (\S+)", mail.first.inner_text())
+    assert end is not None
+    visitor.page.goto(end[1])
+    expect(visitor.page.get_by_role("heading", name="End the mails “Finished exports”?")).to_be_visible()
+    visitor.check_every_form("unsubscribe")
+    institutional.go("/dashboard/mails")
+    expect(page.get_by_label("Finished exports"), "opening the link ends nothing").to_be_checked()
+    for _ in range(2):
+        visitor.page.get_by_role("button", name="Unsubscribe").click()
+        expect(visitor.page.get_by_role("heading", name="These mails have ended")).to_be_visible()
+        visitor.check_every_form("unsubscribed")
+        visitor.page.goto(end[1])
+    page.reload()
+    expect(page.get_by_label("Finished exports")).not_to_be_checked()
+
+
 def test_the_profile_file_holds_the_visitors_own_key(institutional: Visitor) -> None:
     key = new_key(institutional)
     page = institutional.page

@@ -25,6 +25,34 @@ def test_the_commands_of_a_page_are_copied_without_their_prompts(reader: Visitor
     assert any(line.startswith("ITEMINDEX_KEY=") for line in lines) and not any(line.startswith("$") for line in lines)
 
 
+def test_the_documentation_is_searched_from_the_keyboard_and_a_hit_leads_to_its_heading(reader: Visitor) -> None:
+    page = reader.page
+    reader.go("/v1/docs/guides/tour")
+    page.keyboard.press("Control+k")
+    page.wait_for_url(f"{reader.origin}/v1/docs/search")
+    page.keyboard.press("/")
+    page.keyboard.type("webhook signature")
+    page.keyboard.press("Enter")
+    page.get_by_role("list").get_by_role("link", name="Webhooks").first.click()
+    expect(page).to_have_url(f"{reader.origin}/v1/docs/guides/events#webhooks")
+    expect(page.get_by_role("heading", name="Webhooks", exact=True)).to_be_in_viewport()
+
+
+def test_a_problem_is_found_by_its_code_without_scripts(reader: Visitor) -> None:
+    assert reader.context.browser is not None
+    plain = reader.context.browser.new_context(java_script_enabled=False)
+    try:
+        page = plain.new_page()
+        page.goto(f"{reader.origin}/v1/errors")
+        page.get_by_label("Search the documentation").fill("rate-limited")
+        page.get_by_role("button", name="Search").click()
+        page.get_by_role("link", name="429 rate-limited").click()
+        expect(page).to_have_url(f"{reader.origin}/v1/errors/rate-limited")
+        expect(page.get_by_role("heading", level=1)).to_have_text("rate-limited")
+    finally:
+        plain.close()
+
+
 def test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call(reader: Visitor) -> None:
     reader.go("/v1/docs/reference")
     expect(reader.page.get_by_role("heading", level=1)).to_be_visible()

@@ -24,6 +24,7 @@ OPEN = {
     "/categories": "/categories",
     "/categories/{code}": "/categories/dairy-soy-products-eggs",
     "/v1/docs": "/v1/docs",
+    "/v1/docs/search": "/v1/docs/search /v1/docs/search?q=webhook",
     "/v1/docs/guides": "/v1/docs/guides",
     "/v1/docs/guides/{guide}": "/v1/docs/guides/bulk-data",
     "/v1/clients/": "/v1/clients/",
@@ -60,6 +61,7 @@ SIGNED_IN = {
     "/dashboard/operator/jobs": "/dashboard/operator/jobs",
     "/dashboard/operator/loads": "/dashboard/operator/loads",
     "/dashboard/operator/organizations": "/dashboard/operator/organizations",
+    "/dashboard/operator/models": "/dashboard/operator/models",
     "/dashboard/operator/people": "/dashboard/operator/people",
     "/dashboard/operator/plans": "/dashboard/operator/plans",
     "/dashboard/operator/releases": "/dashboard/operator/releases",
@@ -79,8 +81,9 @@ SIGNED_IN = {
 }
 ELSEWHERE = {
     "/v1/docs/reference": "test_docs.py::test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call",
-    "/dashboard/unsubscribe": "test_watches.py::test_alerts_by_mail_are_asked_for_as_a_digest_and_a_new_key_is_mailed_anyway",
+    "/dashboard/unsubscribe": "test_bulk_data.py::test_the_link_of_a_mail_ends_mails_of_its_kind_for_somebody_who_is_not_signed_in",
     "/dashboard/sign-in": "test_sign_in_page.py::test_the_sign_in_page_has_the_products_look_and_says_what_is_wrong",
+    "/dashboard/sign-up": "test_sign_in_page.py::test_a_visitor_registers_from_the_front_page_and_creates_an_organization",
     "/dashboard/jobs/{id}": "test_reports.py::test_a_report_from_its_price_to_its_pictures",
     "/dashboard/jobs/{id}/rows/{row}": "test_reports.py::test_a_report_of_all_brands_shows_its_data_at_first_look",
     "/dashboard/exports/{id}": "test_bulk_data.py::test_an_export_from_its_preview_to_its_file",

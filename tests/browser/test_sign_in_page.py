@@ -40,6 +40,48 @@ def test_the_sign_in_page_has_the_products_look_and_says_what_is_wrong(visitor: 
     assert blocked == [], "the provider's policy lets every file of the page in"
 
 
+def test_a_visitor_registers_from_the_front_page_and_creates_an_organization(visitor: Visitor) -> None:
+    page = visitor.page
+    visitor.go("/")
+    page.get_by_role("link", name="Sign up", exact=True).click()
+    expect(page.get_by_role("heading", name="Create an account")).to_be_visible()
+    assert not page.url.startswith(visitor.origin)
+    visitor.check_every_form("sign-up")
+    page.get_by_label("Your name").fill("Mary Jackson")
+    page.get_by_label("Email address").fill("ada@example.org")
+    page.get_by_label("Password").fill("wind tunnel")
+    page.get_by_role("button", name="Create account").click()
+    expect(page.get_by_role("alert")).to_contain_text("has an account already")
+    visitor.check_every_form("sign-up-refused")
+    page.get_by_label("Email address").fill("mary@example.org")
+    page.get_by_label("Password").fill("wind tunnel")
+    page.get_by_role("button", name="Create account").click()
+    expect(page.get_by_role("heading", name="Welcome, Mary Jackson")).to_be_visible()
+    page.get_by_role("link", name="Create an organization").click()
+    page.get_by_label("Name").fill("Jackson Research")
+    page.get_by_role("radio", name="Free").check()
+    page.get_by_role("button", name="Create organization").click()
+    expect(page).to_have_url(f"{visitor.origin}/dashboard/key")
+    assert "Jackson Research" in page.content()
+
+
+def test_a_person_who_registered_signs_in_again_with_the_address(visitor: Visitor) -> None:
+    page = visitor.page
+    visitor.go("/dashboard/sign-up?next=/dashboard/token")
+    page.get_by_label("Your name").fill("Dorothy Vaughan")
+    page.get_by_label("Email address").fill("dorothy@example.org")
+    page.get_by_label("Password").fill("west computing")
+    page.get_by_role("button", name="Create account").click()
+    page.wait_for_url(f"{visitor.origin}/dashboard/token")
+    page.context.clear_cookies()
+    visitor.go("/dashboard/token")
+    page.get_by_label("User name or email address").fill("Dorothy@example.org")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Password").fill("west computing")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(f"{visitor.origin}/dashboard/token")
+
+
 def test_a_wrong_address_of_the_provider_leads_back_to_the_dashboard(visitor: Visitor) -> None:
     visitor.go("/dashboard")
     provider = visitor.page.url.split("/", 3)

@@ -62,6 +62,7 @@ class Issuer:
     down: bool = False
     called: str | None = None
     ends_sessions: bool = False
+    registers: bool = False
     jwks_path: str = "/jwks"
     raw_jwks: bytes | None = None
     discoveries: int = 0
@@ -122,6 +123,7 @@ class Issuer:
                 "token_endpoint": f"{self.url}/token",
                 "jwks_uri": f"{self.url}{self.jwks_path}",
                 **({"end_session_endpoint": f"{self.url}/end"} if self.ends_sessions else {}),
+                **({"prompt_values_supported": ["none", "login", "create"]} if self.registers else {}),
             }
         )
 

@@ -23,6 +23,7 @@ from workers.articles.matching.training import LEAST_OF_LABEL, Learned, label_pa
 SQL = load_queries(__file__, "models.sql")
 SHIPPED = "shipped"
 LEAST_DECISIONS = 50
+_BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
 
 
 class UnknownModel(ItemIndexError):
@@ -47,6 +48,19 @@ class KeptModel:
     link_bound: float | None
     created_at: datetime | None
     created_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedModel:
+    """A model that was just trained and kept: what it learned from, and what linking by it comes to.
+
+    `link` is the bound from which it links without a person, None where its decisions support none.
+    """
+
+    digest: str
+    trained_on: dict[str, float | int]
+    measured: list[dict[str, float | int]]
+    link: float | None
 
 
 def active(connection: Connection) -> Model:
@@ -83,6 +97,42 @@ def keep(connection: Connection, learned: Learned, trained_on: dict[str, Any], b
     bounds = {name: getattr(learned.model, name) for name in ("link", "link_coded", "link_learned", "review")}
     connection.execute(SQL.keep, (digest, text, Jsonb(trained_on), Jsonb(bounds), by))
     return digest
+
+
+def pair_of(one: int, other: int) -> tuple[int, int]:
+    """Return the items of a pair in one order, so that a pair which was decided from either side is one decision."""
+    return min(one, other), max(one, other)
+
+
+def train(
+    connection: Connection,
+    decided: Mapping[tuple[int, int], bool],
+    match_dir: Path | None,
+    by: str,
+    *,
+    unknown: int = 0,
+) -> TrainedModel:
+    """Train a model on decided pairs of items, measure it on records that it has not seen, and keep it.
+
+    `unknown`: how many decisions more named no item of the index. Raises TooFewDecisions.
+    """
+    if len(decided) < LEAST_DECISIONS:
+        raise TooFewDecisions(
+            f"{len(decided)} decisions are too few to learn from: decide {LEAST_DECISIONS - len(decided)} more pairs"
+        )
+    learned = learn_from(connection, decided, match_dir)
+    link = learned.model.link_learned
+    measured = document(learned, sorted({*_BOUNDS, *([] if link is None else [link])}, reverse=True))
+    trained_on: dict[str, float | int] = {
+        "decisions": len(decided),
+        "matches": sum(decided.values()),
+        "compared": len(learned.examples.labels),
+        "unknown_ids": unknown,
+        "ranking": round(learned.ranking, 4),
+        "former_ranking": round(learned.former_ranking, 4),
+    }
+    digest = keep(connection, learned, {**trained_on, "measured": measured}, by)
+    return TrainedModel(digest, trained_on, measured, link)
 
 
 def item_ids(connection: Connection, named: Iterable[str], source: str | None) -> dict[str, int]:

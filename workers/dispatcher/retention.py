@@ -52,6 +52,7 @@ def statements(settings: Settings) -> tuple[Statement, ...]:
         Statement("delete-rejects", SQL.delete_old_rejects, (settings.rejects_retention_days,)),
         Statement("delete-loads", SQL.delete_old_loads, (settings.loads_retention_days,)),
         Statement("delete-files", SQL.delete_old_files, (settings.loads_retention_days,)),
+        Statement("delete-operator-acts", SQL.delete_old_operator_acts, (settings.operator_acts_retention_days,)),
         Statement("delete-usage", SQL.delete_old_usage, (settings.usage_retention_days,)),
     )
 

@@ -50,6 +50,10 @@ DELETE FROM idempotent_organization_requests WHERE created_at <= statement_times
 DELETE FROM invitations
 WHERE least(accepted_at, revoked_at, expires_at) < statement_timestamp() - make_interval(days => $1);
 
+-- name: delete_old_operator_acts
+-- $1: days since they ended; what waits stays. The audit logs and the numbered events say what they changed for longer.
+DELETE FROM operator_acts WHERE ended_at < statement_timestamp() - make_interval(days => $1);
+
 -- name: delete_old_usage
 -- $1: days. It grows by a row for each credential, endpoint and outcome of a day.
 DELETE FROM usage WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - $1::int;

@@ -109,7 +109,7 @@ def account_acts(settings: Settings, log: Log, examine: Callable[[], list[dict[s
 
 
 def load_acts(settings: Settings, log: Log) -> OperatorActs:
-    """Return the acts on loads, which take as long as a load does and wait for one that runs."""
+    """Return the acts on loads and models, which take as long as a load does and wait for one that runs."""
 
     def undo_load(connection: Connection, act: OperatorAct) -> dict[str, Any]:
         from workers.provenance.undo import undo
@@ -117,7 +117,30 @@ def load_acts(settings: Settings, log: Log) -> OperatorActs:
         reason = act.arguments.get("reason") or "undone in the dashboard"
         return {"data_version": undo(connection, act.subject, act.person, reason, settings.match_dir)}
 
-    return OperatorActs(settings, log, {"load.undo": undo_load}, _lock_index)
+    def train_model(connection: Connection, act: OperatorAct) -> dict[str, Any]:
+        from workers.articles import models  # needs numpy, SciPy and pyarrow, which waiting must not
+        from workers.provenance import standing
+
+        decisions = standing.read_acts(connection).decisions
+        decided = {models.pair_of(one.left_id, one.right_id): one.same for one in decisions}
+        return {"digest": models.train(connection, decided, settings.match_dir, act.person).digest}
+
+    def use_model(connection: Connection, act: OperatorAct) -> dict[str, Any]:
+        from workers.articles import models
+        from workers.provenance import item_acts
+
+        number, version = item_acts.use_model(
+            connection,
+            models.find(connection, act.subject),
+            act.person,
+            act.arguments.get("reason"),
+            settings.match_dir,
+            merges_allowed=act.arguments.get("merges_allowed") is True,
+        )
+        return {"event": number, "data_version": version}
+
+    performs: dict[str, Perform] = {"load.undo": undo_load, "model.train": train_model, "model.use": use_model}
+    return OperatorActs(settings, log, performs, _lock_index)
 
 
 def _change(

@@ -113,3 +113,15 @@ FROM releases r WHERE $1 = '' OR r.dataset = $1 GROUP BY r.data_version ORDER BY
 -- name: release_waits
 -- Whether a release is under way.
 SELECT id::text, state FROM jobs WHERE kind = 'release' AND state IN ('queued', 'running') LIMIT 1;
+
+-- name: match_models
+-- The models that learned from decisions, the newest first, with what they were measured at. $1: the beginning of a digest, or a
+-- text in who trained it.
+SELECT digest, trained_on, (bounds ->> 'link_learned')::double precision AS link, created_at, created_by FROM match_models
+WHERE $1 = '' OR starts_with(digest, lower($1)) OR position(lower($1) IN lower(created_by)) > 0
+ORDER BY created_at DESC, digest LIMIT $2 OFFSET $3;
+
+-- name: model_choices
+-- The choice in force and the one before it, to which undoing leads back. A digest that is kept no more is the shipped model's.
+SELECT c.no, c.at, c.actor, coalesce(m.digest, 'shipped') AS digest
+FROM match_model_choices c LEFT JOIN match_models m ON m.digest = c.digest ORDER BY c.no DESC LIMIT 2;

@@ -61,3 +61,13 @@ for (const code of document.querySelectorAll("code.language-try")) {
 
 // A browser has a clipboard on encrypted and local pages only.
 if (navigator.clipboard) document.querySelectorAll(".text pre").forEach(offerCopy);
+
+// The same keys as in the dashboard; a page without the field leads to the one that has it.
+document.addEventListener("keydown", (event) => {
+  const both = (event.ctrlKey || event.metaKey) && event.key === "k";
+  const alone = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("input, select, textarea");
+  if (!both && !alone) return;
+  event.preventDefault();
+  const field = document.getElementById("q");
+  if (field) { field.focus(); field.select(); } else location.assign("/v1/docs/search");
+});

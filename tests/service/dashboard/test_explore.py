@@ -1,12 +1,17 @@
 """Explore: what a shop asks now, what it is for a litre, filters with counts, and every thing a link."""
 
+import asyncio
 import re
+from pathlib import Path
+from urllib.parse import quote
 
 from shared.db.connect import connect
 from shared.settings.settings import Settings
-from tests.service.dashboard.browser import Browser
+from tests.service.dashboard.browser import Browser, running_browser
 from tests.service.dashboard.test_billing import MERGED, SOY, contents, used, visit
 from tests.support.database import execute
+from tests.support.shop import MAPPING, load_rows, undone
+from workers.search.job import make_index
 
 __all__ = ["contents"]
 ITEM = f"/dashboard/explorer/{SOY}"
@@ -108,3 +113,27 @@ async def test_hostile_names_stay_text_on_every_page_of_the_index(browser: Brows
         assert await visit(browser, page) == 200
         assert "<img src=x" not in browser.text, page
         assert "&lt;img" in browser.text, page
+
+
+async def test_items_of_an_undone_load_are_not_shown_while_the_search_index_still_has_them(
+    settings: Settings, tmp_path: Path
+) -> None:
+    gone = "".join(f"g{number},Ghost milk {number},,,,,2026-07-01,NORTH,1,\n" for number in range(45))
+    async with running_browser(settings, tmp_path, public_pages_a_day=1_000) as browser:
+        await asyncio.to_thread(load_rows, settings, tmp_path, gone, text=MAPPING.replace('"shop"', '"ghosts"'))
+        await asyncio.to_thread(make_index, settings.worker_database_url, settings.search_dir)
+        assert await shows(browser, "ghost", "45 items for")
+        await asyncio.to_thread(undone, settings)
+        assert await shows(browser, "ghost", "Nothing found for")
+        assert await shows(browser, "ghost soy", f'href="/items/{SOY}"'), "what is left is on a later page of the index"
+        assert "Ghost" not in browser.text
+
+
+async def shows(browser: Browser, q: str, text: str) -> bool:
+    """Return whether the public search shows a text once the edge has heard of the newest data."""
+    for _ in range(100):
+        assert await visit(browser, f"/search?q={quote(q)}") == 200
+        if text in browser.text:
+            return True
+        await asyncio.sleep(0.2)
+    return False

@@ -109,3 +109,13 @@ async def test_no_browser_keeps_the_redirection_of_a_merge_that_can_be_undone(
     assert await visit(browser, f"/dashboard/explorer/{MERGED}") == 301
     assert browser.last.headers["Location"] == f"/dashboard/explorer/{SOY}"
     assert browser.last.headers["Cache-Control"] == "no-store"
+
+
+async def test_suggestions_lead_to_pages_and_to_the_documentation_too(visitor: Browser) -> None:
+    await visitor.sign_in()
+    assert await visit(visitor, "/dashboard/explorer/suggestions?q=brands%20%3Cb%3E") == 200
+    assert "<b>" not in visitor.text
+    assert "/v1/docs/search?q=brands%20%3Cb%3E" in visitor.text
+    assert await visit(visitor, "/dashboard/explorer/suggestions?q=public%20tok") == 200
+    assert '<a href="/dashboard/token">Public token' in visitor.text
+    assert "/dashboard/operator" not in visitor.text

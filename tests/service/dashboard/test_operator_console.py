@@ -14,13 +14,14 @@ from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.dashboard.browser import Browser
+from tests.service.dashboard.operators import HOME, ordered, recorded, serve
 from tests.support.database import execute
 from tests.support.shop import ROWS, load_rows
 from tests.support.workers import order
-from workers.operators.acts import account_acts, load_acts
+from workers.dispatcher.retention import statements
+from workers.operators.acts import account_acts
 from workers.operators.organizations import OPERATOR, create_organization
 
-HOME = "/dashboard/operator"
 PAGES = (
     "",
     "/acts",
@@ -33,11 +34,8 @@ PAGES = (
     "/jobs",
     "/releases",
     "/health",
+    "/models",
 )
-FINDINGS = [
-    {"part": "database", "ok": True, "found": "answers", "remedy": ""},
-    {"part": "disk", "ok": False, "found": "1 GiB free", "remedy": "free some space"},
-]
 
 
 @pytest.fixture
@@ -51,29 +49,6 @@ async def operator(browser: Browser) -> Browser:
     """Ada, signed in."""
     await browser.sign_in()
     return browser
-
-
-async def serve(browser: Browser) -> None:
-    """Do what was ordered, as the process beside the edge does."""
-    settings, log = browser.edge.settings, Log("feeds", stream=io.StringIO())
-    for acts in (account_acts(settings, log, lambda: FINDINGS), load_acts(settings, log)):
-        await asyncio.to_thread(acts.serve)
-
-
-async def ordered(browser: Browser, page: str, path: str = "", **fields: str) -> str:
-    """Send a form of a page, have done what it orders, and return the page that is shown then."""
-    assert await browser.send(HOME + page, HOME + (path or page), **fields) == 303, browser.text
-    location = str(browser.last.headers["Location"])
-    assert await browser.ask("GET", location) == 200
-    assert 'data-state="waiting"' in browser.text and 'hx-trigger="every 1s"' in browser.text
-    await serve(browser)
-    assert await browser.ask("GET", location) == 200
-    return browser.text
-
-
-def recorded(browser: Browser) -> list[Any]:
-    """Return what is recorded of operators' acts."""
-    return execute(browser.edge.settings, "SELECT person, act, subject, state FROM operator_acts ORDER BY id")
 
 
 def audited(browser: Browser, organization: str) -> list[Any]:
@@ -91,7 +66,7 @@ async def test_the_pages_and_their_forms_are_for_operators_alone(browser: Browse
     await browser.ask("GET", "/dashboard")
     assert HOME not in browser.text
     form = browser.form(name="Acme", plan="brand", wanted="job.cancel", number="1")
-    paths = ("/organizations", "/plans", "/loads", "/feeds", "/jobs", "/releases", "/health")
+    paths = ("/organizations", "/plans", "/loads", "/feeds", "/jobs", "/releases", "/health", "/models")
     unknown = "/organizations/01890000-0000-7000-8000-000000000000"
     for path in (*PAGES, unknown, "/acts/recent", "/loads/01890000-0000-7000-8000-000000000000"):
         assert await browser.ask("GET", HOME + path) == 403, path
@@ -101,7 +76,7 @@ async def test_the_pages_and_their_forms_are_for_operators_alone(browser: Browse
 
 
 async def test_a_form_from_elsewhere_orders_nothing(operator: Browser) -> None:
-    for path in ("/organizations", "/plans", "/loads", "/feeds", "/jobs", "/releases", "/health"):
+    for path in ("/organizations", "/plans", "/loads", "/feeds", "/jobs", "/releases", "/health", "/models"):
         form = {"csrf": "x", "once": "A" * 22, "name": "Acme", "plan": "brand", "number": "1", "wanted": "feed.pause"}
         assert await operator.ask("POST", HOME + path, form) == 403, path
     assert recorded(operator) == []
@@ -356,3 +331,29 @@ async def test_the_edge_orders_acts_and_does_none_of_them(operator: Browser, sta
         connection.execute(f"SET LOCAL itemindex.person = '{person}'; SET LOCAL itemindex.task = 'operator'")
         with pytest.raises(Exception, match=r"permission denied|row-level security"):
             connection.execute(statement.format(person=person))
+
+
+async def test_what_operators_did_is_kept_for_its_time_and_what_waits_for_good(operator: Browser) -> None:
+    settings = replace(operator.edge.settings, operator_acts_retention_days=120)
+    for act in range(4):
+        assert await operator.send(f"{HOME}/health") == 303, act
+    await serve(operator)
+    assert await operator.send(f"{HOME}/health") == 303
+    execute(settings, "UPDATE operator_acts SET at = now() - interval '2 years'")
+    execute(
+        settings,
+        "UPDATE operator_acts SET ended_at = now() - (id * 40 - 1) * interval '1 day' WHERE ended_at IS NOT NULL",
+    )
+    sweep(settings)
+    rows = execute(settings, "SELECT id, state FROM operator_acts ORDER BY id")
+    assert rows == [(1, "done"), (2, "done"), (3, "done"), (5, "waiting")], "119 days are kept, 159 are not"
+    sweep(replace(settings, operator_acts_retention_days=1))
+    rows = execute(settings, "SELECT id FROM operator_acts ORDER BY id")
+    assert rows == [(1,), (2,), (5,)], "whatever the setting says, the worker deletes nothing of the last 90 days"
+
+
+def sweep(settings: Settings) -> None:
+    """Delete what has had its time, as the dispatcher does."""
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        for statement in statements(settings):
+            statement.execute(connection, Log("tests", level="error"))

@@ -19,6 +19,17 @@ async def test_the_front_page_is_open_and_shows_what_there_is_and_the_plans(visi
     assert 'action="/search"' in visitor.text
     assert "Free sign-up" in visitor.text and "On request" in visitor.text
     assert "Whose data this is" in visitor.text
+    assert 'href="/dashboard/sign-up">Sign up<' in visitor.text
+    assert 'href="/dashboard/sign-up?next=/dashboard/organizations/new">Sign up and request it<' in visitor.text
+
+
+async def test_where_nobody_can_register_the_front_page_leads_to_the_sign_in(
+    settings: Settings, tmp_path: Path
+) -> None:
+    async with running_browser(settings, tmp_path, oidc_sign_up="none") as browser:
+        assert await visit(browser, "/") == 200
+        assert "Sign up" not in browser.text and "/sign-up" not in browser.text
+        assert 'href="/dashboard">Sign in and request it<' in browser.text
 
 
 async def test_pages_are_counted_by_network_apart_from_calls(settings: Settings, tmp_path: Path) -> None:

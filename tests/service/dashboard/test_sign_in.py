@@ -3,6 +3,10 @@
 import base64
 import hashlib
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
 
 from edge.dashboard.sign_in import destination_of
 from shared.settings.settings import Settings
@@ -170,3 +174,44 @@ async def test_without_a_provider_or_while_it_is_down_a_page_says_so(browser: Br
     assert "OIDC_ISSUER" in without.text
     browser.issuer.down = True
     assert await browser.ask("GET", "/dashboard/sign-in") == 503
+
+
+async def _sign_up(settings: Settings, folder: Path, registers: bool = False, **changes: Any) -> tuple[int, str]:
+    """Ask to sign up; return the status, and where the visitor is sent."""
+    async with running_browser(settings, folder, **changes) as browser:
+        browser.issuer.registers = registers
+        status = await browser.ask("GET", "/dashboard/sign-up?next=/dashboard/organizations/new")
+        return status, browser.last.headers.get("Location", "")
+
+
+@pytest.mark.parametrize(
+    ("registers", "way", "path", "prompt"),
+    [
+        (True, "", "/authorize", ["create"]),
+        (False, "", "/authorize", []),
+        (False, "prompt", "/authorize", ["create"]),
+        (True, "https://id.example.org/registrations", "/registrations", []),
+    ],
+)
+async def test_signing_up_begins_where_the_provider_registers_people(
+    settings: Settings, tmp_path: Path, registers: bool, way: str, path: str, prompt: list[str]
+) -> None:
+    status, location = await _sign_up(settings, tmp_path, registers, oidc_sign_up=way)
+    asked = parse_qs(urlsplit(location).query)
+    assert (status, urlsplit(location).path, asked.get("prompt", [])) == (303, path, prompt)
+    assert asked["redirect_uri"] == ["http://testserver/dashboard/sign-in/callback"]
+    assert {"state", "nonce", "code_challenge"} <= asked.keys()
+
+
+async def test_nobody_registers_where_signing_up_is_closed(settings: Settings, tmp_path: Path) -> None:
+    assert await _sign_up(settings, tmp_path, True, oidc_sign_up="none") == (404, "")
+
+
+async def test_a_person_who_comes_back_from_registering_sees_the_page_they_wanted(browser: Browser) -> None:
+    browser.issuer.registers = True
+    assert await browser.ask("GET", "/dashboard/sign-up?next=/dashboard/organizations/new") == 303
+    asked = {k: v[0] for k, v in parse_qs(urlsplit(browser.last.headers["Location"]).query).items()}
+    assert await browser.come_back(state=asked["state"], code=browser.issuer.code("new", nonce=asked["nonce"])) == 303
+    assert browser.last.headers["Location"] == "/dashboard/organizations/new"
+    await browser.create_organization("Newcomers", "free")
+    assert browser.last.headers["Location"] == "/dashboard/key"

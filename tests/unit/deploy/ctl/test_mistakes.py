@@ -208,6 +208,9 @@ def test_a_setting_that_weakens_is_refused_in_one_line_that_says_what_to_do() ->
         ("OIDC_ISSUER", "http://issuer.example"),
         ("OIDC_ISSUER", "http://127.0.0.1.example"),
         ("OIDC_ISSUER", "issuer.example"),
+        ("OIDC_SIGN_UP", "http://issuer.example/registrations"),
+        ("OIDC_SIGN_UP", "create"),
+        ("OIDC_SIGN_UP", "javascript:alert(1)"),
     ):
         lines = refused({name: value})
         assert lines, name
@@ -239,6 +242,9 @@ def test_all_faults_are_named_at_once() -> None:
         {"TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.1,fd00::/8,fc00::/7"},
         {"BASE_URL": "https://api.example.org/v1", "OIDC_ISSUER": "https://issuer.example/realms/x"},
         {"OIDC_ISSUER": "http://127.0.0.1:9000"},
+        {"OIDC_SIGN_UP": "https://issuer.example/registrations"},
+        {"OIDC_SIGN_UP": "prompt"},
+        {"OIDC_SIGN_UP": "none"},
         {"OIDC_ISSUER": "http://[::1]:9000"},
         {"OIDC_ISSUER": "http://localhost:9000"},
         {
