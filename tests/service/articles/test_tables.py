@@ -23,7 +23,9 @@ from tests.support.workers import run
 
 def two_shops(settings: Settings, folder: Path) -> None:
     shop(settings, folder, "shop_a", row("1", SOY, "Vitasoy soy milk original 1 l") + row("2", OAT, "Oat drink 1 l"))
-    shop(settings, folder, "shop_b", row("x", SOY, "Vitasoy soya milk original 1L") + row("y", TEA, "Green tea 20 bags"))
+    shop(
+        settings, folder, "shop_b", row("x", SOY, "Vitasoy soya milk original 1L") + row("y", TEA, "Green tea 20 bags")
+    )
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,31 @@
+"""The manifest: what this service of reconciliation offers, and where. Pure."""
+
+from edge.reconcile.entities import TYPES
+
+PATH = "reconcile"
+
+
+def manifest(base_url: str, address: str, batch_max: int | None) -> dict[str, object]:
+    """Return the manifest of the service at an address below the API, for a plan with batches so long.
+
+    Without a plan, which an open address does not know, callers choose.
+    """
+    document: dict[str, object] = {
+        "versions": ["0.2"],
+        "name": "Item Index",
+        "identifierSpace": f"{base_url}/{PATH}/entities/",
+        "schemaSpace": f"{base_url}/{PATH}/types/",
+        "documentation": f"{base_url}/docs/guides/tables",
+        "defaultTypes": [one.reference for one in TYPES.values()],
+        "view": {"url": f"{base_url}/{PATH}/entities/{{{{id}}}}"},
+    }
+    if batch_max is not None:
+        document["batchSize"] = batch_max
+    if address == PATH:
+        document["authentication"] = {
+            "type": "apiKey",
+            "in": "header",
+            "name": "Authorization",
+            "description": "`ApiKey …`; a tool that sends no headers uses the address of /v1/reconcile/address",
+        }
+    return document
