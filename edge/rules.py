@@ -75,5 +75,10 @@ def reconcile_manifest() -> Rule:
     return Rule(name="reconcile-manifest", any_origin=True, offers=JSON, problems=problems)
 
 
+def reconcile_suggestions() -> Rule:
+    """Suggestions of reconciliation; as other suggestions they cost a key nothing."""
+    return Rule(name="reconcile-suggest", accepts=KEY, rank_min=BRAND, any_origin=True, offers=JSON)
+
+
 def _batch(name: str, price: RulePrice) -> Rule:
     return Rule(name=name, accepts=KEY, rank_min=BRAND, offers=JSON, price=price, body_bytes_max=LISTS_BODY_BYTES_MAX)

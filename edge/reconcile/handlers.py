@@ -13,10 +13,13 @@ from edge.http.problems import missing_parameters
 from edge.http.routing import Rule, operation, rule_of
 from edge.http.validation import BODY, QUERY, REQUIRED
 from edge.index.batch_lookup import units_of
+from edge.index.record import RecordCache
 from edge.quota.billing import Billing
 from edge.reconcile import schemas
+from edge.reconcile.extension import extend, read_extension
 from edge.reconcile.manifest import PATH, manifest
 from edge.reconcile.queries import json_object, read_queries
+from edge.reconcile.records import find_items
 from edge.reconcile.service import Reconciliation
 from shared.errors import InvalidParameter
 from shared.json_types import JsonValue
@@ -30,9 +33,16 @@ class Reconcile:
     """The handlers of one form of address: open, with the credential in a header, or with it in the path."""
 
     def __init__(
-        self, service: Reconciliation, billing: Billing, authentication: Authentication, rule: Rule, base_url: str
+        self,
+        service: Reconciliation,
+        records: RecordCache,
+        billing: Billing,
+        authentication: Authentication,
+        rule: Rule,
+        base_url: str,
     ) -> None:
         self._service = service
+        self._records = records
         self._billing = billing
         self._authentication = authentication
         self._rule = rule
@@ -63,7 +73,7 @@ class Reconcile:
         (`batch_iids_max` at `GET /v1/`), as a form or as JSON. `score` is the probability in percent; `match` is true
         where a load would make one article of the row and the item by itself. Rows of a batch count as those of one
         list, which compete for an item. Where matching takes longer than 25 s, send the same batch again: it joins the
-        job and costs nothing more.
+        job and costs nothing more. `extend` asks for columns of matched items, as many as a batch may have.
         """
         return await self._answer(request, {name: value for name, value in request[BODY].items() if value is not None})
 
@@ -71,6 +81,8 @@ class Reconcile:
         """Prepare, charge, respond."""
         if len(given) > 1:
             raise InvalidParameter(_EXTEND, f"cannot be combined with `{_QUERIES}`; send only one")
+        if _EXTEND in given:
+            return await self._extend(request, given[_EXTEND])
         if _QUERIES not in given:
             raise missing_parameters([Fault(_QUERIES, REQUIRED)])
         batch = json_object(_QUERIES, given[_QUERIES])
@@ -78,6 +90,13 @@ class Reconcile:
         queries = read_queries(_QUERIES, batch)
         async with self._billing.charge(request[CONTEXT], units) as charge:
             return charge.settle(unstored_json(await self._service.answer(request[CONTEXT], queries, charge)))
+
+    async def _extend(self, request: web.Request, given: JsonValue) -> web.StreamResponse:
+        query = read_extension(_EXTEND, json_object(_EXTEND, given))
+        units = units_of(f"{_EXTEND}.ids", query.ids, principal_of(request).plan)
+        async with self._billing.charge(request[CONTEXT], units) as charge:
+            items = await find_items(self._records, query.iids.values())
+            return charge.settle(unstored_json(extend(query, items)))
 
 
 class ReconcileAddresses:

@@ -1,6 +1,7 @@
 """The manifest: what this service of reconciliation offers, and where. Pure."""
 
 from edge.reconcile.entities import TYPES
+from edge.reconcile.preview import HEIGHT, WIDTH
 
 PATH = "reconcile"
 
@@ -10,6 +11,7 @@ def manifest(base_url: str, address: str, batch_max: int | None) -> dict[str, ob
 
     Without a plan, which an open address does not know, callers choose.
     """
+    url = f"{base_url}/{address}"
     document: dict[str, object] = {
         "versions": ["0.2"],
         "name": "Item Index",
@@ -19,9 +21,16 @@ def manifest(base_url: str, address: str, batch_max: int | None) -> dict[str, ob
         "defaultTypes": [one.reference for one in TYPES.values()],
         "view": {"url": f"{base_url}/{PATH}/entities/{{{{id}}}}"},
     }
+    suggest = {"service_url": url}
+    document["suggest"] = {
+        name: {**suggest, "service_path": f"/suggest/{name}"} for name in ("entity", "property", "type")
+    }
+    document["extend"] = {"propose_properties": {"service_url": url, "service_path": "/properties"}}
     if batch_max is not None:
         document["batchSize"] = batch_max
-    if address == PATH:
+    if address != PATH:  # the frame of a preview sends no header
+        document["preview"] = {"url": f"{url}/preview/{{{{id}}}}", "width": WIDTH, "height": HEIGHT}
+    else:
         document["authentication"] = {
             "type": "apiKey",
             "in": "header",

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 from marshmallow import EXCLUDE, INCLUDE, Schema, fields
 
-from edge.http.parameters import Parameters, PathParameters, QueryParameters, field_doc
+from edge.http.parameters import Parameters, PathParameters, QueryParameters, Utf8, WholeNumber, field_doc
 from shared.errors import InvalidParameter
 from shared.json_types import JsonValue
 
@@ -68,3 +68,61 @@ class ReconcileAddress(Schema):
     """An address of the service for tools that send no headers."""
 
     url = fields.Url(required=True, metadata=field_doc("It opens the service as your key does: keep it secret"))
+
+
+class SuggestQuery(QueryParameters):
+    """Query of suggestions. Parameters of other versions of the protocol are ignored."""
+
+    class Meta:
+        """Marshmallow's option for it."""
+
+        unknown = EXCLUDE
+
+    prefix = Utf8(0, 200, load_default="", metadata=field_doc("What has been typed so far", pattern=r"^[^\u0000]*$"))
+    cursor = WholeNumber(0, 1_000, load_default=0, metadata=field_doc("How many suggestions to skip"))
+
+
+class ProposalQuery(QueryParameters):
+    """Query of the columns of a type."""
+
+    class Meta:
+        """Marshmallow's option for it."""
+
+        unknown = EXCLUDE
+
+    type = fields.Str(load_default=None, metadata=field_doc("Id of a type", example="item"))
+    limit = WholeNumber(1, 1_000, load_default=100, metadata=field_doc("Largest number of columns"))
+
+
+class EntityReference(Schema):
+    """A type, property or column."""
+
+    id = fields.Str(required=True)
+    name = fields.Str(required=True)
+    description = fields.Str()
+
+
+class SuggestedEntity(EntityReference):
+    """An item, brand or category that may be meant."""
+
+    notable = fields.List(fields.Nested(EntityReference()), required=True, metadata=field_doc("Its type"))
+
+
+class SuggestedEntities(Schema):
+    """Suggested entities, best first."""
+
+    result = fields.List(fields.Nested(SuggestedEntity()), required=True)
+
+
+class SuggestedReferences(Schema):
+    """Suggested types or properties."""
+
+    result = fields.List(fields.Nested(EntityReference()), required=True)
+
+
+class ProposedColumns(Schema):
+    """Columns that data extension offers."""
+
+    properties = fields.List(fields.Nested(EntityReference()), required=True)
+    type = fields.Str(required=True, allow_none=True)
+    limit = fields.Int(required=True)

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import msgspec
-
 from edge.http.context import Context
 from edge.index.record import RecordCache
 from edge.quota.billing import Charge
@@ -11,32 +9,13 @@ from edge.reconcile.entities import TYPES, EntityId, EntityType
 from edge.reconcile.items import ItemMatching
 from edge.reconcile.names import EntityCandidate, find_named
 from edge.reconcile.queries import ReconciliationQuery
+from edge.reconcile.records import find_items
 from edge.search.engine import SearchEngine
 from shared.articles.table_rows import ItemCandidate
 from shared.index.iid import canonical_iid
 
 _CERTAIN = 100.0
 Results = Mapping[str, Mapping[str, Sequence[Mapping[str, object]]]]
-
-
-class _Brand(msgspec.Struct):
-    name: str
-
-
-class _Category(msgspec.Struct):
-    path: list[str]
-
-
-class _Named(msgspec.Struct):
-    """What a candidate shows of an item's record."""
-
-    iid: str
-    name: str
-    brand: _Brand | None
-    category: _Category | None
-
-
-_DECODER = msgspec.json.Decoder(_Named)
 
 
 class Reconciliation:
@@ -61,19 +40,14 @@ class Reconciliation:
     async def _by_iid(self, queries: Mapping[str, ReconciliationQuery]) -> Mapping[str, EntityCandidate]:
         """Return the item of each query that is an IID; that of a merged one is its survivor."""
         given = {one: iid for one, query in queries.items() if (iid := canonical_iid(query.text)) is not None}
-        records = await self._records.find_many(list(given.values())) if given else {}
-        later = [record.survivor for record in records.values() if record.survivor]
-        records = {**records, **(await self._records.find_many(later) if later else {})}
-        found: dict[str, EntityCandidate] = {}
-        for one, iid in given.items():
-            record = records.get(iid)
-            record = records.get(record.survivor) if record is not None and record.survivor else record
-            if record is not None and record.body:
-                item = _DECODER.decode(record.body)
-                brand = item.brand.name if item.brand else None
-                path = item.category.path if item.category else []
-                found[one] = _item(item.iid, item.name, brand, path, _CERTAIN, match=True)
-        return found
+        items = await find_items(self._records, given.values())
+        return {
+            one: EntityCandidate(
+                EntityId(EntityType.ITEM, items[iid].iid), items[iid].name, items[iid].description, _CERTAIN, match=True
+            )
+            for one, iid in given.items()
+            if iid in items
+        }
 
     async def _result(
         self, query: ReconciliationQuery, named: EntityCandidate | None, items: Iterable[ItemCandidate]
@@ -81,20 +55,15 @@ class Reconciliation:
         found = [named] if named is not None else []
         for one in items:
             score = round(100 * one.score, 2)
-            found.append(_item(one.iid, one.name, one.brand, one.category, score, match=one.match))
+            description = ", ".join(filter(None, (one.brand, " > ".join(one.category))))
+            id = EntityId(EntityType.ITEM, one.iid)
+            found.append(EntityCandidate(id, one.name, description, score, one.match))
         for kind in query.types:
             if kind is not EntityType.ITEM and query.text:
                 found += await find_named(self._engine, query.text, kind)
         found.sort(key=lambda one: (not one.match, -one.score))  # of equal ones the first type asked for comes first
         matches = sum(one.match for one in found)
         return [_document(one, match=one.match and matches == 1) for one in found[: query.limit]]
-
-
-def _item(
-    iid: str, name: str, brand: str | None, category: Sequence[str], score: float, *, match: bool
-) -> EntityCandidate:
-    description = ", ".join(filter(None, (brand, " > ".join(category))))
-    return EntityCandidate(EntityId(EntityType.ITEM, iid), name, description, score, match)
 
 
 def _document(one: EntityCandidate, *, match: bool) -> Mapping[str, object]:
