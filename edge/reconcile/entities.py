@@ -16,7 +16,7 @@ class EntityType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class NamedTerm:
     """A type or property: its id, its name, and a sentence."""
 
     id: str
@@ -35,13 +35,13 @@ class Described:
 
 
 TYPES = {
-    EntityType.ITEM: Described(EntityType.ITEM, "Item", "An article, whichever shops sell it"),
-    EntityType.BRAND: Described(EntityType.BRAND, "Brand", "A brand of items"),
-    EntityType.CATEGORY: Described(EntityType.CATEGORY, "Category", "A category of items"),
+    EntityType.ITEM: NamedTerm(EntityType.ITEM, "Item", "An article, whichever shops sell it"),
+    EntityType.BRAND: NamedTerm(EntityType.BRAND, "Brand", "A brand of items"),
+    EntityType.CATEGORY: NamedTerm(EntityType.CATEGORY, "Category", "A category of items"),
 }
 
 PROPERTIES = tuple(
-    Described(*one)
+    NamedTerm(*one)
     for one in (
         ("gtin", "GTIN", "GTIN, EAN, UPC or ISBN of an item"),
         ("mpn", "Part number", "The maker's own number of an item"),

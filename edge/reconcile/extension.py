@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from edge.reconcile.entities import Described, EntityId, EntityType, read_entity_id
+from edge.reconcile.entities import NamedTerm, EntityId, EntityType, read_entity_id
 from edge.reconcile.records import ShownItem
 from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidParameter
@@ -16,13 +16,13 @@ _FOOTPRINT = {one.code: one for one in INDICATORS}
 COLUMNS = {
     one.id: one
     for one in (
-        Described("name", "Name", "Name of the item"),
-        Described("brand", "Brand", "Brand of the item, as an entity"),
-        Described("category", "Category", "Category of the item, as an entity"),
-        Described("gtin", "GTIN", "Every GTIN of the item"),
-        Described("price", "Price", "Median of the 30 days up to the last observation, in the currency of `currency`"),
-        Described("currency", "Currency", "Currency of `price`"),
-        *(Described(one.code, one.title, f"Footprint of one unit, {one.unit}") for one in INDICATORS),
+        NamedTerm("name", "Name", "Name of the item"),
+        NamedTerm("brand", "Brand", "Brand of the item, as an entity"),
+        NamedTerm("category", "Category", "Category of the item, as an entity"),
+        NamedTerm("gtin", "GTIN", "Every GTIN of the item"),
+        NamedTerm("price", "Price", "Median of the 30 days up to the last observation, in the currency of `currency`"),
+        NamedTerm("currency", "Currency", "Currency of `price`"),
+        *(NamedTerm(one.code, one.title, f"Footprint of one unit, {one.unit}") for one in INDICATORS),
     )
 }
 """The columns of items by their ids."""
@@ -33,7 +33,7 @@ class ExtensionQuery(NamedTuple):
     """The entities that are asked for, as they were written, and the columns."""
 
     ids: Sequence[str]
-    columns: Sequence[Described]
+    columns: Sequence[NamedTerm]
 
     @property
     def iids(self) -> dict[str, str]:
@@ -70,7 +70,7 @@ def extend(query: ExtensionQuery, items: Mapping[str, ShownItem]) -> Mapping[str
     return {"meta": [_meta(one) for one in query.columns], "rows": rows}
 
 
-def _meta(column: Described) -> Value:
+def _meta(column: NamedTerm) -> Value:
     kind = _TYPED.get(column.id)
     return column.reference if kind is None else {**column.reference, "type": {"id": kind, "name": column.name}}
 

@@ -1,9 +1,10 @@
 """The manifest: what this service of reconciliation offers, and where. Pure."""
 
 from edge.reconcile.entities import TYPES
-from edge.reconcile.preview import HEIGHT, WIDTH
 
 PATH = "reconcile"
+# Of the frame in which tools show a preview, in pixels.
+_WIDTH, _HEIGHT = 420, 220
 
 
 def manifest(base_url: str, address: str, batch_max: int | None) -> dict[str, object]:
@@ -29,7 +30,7 @@ def manifest(base_url: str, address: str, batch_max: int | None) -> dict[str, ob
     if batch_max is not None:
         document["batchSize"] = batch_max
     if address != PATH:  # the frame of a preview sends no header
-        document["preview"] = {"url": f"{url}/preview/{{{{id}}}}", "width": WIDTH, "height": HEIGHT}
+        document["preview"] = {"url": f"{url}/preview/{{{{id}}}}", "width": _WIDTH, "height": _HEIGHT}
     else:
         document["authentication"] = {
             "type": "apiKey",

@@ -16,7 +16,6 @@ from edge.reconcile.records import find_items
 from shared.analytics.footprint import INDICATORS
 from shared.errors import ItemNotFound
 
-WIDTH, HEIGHT = 420, 220
 _STYLE = "body{font:14px/1.4 sans-serif;margin:12px}h1{font-size:16px;margin:0}dl{margin:0}dt{float:left;width:9em}"
 _DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 # In the frame of any tool; nothing in it may run, load or send anything.

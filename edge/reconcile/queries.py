@@ -1,4 +1,4 @@
-"""Batches of reconciliation queries, from JSON text to what is asked for each row. Pure."""
+"""Batches of reconciliation queries, from JSON text to what is asked for each row."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

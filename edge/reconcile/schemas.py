@@ -38,11 +38,6 @@ class ManifestQuery(QueryParameters):
 class ReconcileBody(Parameters):
     """A batch of queries, or a data extension query; as a form each is JSON text."""
 
-    class Meta:
-        """Marshmallow's option for it."""
-
-        unknown = EXCLUDE
-
     other_forms: Mapping[str, Callable[[bytes], Mapping[str, JsonValue]]] = {_FORM: _read_form}
 
     queries = fields.Raw(load_default=None, metadata=field_doc(_BATCH, type="object"))

@@ -9,7 +9,7 @@ from edge.http.routing import operation
 from edge.http.validation import QUERY
 from edge.index.record import RecordCache
 from edge.reconcile import schemas
-from edge.reconcile.entities import PROPERTIES, TYPES, Described, EntityId, EntityType
+from edge.reconcile.entities import PROPERTIES, TYPES, NamedTerm, EntityId, EntityType
 from edge.reconcile.extension import COLUMNS
 from edge.reconcile.records import find_items
 from edge.search.engine import SearchEngine
@@ -73,7 +73,7 @@ def _entity(kind: EntityType, value: str, name: str, description: str | None) ->
     return {"id": str(EntityId(kind, value)), "name": name, **said, "notable": [TYPES[kind].reference]}
 
 
-def _matching(request: web.Request, described: tuple[Described, ...]) -> web.Response:
+def _matching(request: web.Request, described: tuple[NamedTerm, ...]) -> web.Response:
     """Return those whose id or name begins as typed, after as many as were skipped."""
     prefix = fold(request[QUERY]["prefix"])
     found = [one.suggestion for one in described if fold(one.name).startswith(prefix) or one.id.startswith(prefix)]
