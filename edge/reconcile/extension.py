@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from edge.reconcile.entities import NamedTerm, EntityId, EntityType, read_entity_id
+from edge.reconcile.entities import EntityId, EntityType, NamedTerm, read_entity_id
 from edge.reconcile.records import ShownItem
 from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidParameter

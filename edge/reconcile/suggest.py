@@ -9,7 +9,7 @@ from edge.http.routing import operation
 from edge.http.validation import QUERY
 from edge.index.record import RecordCache
 from edge.reconcile import schemas
-from edge.reconcile.entities import PROPERTIES, TYPES, NamedTerm, EntityId, EntityType
+from edge.reconcile.entities import PROPERTIES, TYPES, EntityId, EntityType, NamedTerm
 from edge.reconcile.extension import COLUMNS
 from edge.reconcile.records import find_items
 from edge.search.engine import SearchEngine
