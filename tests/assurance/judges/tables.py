@@ -1,8 +1,9 @@
 """Tables matched against the index: what is called a match, what is found, and how long it takes.
 
 `python -m tests.assurance.judges.tables /…/er_abt_buy /…/er_walmart_amazon` loads the right records of each folder into a new
-database and has a worker match the left ones in batches, as `ixc match` sends them. A line of JSON for each folder:
-precision counts matches whose truth is labelled, or follows from the label of another pair of one of the two records.
+database and has a worker match the left ones in batches, as `ixc match` sends them. A line of JSON for each folder.
+The truth of a match is known where its pair is labelled, or, of records that are listed once, where one of the two has
+another true pair; of sets that list a product several times only the labelled ones count.
 """
 
 import json
@@ -33,7 +34,7 @@ Pair = tuple[str, str]
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--batch", default=500, show_default=True, type=click.IntRange(1), help="Rows of a batch.")
+@click.option("--batch", default=100, show_default=True, type=click.IntRange(1), help="Rows of a batch.")
 @click.option("--rows", default=10_000, show_default=True, type=click.IntRange(1), help="Match this many rows at most.")
 @click.option(
     "--threshold", default=50.0, show_default=True, help="The caller's own: take the best from this score on."
@@ -68,7 +69,7 @@ def _judged(
         if row.candidates and 100 * row.candidates[0].score >= threshold
     }
     listed_pairs = {(key, ids[one.iid]) for key, row in zip(keys, found, strict=True) for one in row.candidates}
-    known = _known(matched, labels, truth)
+    labelled, known = matched & labels.keys(), _known(matched, labels, truth)
     return {
         "set": folder.name,
         "rows": len(table),
@@ -76,9 +77,11 @@ def _judged(
         "seconds": round(seconds, 1),
         "cpu_seconds": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
         "matches": len(matched),
-        "matches_of_known_truth": len(known),
-        "right": len(known & truth),
-        "precision": [round(share, 4) for share in wilson(len(known & truth), len(known))],
+        "right": len(matched & truth),
+        "labelled": len(labelled),
+        "precision_of_labelled": [round(share, 4) for share in wilson(len(labelled & truth), len(labelled))],
+        "of_known_truth": len(known),
+        "precision_of_known_truth": [round(share, 4) for share in wilson(len(known & truth), len(known))],
         "recall_of_matches": round(len(matched & truth) / len(truth), 4),
         "recall_at_threshold": round(len(chosen & truth) / len(truth), 4),
         "recall_of_candidates": round(len(listed_pairs & truth) / len(truth), 4),
