@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -39,17 +40,21 @@ Pair = tuple[str, str]
 @click.option(
     "--threshold", default=50.0, show_default=True, help="The caller's own: take the best from this score on."
 )
-def judge(folders: tuple[Path, ...], batch: int, rows: int, threshold: float) -> None:
+@click.option("--least", default=0.0, show_default=True, help="Fail where a lower share of labelled matches is right.")
+def judge(folders: tuple[Path, ...], batch: int, rows: int, threshold: float, least: float) -> None:
     """Match the left records of folders with the right ones. One line of JSON each."""
     with tempfile.TemporaryDirectory(prefix="itemindex-judge-") as name, Servers.running(Path(name)) as servers:
         for folder in folders:
             with servers.fresh(Path(name)) as settings:
-                click.echo(json.dumps(_judged(settings, folder, Path(name), batch, rows, threshold)))
+                figures = _judged(settings, folder, Path(name), batch, rows, threshold)
+                click.echo(json.dumps(figures))
+                if figures["right"] < least * figures["labelled"] or not figures["recall_of_candidates"]:
+                    raise click.ClickException(
+                        f"{folder.name}: fewer matches are right than {least:.0%}, or none is found"
+                    )
 
 
-def _judged(
-    settings: Settings, folder: Path, scratch: Path, batch: int, rows: int, threshold: float
-) -> Mapping[str, object]:
+def _judged(settings: Settings, folder: Path, scratch: Path, batch: int, rows: int, threshold: float) -> dict[str, Any]:
     matching.load_side(settings, folder, scratch, "right")
     listed = list(read_records(folder / "left.csv", "left").items())[:rows]
     table = [TableRow(one.name, one.brand, one.mpn) for _, one in listed]
