@@ -51,6 +51,7 @@ from edge.organizations.handlers import OrganizationApi
 from edge.quota.billing import rate_limit
 from edge.quota.page import QuotaPage
 from edge.quota.person_limits import person_limit
+from edge.reconcile import routes as reconcile
 from edge.search.answers import Search
 from edge.search.suggestions import Suggest
 
@@ -64,7 +65,9 @@ def create_app(resources: Resources) -> web.Application:
     problems = ProblemDetails(settings.problem_base_url, resources.log)
     trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
     sign_up = f"{services.origin}/dashboard"
-    authentication = Authentication(resources.credentials, resources.users, settings.anonymous_token, sign_up)
+    authentication = Authentication(
+        resources.credentials, resources.users, services.path_keys, settings.anonymous_token, sign_up
+    )
     app = web.Application(
         middlewares=[
             RequestContext(trusted, problems, resources.access_log, resources.spans, resources.usage.note).middleware(),
@@ -87,7 +90,7 @@ def create_app(resources: Resources) -> web.Application:
     app.cleanup_ctx.append(_running_schedules(services))
     app.on_shutdown.append(_close_streams(resources))
     document = OpenApiDocument(settings)
-    listed = routes(services, document)
+    listed = (*routes(services, document), *reconcile.routes(services, authentication))
     listed += mcp.routes(listed, services, authentication)
     register(app, listed, unrouted_rules())
     document.describe(app, listed)

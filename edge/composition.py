@@ -10,6 +10,7 @@ from edge.analytics.sustainability import SustainabilityReads
 from edge.analytics.weights import WeightService
 from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
+from edge.auth.path_keys import PathKeys
 from edge.auth.users import UserService
 from edge.bulk.data_credentials import DataCredentialService
 from edge.bulk.download_allowance import DownloadAllowance
@@ -45,6 +46,7 @@ from edge.quota.request_log import RequestLog
 from edge.quota.stored_exports import StoredExports
 from edge.quota.suggestions import SuggestionBilling
 from edge.quota.usage import UsageRecorder
+from edge.reconcile.items import ItemMatching
 from edge.rules import SUGGESTIONS_PER_UNIT
 from edge.search.answers import SearchAnswers
 from edge.search.engine import SearchEngine
@@ -229,6 +231,8 @@ class Services:
         urls = SignedUrls(*settings.signing_secrets)
         self.links = LinkChecker(urls, database)
         self.data_credentials = DataCredentialService(*settings.signing_secrets)
+        self.path_keys = PathKeys(*settings.signing_secrets)
+        self.item_matching = ItemMatching(version, orders, jobs, resources.results)
         self.releases = ReleaseRepository(database)
         self.iceberg = IcebergMetadata(self.releases)
         self.release_urls = UrlSigner(urls, settings.base_url, settings.signed_url_seconds)

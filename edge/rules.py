@@ -1,15 +1,19 @@
 """The rules of the routes, by kind: which credential and plan each asks for, what it costs, how it may fail."""
 
+from dataclasses import replace
+
 from edge.http.routing import ANY, BODY_BYTES_MAX, JSON, KEY, LISTS_BODY_BYTES_MAX, Rule, RulePrice
 from shared.organizations.accounts import BRAND, FREE, INSTITUTIONAL
 
 BATCH = "lookup-batch"
 RESOLVE_BATCH = "resolve-batch"
+RECONCILE = "reconcile"
 # A batch costs one unit for each so many identifiers that it starts.
 IIDS_PER_UNIT = 10
 SUGGESTIONS_PER_UNIT = 10
 # A paid read of one item.
 LIGHT_UNITS = 2
+JOB_PROBLEMS = ("job-failed", "job-cancelled")
 FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", "range-not-satisfiable")
 
 
@@ -56,6 +60,24 @@ def resolve_batch() -> Rule:
     """Many identifiers in one call, as many as the plan allows IIDs."""
     price = RulePrice(1, IIDS_PER_UNIT, "identifiers")
     return _batch(RESOLVE_BATCH, price)
+
+
+def reconcile() -> Rule:
+    """Many rows of a table in one call, as many as the plan allows IIDs, also from pages of any origin."""
+    price = RulePrice(1, IIDS_PER_UNIT, "queries")
+    return replace(_batch(RECONCILE, price), any_origin=True, problems=JOB_PROBLEMS)
+
+
+def reconcile_manifest() -> Rule:
+    """What reconciliation offers, for everybody; the same path with queries is admitted by the rule of these."""
+    of_queries = ("missing-credentials", "invalid-credentials", "ambiguous-credentials", "credential-not-accepted")
+    problems = (*JOB_PROBLEMS, *of_queries, "insufficient-plan", "rate-limited")
+    return Rule(name="reconcile-manifest", any_origin=True, offers=JSON, problems=problems)
+
+
+def reconcile_suggestions() -> Rule:
+    """Suggestions of reconciliation; as other suggestions they cost a key nothing."""
+    return Rule(name="reconcile-suggest", accepts=KEY, rank_min=BRAND, any_origin=True, offers=JSON)
 
 
 def _batch(name: str, price: RulePrice) -> Rule:

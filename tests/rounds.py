@@ -111,6 +111,7 @@ ROUNDS: dict[str, list[str]] = {
     "scale": _perf("scale_bench", "--observations", "15000", "--per-item", "5"),
     **{judge: ["tests.assurance.judges.run", "--brief", "--only", judge] for judge in sorted(tools.ALL)},
     "matching": ["tests.assurance.judges.matching", "service", _INVENTED],
+    "tables": ["tests.assurance.judges.tables", _INVENTED, "--least", "0.99"],
     "matching peers": ["tests.assurance.judges.matching", "peers", _INVENTED],
     "resolve": _perf("resolve_bench", "--requests", "200", "--rounds", "1", "--ratio-max", "0"),
     "loads": _perf("ingest_bench", *_SMALL),
@@ -124,7 +125,10 @@ ROUNDS: dict[str, list[str]] = {
     "sizing": _perf("sizing", "--json"),
 }
 # What writes the files that a round reads.
-_BEFORE = {name: ["tests.assurance.judges.matching", "invented", _INVENTED] for name in ("matching", "matching peers")}
+_BEFORE = {
+    name: ["tests.assurance.judges.matching", "invented", _INVENTED]
+    for name in ("matching", "matching peers", "tables")
+}
 _OF_HOSTS = {"partition", "hosts"}
 _VARIABLES = {"jobs": {"LEASE_TTL_SECONDS": "4"}}
 

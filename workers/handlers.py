@@ -1,8 +1,9 @@
 """Which handler does which kind of job: the only place that names them all."""
 
-from shared.jobs.contract import EXPORT, EXPORT_PART, RELEASE, SEARCH_INDEX
+from shared.jobs.contract import EXPORT, EXPORT_PART, MATCH_TABLE, RELEASE, SEARCH_INDEX
 from workers.analytics.reports.publish import COMPUTATIONS, ReportHandler
 from workers.analytics.reports.replica import Replica
+from workers.articles.match_table import MatchTableHandler
 from workers.bulk.build_release import build_release
 from workers.bulk.export_part import part_handler
 from workers.bulk.exports import ExportHandler
@@ -20,5 +21,6 @@ def job_handlers(services: WorkerServices) -> Handlers:
         RELEASE.name: RowResultHandler(build_release),
         EXPORT.name: ExportHandler(),
         EXPORT_PART.name: part_handler(),
+        MATCH_TABLE.name: MatchTableHandler(),
         **{kind: ReportHandler(compute, replica) for kind, compute in COMPUTATIONS.items()},
     }

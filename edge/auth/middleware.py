@@ -5,6 +5,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from edge.auth.credentials import CredentialStore
 from edge.auth.id_token import ExpiredToken, InvalidToken
+from edge.auth.path_keys import PathKeys
 from edge.auth.users import UserService
 from edge.http.context import CONTEXT, Context
 from edge.http.problems import Problem
@@ -33,9 +34,15 @@ class Authentication:
     """Admits the callers that the rule accepts. Routes that accept no credential are open to all and read none."""
 
     def __init__(
-        self, credentials: CredentialStore, users: UserService, anonymous_token: str, sign_up_url: str
+        self,
+        credentials: CredentialStore,
+        users: UserService,
+        path_keys: PathKeys,
+        anonymous_token: str,
+        sign_up_url: str,
     ) -> None:
         self._credentials = credentials
+        self._path_keys = path_keys
         self._users = users
         self._anonymous_token = anonymous_token
         self._sign_up_url = sign_up_url
@@ -58,6 +65,8 @@ class Authentication:
         context.act_as(await self._principal(request, rule, context))
 
     async def _principal(self, request: web.Request, rule: Rule, context: Context) -> Principal:
+        if rule.key_in_path:
+            return await self._principal_of_path(request.match_info["address"], rule)
         kind, credential = credential_of(request)
         if rule.key_as_bearer and kind == "bearer" and credential.startswith(KEY_PREFIX):
             kind = "api-key"
@@ -74,6 +83,15 @@ class Authentication:
             principal = resolved
         if kind not in rule.accepts:
             raise self._not_accepted(rule, kind)
+        await self._check_plan(rule, principal)
+        return principal
+
+    async def _principal_of_path(self, credential: str, rule: Rule) -> Principal:
+        key_id = self._path_keys.key_id(credential)
+        principal = None if key_id is None else await self._credentials.of_key(key_id)
+        if principal is None:
+            detail = "The address is not valid. Ask for the present one; it ends with its key."
+            raise self._unauthorized_problem(rule, "invalid-credentials", detail)
         await self._check_plan(rule, principal)
         return principal
 

@@ -71,6 +71,8 @@ _TAGS = {
     "weights": "Your own weights of categories and items, for aggregates of price indices.",
     "iceberg": "The same datasets as tables of an Iceberg catalogue.",
     "delta-sharing": "The same datasets through the Delta Sharing protocol.",
+    "reconciliation": "Rows of a table matched with items, brands and categories, for OpenRefine and others that speak "
+    "the Reconciliation Service API 0.2.",
     "jobs": "State, progress and result of reports and exports.",
     "account": "The caller's account: plan, limits, remaining calls.",
     "organization": "An organization's people, keys, usage and audit log, for its members.",

@@ -31,7 +31,7 @@ _LOCAL = "http://127.0.0.1:8080"
 _NAME = re.compile(r"[a-z0-9-]{1,60}")
 # Who reads which guide, in the order in which pages list them.
 READERS = {
-    "customers": ("tutorial", "tour", "reports", "events", "bulk-data", "mcp"),
+    "customers": ("tutorial", "tour", "reports", "events", "bulk-data", "tables", "mcp"),
     "operators": (
         "operate",
         "install",

@@ -43,6 +43,7 @@ _LINKS = {
     "datasets": "index/datasets",
     "exports": "index/exports",
     "delta_sharing": "delta-sharing/shares",
+    "reconcile": "reconcile",
     "jobs": "jobs",
     "organization": "org",
     "openapi": "openapi.json",

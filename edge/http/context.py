@@ -16,7 +16,7 @@ from shared.telemetry.trace_context import SpanContext
 
 _CHARGE_ID_MAX = 64
 # A key in the wrong place would be written to logs.
-_REQUEST_ID = re.compile(r"(?!.*(?i:iix[kp]_))[A-Za-z0-9_-]{8,64}", re.ASCII)
+_REQUEST_ID = re.compile(r"(?!.*(?i:iix[kpr]_))[A-Za-z0-9_-]{8,64}", re.ASCII)
 _NOWHERE = SpanContext("", "", "", sampled=False)
 
 

@@ -4,7 +4,7 @@ import re
 from urllib.parse import unquote
 
 _CREDENTIAL = re.compile(r"((?i:iix[a-z]_[a-z]{1,8}_))[0-9A-Za-z]+|eyJ[0-9A-Za-z_.-]{20,}", re.ASCII)
-_BEGINNING = re.compile(r"(?i:iix[kp]_)|eyJ", re.ASCII)
+_BEGINNING = re.compile(r"(?i:iix[kpr]_)|eyJ", re.ASCII)
 # A text that was encoded more often is none of ours, and none that a program makes by mistake.
 _DECODINGS_MAX = 5
 

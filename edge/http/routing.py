@@ -71,6 +71,7 @@ class Rule:
     `problems` are the slugs that this route may answer beyond those that every route of its kind may; a `page` reads
     its own query and form and fails as a page; `per_person` calls count against the limits of the person who signs in;
     with `key_as_bearer` an API key may come as a bearer token, for clients of a protocol that knows nothing else;
+    with `key_in_path` the credential is the segment `address` of the path, and no header is read;
     `fails_as` writes a problem in the form of another protocol, whose clients read no problem document;
     `error_members` are what another protocol adds to a problem document, for its clients;
     `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers;
@@ -86,6 +87,7 @@ class Rule:
     page: bool = False
     offers: tuple[str, ...] = ()
     key_as_bearer: bool = False
+    key_in_path: bool = False
     per_person: bool = False
     price: RulePrice | None = None
     body_bytes_max: int = BODY_BYTES_MAX

@@ -65,12 +65,15 @@ SUSTAINABILITY_ROLLUP = JobKind(
 FOOTPRINT_COMPARISON = JobKind(
     "footprint-comparison", "reports", attempts_max=3, seconds_max=300, units=20, units_cached=20
 )
+MATCH_TABLE = JobKind("match-table", "reports", attempts_max=3, seconds_max=900, units=1, units_cached=1)
 RELEASE = JobKind("release", "maintenance", attempts_max=3, seconds_max=3_600)
 EXPORT = JobKind("export", "exports", attempts_max=5, seconds_max=3_600, units=100, units_cached=100, kept_hours=7 * 24)
 EXPORT_PART = JobKind("export-part", "exports", attempts_max=4, seconds_max=3_600)
 JOB_KINDS: dict[str, JobKind] = {kind.name: kind for kind in tuple(globals().values()) if isinstance(kind, JobKind)}
 """Every kind that is declared above."""
-REPORT_KINDS: tuple[JobKind, ...] = tuple(kind for kind in JOB_KINDS.values() if kind.queue == "reports")
+REPORT_KINDS: tuple[JobKind, ...] = tuple(
+    kind for kind in JOB_KINDS.values() if kind.queue == "reports" and kind is not MATCH_TABLE
+)
 """The reports, in the order in which pages and documents list them."""
 
 

@@ -1,8 +1,9 @@
 """The index of records that new ones are compared with: kept in a directory, brought up to date from the database."""
 
+import fcntl
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from shared.db.connect import Connection
@@ -13,6 +14,8 @@ from workers.articles.records import SQL
 
 _STAMP = "stamp.json"
 _BATCH_ITEMS = 20_000
+# An index that is further behind is worth keeping anew.
+_BEHIND_MAX = 1_000
 
 
 def needed(connection: Connection, loading: int | None = None) -> bool:
@@ -35,25 +38,58 @@ def open_index(
     Without a directory it is made in memory. `changed`: items whose records the caller adds itself. `check` is
     called between the steps of a search, and raises to cancel it.
     """
+    return _bring_up_to_date(connection, _kept(connection, directory), changed, check)[0]
+
+
+def open_and_keep(connection: Connection, directory: Path, check: Callable[[], None] = lambda: None) -> MatchIndex:
+    """Return what `open_index` does, and keep it for the next reader where much of it had to be made.
+
+    In a transaction of one snapshot. Where only one source is loaded, no load keeps an index.
+    """
     kept = _kept(connection, directory)
+    index, behind = _bring_up_to_date(connection, kept, (), check)
+    if kept is None or behind > _BEHIND_MAX:
+        with suppress(OSError):
+            save(connection, index, directory)
+    return index
+
+
+def _bring_up_to_date(
+    connection: Connection,
+    kept: tuple[MatchIndex, int] | None,
+    changed: Collection[int],
+    check: Callable[[], None],
+) -> tuple[MatchIndex, int]:
+    """Return the index of all records, and how many were added to the kept one."""
     if kept is None:
-        return MatchIndex.of_all(_records(connection, _ids(connection, SQL.everything)), check)
+        index = MatchIndex.of_all(_records(connection, _ids(connection, SQL.everything)), check)
+        return index, len(index)
     index, version = kept
     index.check = check
     newer = [item_id for item_id in _ids(connection, SQL.newer, version) if item_id not in changed]
     # Of a newer item there is no record where an undone load alone brought its name.
     index.remove(map(str, (*_ids(connection, SQL.removed, version), *newer)))
     index.add(_records(connection, newer))
-    return index
+    return index, len(newer)
 
 
 def save(connection: Connection, index: MatchIndex, directory: Path) -> None:
     """Keep an index that has all records of the newest data_version, for the next load."""
-    (directory / _STAMP).unlink(missing_ok=True)  # an index that is half written must not be taken for a whole one
     row = connection.execute(SQL.stamp).fetchone()
-    if row is not None:
-        index.save(directory)
-        (directory / _STAMP).write_text(json.dumps({"version": row[0], "at": row[1]}), encoding="utf-8")
+    directory.mkdir(parents=True, exist_ok=True)
+    with _locked(directory):
+        (directory / _STAMP).unlink(missing_ok=True)  # an index that is half written must not be taken for a whole one
+        if row is not None:
+            index.save(directory)
+            (directory / _STAMP).write_text(json.dumps({"version": row[0], "at": row[1]}), encoding="utf-8")
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Wait until no other process writes or opens the index here: what one writes takes files away."""
+    with (directory / ".lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int] | None:
@@ -63,10 +99,11 @@ def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, i
     """
     if directory is not None:
         with suppress(OSError, ValueError, EOFError, KeyError, TypeError):
-            stamp = json.loads((directory / _STAMP).read_text(encoding="utf-8"))
-            row = connection.execute(SQL.moment, (stamp["version"],)).fetchone()
-            if row is not None and row[0] == stamp["at"]:
-                return MatchIndex.open(directory), int(stamp["version"])
+            with _locked(directory):
+                stamp = json.loads((directory / _STAMP).read_text(encoding="utf-8"))
+                row = connection.execute(SQL.moment, (stamp["version"],)).fetchone()
+                if row is not None and row[0] == stamp["at"]:
+                    return MatchIndex.open(directory), int(stamp["version"])
     return None
 
 

@@ -17,11 +17,19 @@ from itemindex_client.downloads import check_export_folder, download_export, rea
 from itemindex_client.errors import ItemIndexError
 from itemindex_client.reports import Reports
 from itemindex_client.settings import VERSION
+from itemindex_client.tables import UnusableTable, match_table
 
 _WIDTH_MAX, _HELP_WIDTH = 48, 100
 _PAGE_MAX = 50
 # The filters of an export that are lists also of one value.
 _SEVERAL = ("brand", "category", "channel")
+_MATCHED_COLUMNS = {
+    "name": "names",
+    "brand": "brands",
+    "gtin": "GTINs, EANs, UPCs or ISBNs",
+    "mpn": "makers' part numbers",
+    "size": "sizes, such as 330 ml",
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -87,6 +95,13 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument(
         "--to", type=Path, help="download the files to this empty or new folder; default: print their addresses"
     )
+    match = _command(commands, "match", _match, "match the rows of a CSV file with items; run it again to resume")
+    match.add_argument("file", type=Path, metavar="FILE.csv")
+    match.add_argument(
+        "--to", type=Path, required=True, help="file to write: the rows with iid, matched_name, score, match"
+    )
+    for name, meaning in _MATCHED_COLUMNS.items():
+        match.add_argument(f"--{name}", metavar="COLUMN", help=f"column of the {meaning}")
     fetch = _command(commands, "fetch", _fetch, "download a release; run it again to resume")
     fetch.add_argument("dataset")
     fetch.add_argument("--release", default="latest")
@@ -192,6 +207,19 @@ def _export(client: Client, options: argparse.Namespace) -> None:
         print(*(file["signed_url"] for file in manifest["files"]), sep="\n")
     if options.json:
         print(json.dumps(done, indent=1, ensure_ascii=False))
+
+
+def _match(client: Client, options: argparse.Namespace) -> None:
+    columns = {name: column for name in _MATCHED_COLUMNS if (column := getattr(options, name)) is not None}
+    if not {"name", "gtin"} & columns.keys():
+        raise UnusableTable("name the column of the names by --name, or that of GTINs by --gtin")
+    if options.to.absolute() == options.file.absolute():
+        raise UnusableTable(f"{options.to} is the table itself; name another file by --to")
+    rows, matches = match_table(client, options.file, options.to, columns, _progress)
+    if options.json:
+        print(json.dumps({"file": str(options.to), "rows": rows, "matches": matches}))
+    else:
+        print(f"{matches:,} of {rows:,} rows are matched in {options.to}")
 
 
 def _fetch(client: Client, options: argparse.Namespace) -> None:

@@ -12,6 +12,12 @@ from schemathesis.openapi.checks import JsonSchemaError, RejectedPositiveData
 
 # Valid by the document and refused all the same, because of what no JSON Schema can say.
 UNSAYABLE = {
+    "must be a JSON object": "a query of the specification is JSON in a parameter, which is text to OpenAPI",
+    "must be JSON": "a query of the specification is JSON in a parameter, which is text to OpenAPI",
+    "as the specification has it": "queries of the specification are described by its own schemas",
+    "`queries.": "queries of the specification are described by its own schemas",
+    "`extend.": "queries of the specification are described by its own schemas",
+    "must be a form in UTF-8": "a form is text to OpenAPI",
     "ambiguous-credentials": "a made-up credential may hold a comma, as two that a front has joined do",
     "idempotency-key-reused": "a key stands for the first request that came with it",
     "invalid-cursor": "a cursor is signed, and bound to its query",

@@ -137,7 +137,7 @@ def _judged(
     settings: Settings, folder: Path, scratch: Path, train: str, judge: str, first: int | None
 ) -> dict[str, Any]:
     for side in ("left", "right"):
-        _load(settings, folder, scratch, side)
+        load_side(settings, folder, scratch, side)
     learned = [pair for path in sorted(folder.glob(train)) for pair in read_labels(path)]
     known = {pair[:2] for pair in learned}
     held_out = {pair[:2]: pair[2] for path in sorted(folder.glob(judge)) for pair in read_labels(path)}
@@ -172,7 +172,8 @@ def _judged(
     }
 
 
-def _load(settings: Settings, folder: Path, scratch: Path, side: str) -> None:
+def load_side(settings: Settings, folder: Path, scratch: Path, side: str) -> None:
+    """Load the records of one side of a folder as a shop's."""
     records, mapping = scratch / f"{side}.csv", scratch / f"{side}.toml"
     mapping.write_text(_MAPPING.format(side=side))
     with (folder / f"{side}.csv").open(encoding="utf-8", newline="") as given, records.open("w", newline="") as file:

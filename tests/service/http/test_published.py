@@ -30,12 +30,13 @@ CALLS = {
         for endpoint in report.endpoints
     },
 }
-# Calls whose price is by their number of items, and orders: tried one by one below, in test_resolve.py and in
-# tests/service/search/test_suggestions.py.
+# Calls whose price is by their number of items, and orders: tried one by one below, in test_resolve.py, in
+# tests/service/search/test_suggestions.py and in tests/service/reconcile.
 COUNTED = {
     ("get", "/index/lookup"),
     ("post", "/index/lookup"),
     ("post", "/index/resolve"),
+    ("post", "/reconcile"),
     ("post", "/index/exports"),
     ("get", "/index/suggest"),
 }
