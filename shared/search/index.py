@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shared.search import layout
 from shared.search import rows as bitmaps
-from shared.search.directory import check, read_deleted
+from shared.search.directory import is_whole, read_deleted
 from shared.search.layout import Manifest
 from shared.search.model import Item
 from shared.search.rows import Numbers, Row
@@ -24,7 +24,6 @@ _STORED: msgspec.json.Decoder[tuple[Item, list[str]]] = msgspec.json.Decoder(tup
 _FREQUENCIES_KEPT = 32_768
 # A mistyped word is looked for again where few items have all words of its query.
 _SPELLINGS_KEPT = 4_096
-_WITHOUT_ROWS = (layout.PLAIN, layout.DESCRIPTION, layout.DESCRIBED_QUANTITIES)
 # Sorts after an IID and before all that begin with it; after all that begin with a prefix.
 _AFTER_IT, _AFTER_ANY = "!", "\x7f"
 # BM25's constants.
@@ -48,9 +47,10 @@ class SearchIndex:
     def __init__(self, directory: Path, manifest: Manifest, former: "SearchIndex | None" = None) -> None:
         """Open a manifest's segments; those that `former` has too are taken over from it.
 
-        Raises OSError or ValueError where a file is missing or was cut.
+        Raises ValueError where a file is missing or was cut, OSError where it is removed meanwhile.
         """
-        check(directory, manifest)
+        if not is_whole(directory, manifest):
+            raise ValueError("a file is missing, or not as long as it was written")
         self.id, self.data_version = manifest.id, manifest.data_version
         self.committed_at, self.identifiers = manifest.committed_at, manifest.identifiers
         self.items = manifest.items
@@ -88,7 +88,7 @@ class SearchIndex:
 
     def is_common(self, field: str, term: str) -> bool:
         """Return whether a term has so many documents that it is found by rows of bits."""
-        return field not in _WITHOUT_ROWS and self.frequency(field, term) > self.common_from
+        return field not in layout.WITHOUT_ROWS and self.frequency(field, term) > self.common_from
 
     def inverse_frequency(self, documents: int) -> float:
         """Return the weight of a term that so many documents have."""
@@ -177,11 +177,11 @@ class SearchIndex:
         That holds where `identifiers` names the rules by which the value was made.
         """
         hashed = layout.identifier_hash(scheme, value)
-        for segment, base in zip(self.segments, self.bases, strict=True):
-            documents = base + segment.identified(hashed)
-            if len(documents) and (self._deleted is None or not self._deleted[documents].all()):
-                return True
-        return False
+        return any(
+            self._deleted is None or not self._deleted[base + document]
+            for segment, base in zip(self.segments, self.bases, strict=True)
+            for document in segment.identified(hashed)
+        )
 
     def _similar_words(self, word: str, edits: int, count: int, *, beginning: bool = False) -> tuple[str, ...]:
         """Return the most frequent words within so many edits of a word, or of which a beginning is."""

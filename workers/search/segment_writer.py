@@ -19,7 +19,7 @@ from shared.search.directory import make_durable
 from shared.search.layout import SegmentEntry
 from shared.search.model import Document
 from shared.search.rows import Numbers
-from shared.search.segment import Dictionary, Names
+from shared.search.segment import Dictionary, Names, map_files
 from workers.search.common_rows import write_rows
 from workers.search.entries import analyze
 
@@ -95,7 +95,7 @@ class SegmentWriter:
         hashes, identified = np.array(self._identifiers, np.uint64), documents[np.array(self._identified, np.uint32)]
         np.sort(hashes << np.uint64(32) | identified).tofile(folder / layout.IDENTIFIERS)
         (folder / layout.NAMES).write_bytes(msgspec.json.encode(self._names))
-        dictionary = Dictionary(folder)
+        dictionary = Dictionary(map_files(folder))
         # The vocabulary first: it needs memory, and no pages of postings are mapped yet.
         write_vocabulary(folder / layout.VOCABULARY, dictionary)
         write_rows(folder, dictionary, items)
@@ -140,7 +140,8 @@ class SegmentWriter:
         keys = [text.encode() for text in texts]  # in UTF-8 they have the same order
         (folder / layout.KEYS).write_bytes(b"".join(keys))
         _write_offsets(np.fromiter(map(len, keys), np.uint32, len(keys)), folder / layout.KEY_OFFSETS)
-        _write_slots(np.fromiter(map(crc32, keys), np.uint32, len(keys)), folder)
+        hashes = np.fromiter(map(crc32, keys), np.uint64, len(keys)) << np.uint64(32)
+        np.sort(hashes | np.arange(len(keys), dtype=np.uint64)).tofile(folder / layout.KEY_HASHES)
         return positions
 
     def _write_postings(self, positions: NDArray[np.uint64], documents: Numbers) -> None:
@@ -168,16 +169,6 @@ def _write_offsets(sizes: Sequence[int] | NDArray[np.uint32], path: Path) -> Non
     offsets = np.zeros(len(sizes) + 1, np.uint64)
     np.cumsum(sizes, out=offsets[1:])
     offsets.tofile(path)
-
-
-def _write_slots(hashes: NDArray[np.uint32], folder: Path) -> None:
-    """Write the hash table of the keys: which of them have the same last bits."""
-    slots = 1 << max(0, len(hashes) - 1).bit_length()
-    slot = hashes & np.uint32(slots - 1)
-    starts = np.zeros(slots + 1, np.uint32)
-    starts[1:] = np.cumsum(np.bincount(slot, minlength=slots))
-    starts.tofile(folder / layout.SLOT_STARTS)
-    np.argsort(slot, kind="stable").astype(np.uint32).tofile(folder / layout.SLOTS)
 
 
 def write_vocabulary(folder: Path, dictionary: Dictionary) -> None:
