@@ -59,12 +59,13 @@ LENGTH_MAX = 255
 TIMES_MAX = 255
 POPULARITY_MAX = 65_535
 
-# Fields, as the first letters of keys. Stems are under WORDS, the words as they are under PLAIN. PREFIXES has rows of
-# bits only: the documents of a beginning are those of the neighbouring PLAIN words that begin so.
+# Fields, as the first letters of keys; those of words come last. Stems are under WORDS, the words as they are under
+# PLAIN. PREFIXES has rows of bits only: the documents of a beginning are those of the neighbouring PLAIN words that
+# begin so.
 WORDS = "w"
 PREFIXES = "^"
-PLAIN = "p"
-DESCRIPTION = "d"
+PLAIN = "y"
+DESCRIPTION = "x"
 QUANTITIES = "q"
 DESCRIBED_QUANTITIES = "r"
 BRAND = "b"

@@ -93,8 +93,8 @@ class Segment:
         """Return the documents with a term."""
         span = self._span(field, term)
         documents, times = self.dictionary.read(span)
-        if span[1] - span[0] > 1:  # the words of a beginning, some of them in the same documents
-            documents = distinct(np.sort(documents))
+        if field == layout.PREFIXES:  # the words of a beginning, some of them in the same documents
+            documents = documents if span[1] - span[0] < 2 else distinct(np.sort(documents))
             times = np.ones(len(documents), np.uint8)
         return Postings(documents, times)
 
