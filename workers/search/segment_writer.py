@@ -38,20 +38,17 @@ class _Gathered:
     """Numbers that documents have, in the order in which the documents came."""
 
     def __init__(self) -> None:
-        self._numbers, self._counts = array("I"), array("I")
-
-    def __len__(self) -> int:
-        return len(self._numbers)
+        self._numbers, self._ends = array("I"), array("I")
 
     def add(self, numbers: Iterable[int]) -> None:
         """Add those of the next document."""
-        before = len(self)
         self._numbers.extend(numbers)
-        self._counts.append(len(self) - before)
+        self._ends.append(len(self._numbers))
 
     def with_owners(self, documents: Numbers) -> tuple[Numbers, Numbers]:
         """Return the numbers, and for each the document that has it."""
-        return np.array(self._numbers, np.uint32), np.repeat(documents, np.array(self._counts, np.uint32))
+        counts = np.diff(np.array(self._ends), prepend=np.uint32(0))
+        return np.array(self._numbers), np.repeat(documents, counts)
 
 
 class SegmentWriter:
@@ -61,6 +58,8 @@ class SegmentWriter:
         """`after`: the IID that the first document's must follow."""
         self._folder = directory / layout.SEGMENTS / uuid4().hex
         self.last = after
+        self.postings = 0
+        """How many are written at most; what the writer takes in memory is in proportion to them."""
         # Words and terms are gathered by numbers that are given in the order in which they are met.
         self._words: defaultdict[str, int] = defaultdict()
         self._terms: defaultdict[str, int] = defaultdict()
@@ -74,16 +73,12 @@ class SegmentWriter:
     def __len__(self) -> int:
         return len(self._iids)
 
-    @property
-    def postings(self) -> int:
-        """How many postings will be written at most; what the writer takes in memory is in proportion to them."""
-        return 2 * len(self._named) + len(self._described) + len(self._of_terms)
-
     def add(self, document: Document) -> None:
         entry, item = analyze(document), document.item
         if entry.iid <= self.last:
             raise ValueError(f"documents must come in the order of their IIDs: {entry.iid!r} after {self.last!r}")
         self.last = entry.iid
+        self.postings += 2 * len(entry.words) + len(entry.described) + len(entry.terms)
         self._iids.append(entry.iid)
         self._named.add(map(self._words.__getitem__, entry.words))
         self._described.add(map(self._words.__getitem__, entry.described))
