@@ -168,7 +168,7 @@ class SearchIndex:
         return self.segments[position], number - self.bases[position]
 
     def find(self, iid: str) -> int | None:
-        numbers = self.beginning(iid, None, 1)
+        numbers, _ = self.beginning(iid, None, 1)
         return numbers[0] if numbers and self.iid(numbers[0]) == iid else None
 
     def may_have(self, scheme: str, value: str) -> bool:
@@ -198,40 +198,27 @@ class SearchIndex:
                 best = sorted([*best, (-documents, similar)])[:count]
         return tuple(similar for _, similar in best)
 
-    def count_beginning(self, prefix: str) -> int:
-        """Return the number of items whose IID begins so."""
-        spans = [(position, *self._span(position, prefix, None)) for position in range(len(self.segments))]
-        return sum(end - first - self._deleted_between(position, first, end) for position, first, end in spans)
-
-    def beginning(self, prefix: str, after: str | None, count: int) -> list[int]:
-        """Return the first items whose IID begins so and follows `after`."""
-        parts = [np.zeros(0, np.uint32)]
-        for position, (segment, base) in enumerate(zip(self.segments, self.bases, strict=True)):
-            first, end = self._span(position, prefix, after)
-            most = count + self._deleted_between(position, first, end)
-            numbers = segment.documents[first : min(end, first + most)] + np.uint32(base)
-            parts.append(numbers if self._deleted is None else numbers[~self._deleted[numbers]][:count])
+    def beginning(
+        self, prefix: str, after: str | None, count: int, among: Numbers | None = None
+    ) -> tuple[list[int], int]:
+        """Return the first items, `among` some or of all, whose IID begins so and follows `after`, and how many do."""
+        parts, total = [np.zeros(0, np.uint32)], 0
+        for segment, base, deleted in zip(self.segments, self.bases, self._deleted_ranks, strict=True):
+            end = segment.rank_of(prefix + _AFTER_ANY)
+            first = min(max(segment.rank_of(prefix), segment.rank_of(after + _AFTER_IT) if after else 0), end)
+            if among is None:
+                gone = int(np.subtract(*np.searchsorted(deleted, [end, first])))
+                numbers = segment.documents[first : min(end, first + count + gone)] + np.uint32(base)
+                numbers = numbers if self._deleted is None else numbers[~self._deleted[numbers]][:count]
+                total += end - first - gone
+            else:
+                mine = among[(among >= base) & (among < base + segment.items)]
+                ranks = segment.ranks[mine - base]
+                numbers = mine[(ranks >= first) & (ranks < end)]
+                total += len(numbers)
+            parts.append(numbers)
         numbers = np.concatenate(parts)
-        return [int(number) for number in numbers[self.first_by_iid(numbers, count)]]
-
-    def among(self, documents: Numbers, prefix: str, after: str | None, count: int) -> tuple[list[int], int]:
-        """Return the first of some documents whose IID begins so and follows `after`, and their number."""
-        parts = [np.zeros(0, np.uint32)]
-        for position, (segment, base) in enumerate(zip(self.segments, self.bases, strict=True)):
-            first, end = self._span(position, prefix, after)
-            mine = documents[(documents >= base) & (documents < base + segment.items)]
-            ranks = segment.ranks[mine - base]
-            parts.append(mine[(ranks >= first) & (ranks < end)])
-        numbers = np.concatenate(parts)
-        return [int(number) for number in numbers[self.first_by_iid(numbers, count)]], len(numbers)
-
-    def _span(self, position: int, prefix: str, after: str | None) -> tuple[int, int]:
-        segment = self.segments[position]
-        first, end = segment.rank_of(prefix), segment.rank_of(prefix + _AFTER_ANY)
-        return (first if after is None else min(max(first, segment.rank_of(after + _AFTER_IT)), end)), end
-
-    def _deleted_between(self, position: int, first: int, end: int) -> int:
-        return int(np.subtract(*np.searchsorted(self._deleted_ranks[position], [end, first])))
+        return numbers[self.first_by_iid(numbers, count)].tolist(), total
 
     def _frequency(self, field: str, term: str) -> int:
         """Return the number of documents with a term."""

@@ -71,9 +71,10 @@ def _texts(document: Document) -> list[str]:
 
 
 def _quantities(document: Document) -> list[str]:
-    texts = [(layout.QUANTITIES, text) for text in (document.item.name, *document.alt_names)]
-    texts += [(layout.DESCRIBED_QUANTITIES, document.description)] if document.description else []
-    return [field + term for field, text in texts for term in indexed_quantities(text)]
+    names = (document.item.name, *document.alt_names)
+    described = indexed_quantities(document.description) if document.description else []
+    terms = [layout.QUANTITIES + term for name in names for term in indexed_quantities(name)]
+    return terms + [layout.DESCRIBED_QUANTITIES + term for term in described]
 
 
 def _filters(document: Document) -> list[str]:
