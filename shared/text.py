@@ -114,7 +114,8 @@ def query_words(text: str) -> list[str]:
     words: list[str] = []
     for run in _runs(text):
         if is_unspaced(run):
-            words.extend(_pairs(_CHARACTER.findall(run)) or [run])
+            characters = _CHARACTER.findall(run)
+            words.extend(_pairs(characters) or characters)
         else:
             words.append(run[:WORD_CHARACTERS_MAX])
     return list(dict.fromkeys(words))

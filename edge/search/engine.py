@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -64,7 +65,7 @@ class SearchEngine:
         self._next_check_at = 0.0
         self._pending = 0
         self._threads = ThreadPoolExecutor(_THREADS, "search")
-        self._suggester: Suggester | None = None
+        self._suggester_of: Callable[[SearchIndex], Suggester] = lru_cache(maxsize=1)(Suggester)
 
     @property
     def data_version(self) -> int:
@@ -92,12 +93,6 @@ class SearchEngine:
     async def suggest(self, q: str, count: int) -> tuple[int, list[Suggestion]]:
         """Return the data_version and the suggestions for what was typed. Raises as `ask`."""
         return await self.ask(lambda index: (index.data_version, self._suggester_of(index).suggest(q, count)))
-
-    def _suggester_of(self, index: SearchIndex) -> Suggester:
-        suggester = self._suggester
-        if suggester is None or suggester.index is not index:
-            suggester = self._suggester = Suggester(index)
-        return suggester
 
     def page(self, index: SearchIndex, search: SearchQuery) -> Page:
         """Return a page of the newest index, or of the one in which the page before was found. Called in a thread.

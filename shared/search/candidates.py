@@ -1,7 +1,7 @@
 """Some documents of an index, and what the words of a query score in them by BM25. Pure."""
 
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +24,8 @@ class PostingsReader:
 
     def __init__(self, index: SearchIndex) -> None:
         self.index = index
-        self._postings: dict[Filter, Postings] = {}
-        self._rows: dict[Filter, Row] = {}
-
-    def postings(self, field: str, term: str) -> Postings:
-        postings = self._postings.get((field, term))
-        if postings is None:
-            postings = self._postings[field, term] = self.index.postings(field, term)
-        return postings
-
-    def row(self, field: str, term: str) -> Row:
-        row = self._rows.get((field, term))
-        if row is None:
-            row = self._rows[field, term] = self.index.row(field, term)
-        return row
+        self.postings: Callable[[str, str], Postings] = cache(index.postings)
+        self.row: Callable[[str, str], Row] = cache(index.row)
 
 
 class Candidates:

@@ -35,23 +35,15 @@ def read_deleted(directory: Path, entry: SegmentEntry) -> NDArray[np.uint32]:
     return _NONE if entry.deletions is None else np.fromfile(directory / layout.DELETIONS / entry.deletions, np.uint32)
 
 
-def check(directory: Path, manifest: Manifest) -> None:
-    """Raise OSError or ValueError where a file of an index is missing, or not as long as it was written.
+def is_whole(directory: Path, manifest: Manifest) -> bool:
+    """Return whether each file of an index is there and as long as it was written.
 
     Searches of a file that was cut find too little, or fail. What a file contains is not read.
     """
-    for file in manifest.files():
-        if (directory / file.path).stat().st_size != file.size:
-            raise ValueError(f"{file.path} is not as long as it was written")
-
-
-def is_whole(directory: Path, manifest: Manifest) -> bool:
-    """Return whether each file of an index is there and as long as it was written."""
     try:
-        check(directory, manifest)
-    except (OSError, ValueError):
+        return all((directory / file.path).stat().st_size == file.size for file in manifest.files())
+    except OSError:
         return False
-    return True
 
 
 def with_deleted(directory: Path, entry: SegmentEntry, numbers: NDArray[np.uint32]) -> SegmentEntry:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shared.search import layout
 from shared.search import rows as bitmaps
-from shared.search.directory import check, read_deleted
+from shared.search.directory import is_whole, read_deleted
 from shared.search.layout import Manifest
 from shared.search.model import Item
 from shared.search.rows import Numbers, Row
@@ -24,7 +24,6 @@ _STORED: msgspec.json.Decoder[tuple[Item, list[str]]] = msgspec.json.Decoder(tup
 _FREQUENCIES_KEPT = 32_768
 # A mistyped word is looked for again where few items have all words of its query.
 _SPELLINGS_KEPT = 4_096
-_WITHOUT_ROWS = (layout.PLAIN, layout.DESCRIPTION, layout.DESCRIBED_QUANTITIES)
 # Sorts after an IID and before all that begin with it; after all that begin with a prefix.
 _AFTER_IT, _AFTER_ANY = "!", "\x7f"
 # BM25's constants.
@@ -48,9 +47,10 @@ class SearchIndex:
     def __init__(self, directory: Path, manifest: Manifest, former: "SearchIndex | None" = None) -> None:
         """Open a manifest's segments; those that `former` has too are taken over from it.
 
-        Raises OSError or ValueError where a file is missing or was cut.
+        Raises ValueError where a file is missing or was cut, OSError where it is removed meanwhile.
         """
-        check(directory, manifest)
+        if not is_whole(directory, manifest):
+            raise ValueError("a file is missing, or not as long as it was written")
         self.id, self.data_version = manifest.id, manifest.data_version
         self.committed_at, self.identifiers = manifest.committed_at, manifest.identifiers
         self.items = manifest.items
@@ -88,7 +88,7 @@ class SearchIndex:
 
     def is_common(self, field: str, term: str) -> bool:
         """Return whether a term has so many documents that it is found by rows of bits."""
-        return field not in _WITHOUT_ROWS and self.frequency(field, term) > self.common_from
+        return field not in layout.WITHOUT_ROWS and self.frequency(field, term) > self.common_from
 
     def inverse_frequency(self, documents: int) -> float:
         """Return the weight of a term that so many documents have."""
@@ -168,7 +168,7 @@ class SearchIndex:
         return self.segments[position], number - self.bases[position]
 
     def find(self, iid: str) -> int | None:
-        numbers = self.beginning(iid, None, 1)
+        numbers, _ = self.beginning(iid, None, 1)
         return numbers[0] if numbers and self.iid(numbers[0]) == iid else None
 
     def may_have(self, scheme: str, value: str) -> bool:
@@ -177,11 +177,11 @@ class SearchIndex:
         That holds where `identifiers` names the rules by which the value was made.
         """
         hashed = layout.identifier_hash(scheme, value)
-        for segment, base in zip(self.segments, self.bases, strict=True):
-            documents = base + segment.identified(hashed)
-            if len(documents) and (self._deleted is None or not self._deleted[documents].all()):
-                return True
-        return False
+        return any(
+            self._deleted is None or not self._deleted[base + document]
+            for segment, base in zip(self.segments, self.bases, strict=True)
+            for document in segment.identified(hashed)
+        )
 
     def _similar_words(self, word: str, edits: int, count: int, *, beginning: bool = False) -> tuple[str, ...]:
         """Return the most frequent words within so many edits of a word, or of which a beginning is."""
@@ -198,40 +198,27 @@ class SearchIndex:
                 best = sorted([*best, (-documents, similar)])[:count]
         return tuple(similar for _, similar in best)
 
-    def count_beginning(self, prefix: str) -> int:
-        """Return the number of items whose IID begins so."""
-        spans = [(position, *self._span(position, prefix, None)) for position in range(len(self.segments))]
-        return sum(end - first - self._deleted_between(position, first, end) for position, first, end in spans)
-
-    def beginning(self, prefix: str, after: str | None, count: int) -> list[int]:
-        """Return the first items whose IID begins so and follows `after`."""
-        parts = [np.zeros(0, np.uint32)]
-        for position, (segment, base) in enumerate(zip(self.segments, self.bases, strict=True)):
-            first, end = self._span(position, prefix, after)
-            most = count + self._deleted_between(position, first, end)
-            numbers = segment.documents[first : min(end, first + most)] + np.uint32(base)
-            parts.append(numbers if self._deleted is None else numbers[~self._deleted[numbers]][:count])
+    def beginning(
+        self, prefix: str, after: str | None, count: int, among: Numbers | None = None
+    ) -> tuple[list[int], int]:
+        """Return the first items, `among` some or of all, whose IID begins so and follows `after`, and how many do."""
+        parts, total = [np.zeros(0, np.uint32)], 0
+        for segment, base, deleted in zip(self.segments, self.bases, self._deleted_ranks, strict=True):
+            end = segment.rank_of(prefix + _AFTER_ANY)
+            first = min(max(segment.rank_of(prefix), segment.rank_of(after + _AFTER_IT) if after else 0), end)
+            if among is None:
+                gone = int(np.subtract(*np.searchsorted(deleted, [end, first])))
+                numbers = segment.documents[first : min(end, first + count + gone)] + np.uint32(base)
+                numbers = numbers if self._deleted is None else numbers[~self._deleted[numbers]][:count]
+                total += end - first - gone
+            else:
+                mine = among[(among >= base) & (among < base + segment.items)]
+                ranks = segment.ranks[mine - base]
+                numbers = mine[(ranks >= first) & (ranks < end)]
+                total += len(numbers)
+            parts.append(numbers)
         numbers = np.concatenate(parts)
-        return [int(number) for number in numbers[self.first_by_iid(numbers, count)]]
-
-    def among(self, documents: Numbers, prefix: str, after: str | None, count: int) -> tuple[list[int], int]:
-        """Return the first of some documents whose IID begins so and follows `after`, and their number."""
-        parts = [np.zeros(0, np.uint32)]
-        for position, (segment, base) in enumerate(zip(self.segments, self.bases, strict=True)):
-            first, end = self._span(position, prefix, after)
-            mine = documents[(documents >= base) & (documents < base + segment.items)]
-            ranks = segment.ranks[mine - base]
-            parts.append(mine[(ranks >= first) & (ranks < end)])
-        numbers = np.concatenate(parts)
-        return [int(number) for number in numbers[self.first_by_iid(numbers, count)]], len(numbers)
-
-    def _span(self, position: int, prefix: str, after: str | None) -> tuple[int, int]:
-        segment = self.segments[position]
-        first, end = segment.rank_of(prefix), segment.rank_of(prefix + _AFTER_ANY)
-        return (first if after is None else min(max(first, segment.rank_of(after + _AFTER_IT)), end)), end
-
-    def _deleted_between(self, position: int, first: int, end: int) -> int:
-        return int(np.subtract(*np.searchsorted(self._deleted_ranks[position], [end, first])))
+        return numbers[self.first_by_iid(numbers, count)].tolist(), total
 
     def _frequency(self, field: str, term: str) -> int:
         """Return the number of documents with a term."""

@@ -14,7 +14,7 @@ from zlib import crc32
 import msgspec
 
 # Raised with every change of words, fields or files: an edge never opens an index that it would misread.
-FORMAT = 7
+FORMAT = 8
 
 SEGMENTS = "segments"
 DELETIONS = "deletions"
@@ -30,12 +30,12 @@ KEY_OFFSETS = "key_offsets"
 POSTING_STARTS = "posting_starts"
 POSTINGS = "postings"
 TIMES = "times"
-SLOT_STARTS = "slot_starts"
-SLOTS = "slots"
+# Hashes of keys, each followed by the key's position: 64-bit numbers in ascending order.
+KEY_HASHES = "key_hashes"
 ROWS = "rows"
 ROW_KEYS = "row_keys.json"
 VOCABULARY = "vocabulary"
-# Hashes of identifiers, each followed by a document that has it: 64-bit numbers in ascending order.
+# Likewise of identifiers, each followed by a document that has it.
 IDENTIFIERS = "identifiers"
 # The names of brands and the paths of categories, by slug and code.
 NAMES = "names.json"
@@ -59,12 +59,13 @@ LENGTH_MAX = 255
 TIMES_MAX = 255
 POPULARITY_MAX = 65_535
 
-# Fields, as the first letters of keys. Stems are under WORDS, the words as they are under PLAIN. PREFIXES has rows of
-# bits only: the documents of a beginning are those of the neighbouring PLAIN words that begin so.
+# Fields, as the first letters of keys; those of words come last. Stems are under WORDS, the words as they are under
+# PLAIN. PREFIXES has rows of bits only: the documents of a beginning are those of the neighbouring PLAIN words that
+# begin so.
 WORDS = "w"
 PREFIXES = "^"
-PLAIN = "p"
-DESCRIPTION = "d"
+PLAIN = "y"
+DESCRIPTION = "x"
 QUANTITIES = "q"
 DESCRIBED_QUANTITIES = "r"
 BRAND = "b"
@@ -72,6 +73,8 @@ CATEGORY = "c"
 PRODUCT_TYPE = "t"
 CHANNEL = "h"
 CURRENCY = "m"
+WITHOUT_ROWS = (PLAIN, DESCRIPTION, DESCRIBED_QUANTITIES)
+"""Fields whose terms are found by lists of documents however common they are."""
 
 _DELETED_BYTES = 4
 _MANIFEST_NAME = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})\.json")

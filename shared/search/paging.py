@@ -189,15 +189,11 @@ def _by_iid(index: SearchIndex, search: SearchQuery) -> Page:
     prefix = canonical_iid_prefix(search.q)
     if prefix is None:
         return Page([], 0, 0, exact=True, next=None, data_version=index.data_version)
-    after = search.after.iid if search.after else None
-    done = search.after.rank if search.after else 0
+    after, done = (search.after.iid, search.after.rank) if search.after else (None, 0)
     filters = filters_of(search)
-    if filters:
-        passing = Planner(index, WEIGHTS, filters).passing()
-        window, left = index.among(passing, prefix, after, search.limit + 1)
-        total = left + done
-    else:
-        window, total = index.beginning(prefix, after, search.limit + 1), index.count_beginning(prefix)
+    passing = Planner(index, WEIGHTS, filters).passing() if filters else None
+    window, left = index.beginning(prefix, after, search.limit + 1, passing)
+    total = index.beginning(prefix, None, 0, passing)[1] if after else left
     ranked = [(1.0 if index.iid(number) == prefix else 0.5, number) for number in window]
     ranking = _Ranking(ranked, total, total, whole=True, exact=True, words=[])
     return _page(index, search, ranking, 0, iid_only, done)

@@ -9,7 +9,7 @@ A manifest has the digest of each file: what was fetched is what was built, or i
 
 import re
 import shutil
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,15 +94,8 @@ def _fetch_file(objects: "ResultStore", directory: Path, file: IndexFile) -> Non
     target = directory / file.path
     if target.exists() and target.stat().st_size == file.size:
         return
-    digest, done = sha256(), 0
-    stored = objects.open(_PREFIX + file.path)
-    try:
-        with replacing(target) as beside, beside.open("wb") as copy:
-            while done < file.size and (part := stored.read(done, min(_CHUNK_BYTES, file.size - done))):
-                digest.update(part)
-                copy.write(part)
-                done += len(part)
-            if digest.hexdigest() != file.digest:
-                raise Damaged(file.path)
-    finally:
-        stored.close()
+    with replacing(target) as beside, beside.open("w+b") as copy:
+        objects.fetch(_PREFIX + file.path, copy)
+        copy.seek(0)
+        if file_digest(copy, "sha256").hexdigest() != file.digest:
+            raise Damaged(file.path)

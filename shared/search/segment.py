@@ -2,7 +2,7 @@
 
 import mmap
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,22 +45,22 @@ class Segment:
 
     def __init__(self, folder: Path, items: int) -> None:
         self.id, self.items = folder.name, items
-        iids = _map(folder / layout.IIDS)
-        self.iids: NDArray[np.bytes_] = np.frombuffer(iids, f"S{len(iids) // items}")
-        self.ranks: Numbers = np.frombuffer(_map(folder / layout.RANKS), np.uint32)
-        self.documents: Numbers = np.frombuffer(_map(folder / layout.DOCUMENTS), np.uint32)
+        self._files = files = map_files(folder)
+        self.iids: NDArray[np.bytes_] = np.frombuffer(files[layout.IIDS], f"S{len(files[layout.IIDS]) // items}")
+        self.ranks: Numbers = np.frombuffer(files[layout.RANKS], np.uint32)
+        self.documents: Numbers = np.frombuffer(files[layout.DOCUMENTS], np.uint32)
         self.columns: dict[str, NDArray[Any]] = {
-            name: np.frombuffer(_map(folder / name), kind) for name, kind in layout.COLUMNS.items()
+            name: np.frombuffer(files[name], kind) for name, kind in layout.COLUMNS.items()
         }
-        self.names = msgspec.json.decode((folder / layout.NAMES).read_bytes(), type=Names)
-        self._hits = _map(folder / layout.HITS)
-        self._hit_offsets = memoryview(_map(folder / layout.HIT_OFFSETS)).cast("Q")
-        self.dictionary = Dictionary(folder)
-        names = msgspec.json.decode((folder / layout.ROW_KEYS).read_bytes(), type=list[str])
-        self._row_positions = {bytes.fromhex(name): position for position, name in enumerate(names)}
-        rows: Row = np.frombuffer(_map(folder / layout.ROWS), np.uint64)
-        self._rows = rows.reshape(len(names), layout.row_words(items))
-        self._identifiers: Row = np.frombuffer(_map(folder / layout.IDENTIFIERS), np.uint64)
+        self.names = msgspec.json.decode(files[layout.NAMES], type=Names)
+        self._hits = files[layout.HITS]
+        self._hit_offsets = memoryview(files[layout.HIT_OFFSETS]).cast("Q")
+        self.dictionary = Dictionary(files)
+        row_keys = msgspec.json.decode(files[layout.ROW_KEYS], type=list[str])
+        self._row_positions = {key: position for position, key in enumerate(row_keys)}
+        rows: Row = np.frombuffer(files[layout.ROWS], np.uint64)
+        self._rows = rows.reshape(len(row_keys), layout.row_words(items))
+        self._identifiers = memoryview(files[layout.IDENTIFIERS]).cast("Q")
         self._words: tantivy.Searcher = tantivy.Index.open(str(folder / layout.VOCABULARY)).searcher()
         self._first_word = self.dictionary.beginning(_PLAIN)[0]
 
@@ -69,12 +69,9 @@ class Segment:
 
         Files of more than a gigabyte are left alone, as they may need more memory than there is.
         """
-        numbers = (self.iids, self.ranks, self.documents, *self.columns.values(), self._rows)
-        files = (*numbers, self._identifiers, self._hits, self._hit_offsets, *self.dictionary.files)
-        parts = [np.frombuffer(file, np.uint8) for file in files if len(file)]
-        if sum(len(part) for part in parts) <= _TOUCHED_BYTES_MAX:
-            for part in parts:
-                part[:: mmap.PAGESIZE].max()
+        if sum(map(len, self._files.values())) <= _TOUCHED_BYTES_MAX:
+            for content in self._files.values():
+                np.frombuffer(content, np.uint8)[:: mmap.PAGESIZE].sum()
 
     def hit(self, rank: int) -> bytes:
         """Return what was stored of the document at a position in the order of IIDs."""
@@ -84,11 +81,9 @@ class Segment:
         """Return the position of an IID in the order of IIDs, or where it would be inserted."""
         return bisect_left(range(self.items), iid.encode(), key=self.iids.__getitem__)
 
-    def identified(self, hashed: int) -> Numbers:
-        """Return the documents that have an identifier of this hash."""
-        bounds = np.array([hashed << 32, hashed + 1 << 32], np.uint64)
-        first, end = np.searchsorted(self._identifiers, bounds)
-        return self._identifiers[first:end].astype(np.uint32)
+    def identified(self, hashed: int) -> Iterator[int]:
+        """Yield the documents that have an identifier of this hash."""
+        return _behind_hash(self._identifiers, hashed)
 
     def size(self, field: str, term: str) -> int:
         """Return an upper bound of the number of documents with a term, without reading them."""
@@ -98,14 +93,14 @@ class Segment:
         """Return the documents with a term."""
         span = self._span(field, term)
         documents, times = self.dictionary.read(span)
-        if span[1] - span[0] > 1:  # the words of a beginning, some of them in the same documents
-            documents = distinct(np.sort(documents))
+        if field == layout.PREFIXES:  # the words of a beginning, some of them in the same documents
+            documents = documents if span[1] - span[0] < 2 else distinct(np.sort(documents))
             times = np.ones(len(documents), np.uint8)
         return Postings(documents, times)
 
     def stored_row(self, field: str, term: str) -> Row | None:
         """Return the documents with a term as bits, where the segment has them."""
-        position = self._row_positions.get(layout.key(field, term))
+        position = self._row_positions.get(field + term)
         return None if position is None else self._rows[position]
 
     def row(self, field: str, term: str) -> Row:
@@ -137,24 +132,17 @@ class Segment:
 class Dictionary:
     """The keys of a segment in their order, with the documents of each."""
 
-    def __init__(self, folder: Path) -> None:
-        self._keys = _map(folder / layout.KEYS)
-        self._offsets = memoryview(_map(folder / layout.KEY_OFFSETS)).cast("Q")
-        self.starts: NDArray[np.uint64] = np.frombuffer(_map(folder / layout.POSTING_STARTS), np.uint64)
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        """`files`: those of a segment, by their names."""
+        self._keys = files[layout.KEYS]
+        self._offsets = memoryview(files[layout.KEY_OFFSETS]).cast("Q")
+        self._hashes = memoryview(files[layout.KEY_HASHES]).cast("Q")
+        self.starts: NDArray[np.uint64] = np.frombuffer(files[layout.POSTING_STARTS], np.uint64)
         self._starts = self.starts.data
-        self.postings: Numbers = np.frombuffer(_map(folder / layout.POSTINGS), np.uint32)
-        self.times: NDArray[np.uint8] = np.frombuffer(_map(folder / layout.TIMES), np.uint8)
-        self._slot_starts = memoryview(_map(folder / layout.SLOT_STARTS)).cast("I")
-        self._slots = memoryview(_map(folder / layout.SLOTS)).cast("I") if len(self) else memoryview(b"")
-        self._mask = len(self._slot_starts) - 2
+        self.postings: Numbers = np.frombuffer(files[layout.POSTINGS], np.uint32)
+        self.times: NDArray[np.uint8] = np.frombuffer(files[layout.TIMES], np.uint8)
         self.find: Callable[[bytes], Span] = lru_cache(_SPANS_KEPT)(self._find)
         self.beginning: Callable[[bytes], Span] = lru_cache(_SPANS_KEPT)(self._beginning)
-
-    @property
-    def files(self) -> tuple[NDArray[Any] | memoryview | bytes, ...]:
-        """The content of each file."""
-        keys = (self._keys, self._offsets, self._slot_starts, self._slots)
-        return (*keys, self.starts, self.postings, self.times)
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -165,9 +153,7 @@ class Dictionary:
 
     def _find(self, key: bytes) -> Span:
         """Return the position of a key as a span of one, or an empty span."""
-        slot = crc32(key) & self._mask
-        for at in range(self._slot_starts[slot], self._slot_starts[slot + 1]):
-            ordinal = self._slots[at]
+        for ordinal in _behind_hash(self._hashes, crc32(key)):
             if self.key(ordinal) == key:
                 return ordinal, ordinal + 1
         return 0, 0
@@ -195,6 +181,19 @@ class Dictionary:
         """Return the documents of neighbouring keys, key by key, and how often each has the key."""
         first, end = self._starts[span[0]], self._starts[span[1]]
         return Postings(self.postings[first:end], self.times[first:end])
+
+
+def _behind_hash(numbers: memoryview, hashed: int) -> Iterator[int]:
+    """Yield what stands behind a hash in ascending numbers, whose upper 32 bits are hashes."""
+    at = bisect_left(numbers, hashed << 32)
+    while at < len(numbers) and numbers[at] >> 32 == hashed:
+        yield numbers[at] & 0xFFFF_FFFF
+        at += 1
+
+
+def map_files(folder: Path) -> dict[str, bytes]:
+    """Map the files of a segment, but those of its vocabulary."""
+    return {path.name: _map(path) for path in folder.iterdir() if path.is_file()}
 
 
 def _map(path: Path) -> bytes:

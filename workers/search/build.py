@@ -11,9 +11,10 @@ from shared.search.directory import publish, read_deleted, with_deleted
 from shared.search.layout import Manifest, SegmentEntry
 from shared.search.model import Document
 from shared.search.segment import Segment
-from workers.search.segment_writer import DOCUMENTS_MAX, SegmentWriter
+from workers.search.dictionary_writer import DOCUMENTS_MAX
+from workers.search.segment_writer import SegmentWriter
 
-POSTINGS_MAX = 32_000_000
+POSTINGS_MAX = 40_000_000
 """A segment of so many postings, about a million items, takes up to 1.7 GB while it is written."""
 _PROGRESS_EVERY = 5_000
 

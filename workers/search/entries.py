@@ -1,6 +1,5 @@
 """The indexed form of an item: the keys under which it is found, and the stored fields of a hit."""
 
-from collections import Counter
 from functools import lru_cache
 from math import log2, nan
 from typing import NamedTuple
@@ -9,7 +8,7 @@ import msgspec
 
 from shared.search import layout
 from shared.search.model import Document, Market
-from shared.text import fold, indexed_words, stem
+from shared.text import fold, indexed_words
 from shared.units.names import indexed_quantities
 
 _ENCODER = msgspec.json.Encoder()
@@ -21,39 +20,32 @@ _STEPS_PER_DOUBLING = 128
 
 
 class Entry(NamedTuple):
-    """An item of the index: keys with frequencies, its columns, a hit's stored fields, hashes of identifiers.
+    """An item of the index: words of its name and description, other keys, columns, stored fields, identifiers' hashes.
 
-    Keys are as `layout.key` makes them, before they are encoded.
+    `terms` are keys as `layout.key` makes them, before they are encoded; `columns` are those of `layout.COLUMNS`.
     """
 
     iid: bytes
-    times: dict[str, int]
-    columns: dict[str, float]
+    words: list[str]
+    described: list[str]
+    terms: list[str]
+    columns: tuple[int, int, int, int, float, float]
     hit: bytes
     identifiers: list[int]
 
 
 def analyze(document: Document) -> Entry:
     """Return the index's entry of a document."""
-    item = document.item
+    item, market = document.item, document.market
     words = indexed_words("\n".join(_texts(document)))
     described = indexed_words(document.description) if document.description else []
-    times = _times([layout.WORDS + stem(word) for word in words])
-    if described:
-        times |= _times([layout.DESCRIPTION + stem(word) for word in described])
-    times |= dict.fromkeys([layout.PLAIN + word for word in words], 1)
-    times |= dict.fromkeys(_filters(document) + _quantities(document), 1)
+    lengths = min(len(words), layout.LENGTH_MAX), min(len(described), layout.LENGTH_MAX)
     return Entry(
         item.iid.encode(),
-        times,
-        {
-            layout.LENGTHS: min(len(words), layout.LENGTH_MAX),
-            layout.DESCRIPTION_LENGTHS: min(len(described), layout.LENGTH_MAX),
-            layout.SEEN: document.market.seen,
-            layout.POPULARITY: _popularity(document.market),
-            layout.PRICE: _number(document.market.price),
-            layout.UNIT_PRICE: _number(document.market.unit_price),
-        },
+        words,
+        described,
+        _filters(document) + _quantities(document),
+        (*lengths, market.seen, _popularity(market), _number(market.price), _number(market.unit_price)),
         _ENCODER.encode((item, document.alt_names)),
         [layout.identifier_hash(*identifier) for identifier in document.identifiers],
     )
@@ -69,13 +61,6 @@ def _number(amount: float | None) -> float:
     return nan if amount is None else amount
 
 
-def _times(keys: list[str]) -> dict[str, int]:
-    times = dict.fromkeys(keys, 1)
-    if len(times) < len(keys):  # few names have a word twice
-        times = {key: min(count, layout.TIMES_MAX) for key, count in Counter(keys).items()}
-    return times
-
-
 def _texts(document: Document) -> list[str]:
     item = document.item
     texts = [item.name, *document.alt_names]
@@ -86,9 +71,10 @@ def _texts(document: Document) -> list[str]:
 
 
 def _quantities(document: Document) -> list[str]:
-    texts = [(layout.QUANTITIES, text) for text in (document.item.name, *document.alt_names)]
-    texts += [(layout.DESCRIBED_QUANTITIES, document.description)] if document.description else []
-    return [field + term for field, text in texts for term in indexed_quantities(text)]
+    names = (document.item.name, *document.alt_names)
+    described = indexed_quantities(document.description) if document.description else []
+    terms = [layout.QUANTITIES + term for name in names for term in indexed_quantities(name)]
+    return terms + [layout.DESCRIBED_QUANTITIES + term for term in described]
 
 
 def _filters(document: Document) -> list[str]:

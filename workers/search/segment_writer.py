@@ -2,25 +2,25 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
+from struct import Struct
 from uuid import uuid4
-from zlib import crc32
 
 import msgspec
 import numpy as np
 import tantivy
-from numpy.typing import NDArray
 
 from shared.search import layout
 from shared.search.directory import make_durable
 from shared.search.layout import SegmentEntry
 from shared.search.model import Document
 from shared.search.rows import Numbers
-from shared.search.segment import Dictionary, Names
+from shared.search.segment import Dictionary, Names, map_files
+from shared.text import stem
 from workers.search.common_rows import write_rows
+from workers.search.dictionary_writer import DictionaryWriter, write_behind_hashes, write_offsets
 from workers.search.entries import analyze
 
 _PLAIN = layout.key(layout.PLAIN, "")
@@ -28,13 +28,27 @@ _PLAIN = layout.key(layout.PLAIN, "")
 _HITS_BYTES = 1 << 20
 # IIDs are kept at one length, a multiple of this.
 _IID_BYTES = 8
-# A posting is sorted as one number: its key's position, its document, how often the document has the key.
-_KEY_SHIFT, _DOCUMENT_SHIFT = np.uint64(32), np.uint64(8)
-_DOCUMENT_MASK = np.uint64(0xFF_FFFF)
-DOCUMENTS_MAX = 1 << 24
+_COLUMNS = Struct("=" + "".join(layout.COLUMNS.values()))
 # All words must be in one part, in their order: a word's number there is its position among the plain words.
 _VOCABULARY_BYTES_MIN, _VOCABULARY_BYTES_MAX = 20_000_000, 1_000_000_000
 _BYTES_PER_WORD = 200
+
+
+class _Gathered:
+    """Numbers that documents have, in the order in which the documents came."""
+
+    def __init__(self) -> None:
+        self._numbers, self._ends = array("I"), array("I")
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """Add those of the next document."""
+        self._numbers.extend(numbers)
+        self._ends.append(len(self._numbers))
+
+    def with_owners(self, documents: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the numbers, and for each the document that has it."""
+        counts = np.diff(np.array(self._ends), prepend=np.uint32(0))
+        return np.array(self._numbers), np.repeat(documents, counts)
 
 
 class SegmentWriter:
@@ -44,36 +58,33 @@ class SegmentWriter:
         """`after`: the IID that the first document's must follow."""
         self._folder = directory / layout.SEGMENTS / uuid4().hex
         self.last = after
-        self._codes: defaultdict[str, int] = defaultdict()
-        self._codes.default_factory = self._codes.__len__
-        self._gathered, self._times, self._counts = array("I"), array("B"), array("I")
-        self._columns: dict[str, array[Any]] = {name: array(kind) for name, kind in layout.COLUMNS.items()}
+        self.postings = 0
+        """How many are written at most; what the writer takes in memory is in proportion to them."""
+        # Words and terms are gathered by numbers that are given in the order in which they are met.
+        self._words: defaultdict[str, int] = defaultdict()
+        self._terms: defaultdict[str, int] = defaultdict()
+        self._words.default_factory, self._terms.default_factory = self._words.__len__, self._terms.__len__
+        self._named, self._described, self._of_terms, self._identifiers = (_Gathered() for _ in range(4))
+        self._columns = bytearray()
         self._iids: list[bytes] = []
         self._hits, self._hit_sizes = bytearray(), array("I")
-        self._identifiers, self._identified = array("I"), array("I")
         self._names = Names({}, {})
 
     def __len__(self) -> int:
-        return len(self._counts)
-
-    @property
-    def postings(self) -> int:
-        """How many postings were gathered; what the writer takes in memory is in proportion to them."""
-        return len(self._gathered)
+        return len(self._iids)
 
     def add(self, document: Document) -> None:
         entry, item = analyze(document), document.item
         if entry.iid <= self.last:
             raise ValueError(f"documents must come in the order of their IIDs: {entry.iid!r} after {self.last!r}")
         self.last = entry.iid
-        self._identifiers.extend(entry.identifiers)
-        self._identified.extend([len(self)] * len(entry.identifiers))
-        self._gathered.extend(map(self._codes.__getitem__, entry.times))
-        self._times.extend(entry.times.values())
-        self._counts.append(len(entry.times))
-        for name, column in self._columns.items():
-            column.append(entry.columns[name])
+        self.postings += 2 * len(entry.words) + len(entry.described) + len(entry.terms)
         self._iids.append(entry.iid)
+        self._named.add(map(self._words.__getitem__, entry.words))
+        self._described.add(map(self._words.__getitem__, entry.described))
+        self._of_terms.add(map(self._terms.__getitem__, entry.terms))
+        self._identifiers.add(entry.identifiers)
+        self._columns += _COLUMNS.pack(*entry.columns)
         self._hits += entry.hit
         if len(self._hits) > _HITS_BYTES:
             self._write_hits()
@@ -90,12 +101,11 @@ class SegmentWriter:
         folder, items = self._folder, len(self)
         self._write_hits()
         documents = self._write_documents()
-        positions = self._write_keys()
-        self._write_postings(positions, documents)
-        hashes, identified = np.array(self._identifiers, np.uint64), documents[np.array(self._identified, np.uint32)]
-        np.sort(hashes << np.uint64(32) | identified).tofile(folder / layout.IDENTIFIERS)
+        self._write_dictionary(documents)
+        hashes, identified = self._identifiers.with_owners(documents)
+        write_behind_hashes(hashes, identified, folder / layout.IDENTIFIERS)
         (folder / layout.NAMES).write_bytes(msgspec.json.encode(self._names))
-        dictionary = Dictionary(folder)
+        dictionary = Dictionary(map_files(folder))
         # The vocabulary first: it needs memory, and no pages of postings are mapped yet.
         write_vocabulary(folder / layout.VOCABULARY, dictionary)
         write_rows(folder, dictionary, items)
@@ -119,65 +129,25 @@ class SegmentWriter:
         folder = self._folder
         width = -(-max(map(len, self._iids)) // _IID_BYTES) * _IID_BYTES
         np.array(self._iids, f"S{width}").tofile(folder / layout.IIDS)
-        self._iids.clear()
-        ranks = np.argsort(np.array(self._columns[layout.LENGTHS]), kind="stable").astype(np.uint32)
+        columns = np.frombuffer(self._columns, [*layout.COLUMNS.items()])
+        ranks = np.argsort(columns[layout.LENGTHS], kind="stable").astype(np.uint32)
         documents = np.empty_like(ranks)
         documents[ranks] = np.arange(len(ranks), dtype=np.uint32)
         ranks.tofile(folder / layout.RANKS)
         documents.tofile(folder / layout.DOCUMENTS)
-        for name, column in self._columns.items():
-            np.array(column)[ranks].tofile(folder / name)
-        _write_offsets(self._hit_sizes, folder / layout.HIT_OFFSETS)
+        for name in layout.COLUMNS:
+            columns[name][ranks].tofile(folder / name)
+        write_offsets(np.array(self._hit_sizes, np.uint64), folder / layout.HIT_OFFSETS)
         return documents
 
-    def _write_keys(self) -> NDArray[np.uint64]:
-        """Write the dictionary, let go of its texts, and return the position of each key by its code."""
-        folder, texts = self._folder, sorted(self._codes)
-        codes = np.fromiter(map(self._codes.__getitem__, texts), np.uint32, len(texts))
-        self._codes.clear()
-        positions = np.empty(len(texts), np.uint64)
-        positions[codes] = np.arange(len(texts), dtype=np.uint64)
-        keys = [text.encode() for text in texts]  # in UTF-8 they have the same order
-        (folder / layout.KEYS).write_bytes(b"".join(keys))
-        _write_offsets(np.fromiter(map(len, keys), np.uint32, len(keys)), folder / layout.KEY_OFFSETS)
-        _write_slots(np.fromiter(map(crc32, keys), np.uint32, len(keys)), folder)
-        return positions
-
-    def _write_postings(self, positions: NDArray[np.uint64], documents: Numbers) -> None:
-        folder = self._folder
-        postings = positions[np.frombuffer(self._gathered, np.uint32)]
-        self._gathered = array("I")  # it is as large as all that follows may be
-        owners = np.repeat(documents, np.frombuffer(self._counts, np.uint32))
-        # In place: these arrays are what most memory is needed for.
-        for shift, lower in (
-            (_KEY_SHIFT - _DOCUMENT_SHIFT, owners),
-            (_DOCUMENT_SHIFT, np.frombuffer(self._times, "B")),
-        ):
-            postings <<= shift
-            postings |= lower
-        postings.sort()
-        starts = np.searchsorted(postings, np.arange(len(positions) + 1, dtype=np.uint64) << _KEY_SHIFT)
-        starts.astype(np.uint64).tofile(folder / layout.POSTING_STARTS)
-        postings.astype(np.uint8).tofile(folder / layout.TIMES)
-        postings >>= _DOCUMENT_SHIFT
-        postings &= _DOCUMENT_MASK
-        postings.astype(np.uint32).tofile(folder / layout.POSTINGS)
-
-
-def _write_offsets(sizes: Sequence[int] | NDArray[np.uint32], path: Path) -> None:
-    offsets = np.zeros(len(sizes) + 1, np.uint64)
-    np.cumsum(sizes, out=offsets[1:])
-    offsets.tofile(path)
-
-
-def _write_slots(hashes: NDArray[np.uint32], folder: Path) -> None:
-    """Write the hash table of the keys: which of them have the same last bits."""
-    slots = 1 << max(0, len(hashes) - 1).bit_length()
-    slot = hashes & np.uint32(slots - 1)
-    starts = np.zeros(slots + 1, np.uint32)
-    starts[1:] = np.cumsum(np.bincount(slot, minlength=slots))
-    starts.tofile(folder / layout.SLOT_STARTS)
-    np.argsort(slot, kind="stable").astype(np.uint32).tofile(folder / layout.SLOTS)
+    def _write_dictionary(self, documents: Numbers) -> None:
+        """Write all keys; words are stemmed here, each once."""
+        writer, words = DictionaryWriter(self._folder), list(self._words)
+        writer.add(*self._of_terms.with_owners(documents), list(self._terms), str)
+        writer.add(*self._named.with_owners(documents), words, lambda word: layout.WORDS + stem(word))
+        writer.add(*self._described.with_owners(documents), words, lambda word: layout.DESCRIPTION + stem(word))
+        writer.add(*self._named.with_owners(documents), words, lambda word: layout.PLAIN + word)
+        writer.close()
 
 
 def write_vocabulary(folder: Path, dictionary: Dictionary) -> None:

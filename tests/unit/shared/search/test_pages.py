@@ -108,6 +108,11 @@ def test_a_list_of_iids_continues_in_a_newer_index_and_a_ranking_does_not(tmp_pa
     first = find(before, SearchQuery(q="IID-", limit=200))
     second = find(after, SearchQuery(q="IID-", limit=200, after=first.next))
     assert [hit.item.iid for hit in second.hits] == [document.item.iid for document in whole[201:]]
+    assert (first.total, second.total) == (400, 399)
+    shown = find(before, SearchQuery(q="IID-", limit=20, category="clothing"))
+    others = find(after, SearchQuery(q="IID-", limit=20, category="clothing", after=shown.next))
+    clothes = [document for document in whole if document.item.category and document.item.category.code[:3] == "clo"]
+    assert (shown.total, others.total) == (len(clothes), len(clothes) - (whole[200] in clothes))
     first = find(before, SearchQuery(q="classic", limit=20))
     assert first.next is not None
     with pytest.raises(CursorExpired):

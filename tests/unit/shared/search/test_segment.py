@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.search import layout
 from shared.search import rows as bitmaps
-from shared.search.model import Document
+from shared.search.model import Document, Item
 from shared.search.rows import bits
+from shared.text import stem
 from tests.support.search_catalogue import opened
 from tests.unit.shared.search import test_segments as loads
 from tests.unit.shared.search.test_segments import SAMPLE, Catalogue
@@ -38,6 +40,20 @@ def test_what_is_stored_of_items_may_be_written_in_parts(tmp_path: Path, monkeyp
     assert sorted((index.read(number)[0] for number in range(len(SAMPLE))), key=lambda item: item.iid) == [
         document.item for document in SAMPLE
     ]
+
+
+def test_words_of_one_stem_count_together_and_at_most_255_times(tmp_path: Path) -> None:
+    item = Item("IID-1", "Shoes, shoe and running shoes", None, None, None)
+    index = opened([Document(item, [], "runs " * 300 + "shoe")], tmp_path)
+
+    def times(field: str, word: str) -> list[int]:
+        postings = index.postings(field, stem(word))
+        assert postings.documents.tolist() == [0] * len(postings.times)
+        return postings.times.tolist()
+
+    assert [times(layout.WORDS, word) for word in ("shoe", "run", "runs", "sock")] == [[3], [1], [1], []]
+    assert [times(layout.DESCRIPTION, word) for word in ("run", "shoe", "and")] == [[255], [1], []]
+    assert [index.frequency(layout.PLAIN, word) for word in ("shoes", "shoe", "running", "runs")] == [1, 1, 1, 0]
 
 
 ITEMS = 300_001

@@ -11,6 +11,7 @@ from shared.search.index import SearchIndex
 from shared.search.model import Document, Item
 from shared.search.planner import Planner
 from shared.search.query_words import WEIGHTS, TermVariant, Word
+from shared.text import stems
 from shared.units.names import indexed_quantities
 from tests.support.search_catalogue import opened
 from workers.search.entries import Entry, analyze
@@ -42,8 +43,8 @@ class Formula:
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.entries = [analyze(document) for document in documents]
-        self._mean = self._mean_of([entry.columns["lengths"] for entry in self.entries])
-        self._described_mean = self._mean_of([entry.columns["description_lengths"] for entry in self.entries])
+        self._mean = self._mean_of([len(entry.words) for entry in self.entries])
+        self._described_mean = self._mean_of([len(entry.described) for entry in self.entries])
 
     def ranked(self, words: Sequence[Word]) -> list[tuple[float, str]]:
         """Return the scores and IIDs of all documents that have some of the words, best first."""
@@ -72,8 +73,10 @@ class Formula:
 
     def _times(self, entry: Entry, field: str, term: str) -> int:
         if field == layout.PREFIXES:
-            return any(key.startswith(layout.PLAIN + term) for key in entry.times)
-        return entry.times.get(field + term, 0)
+            return any(word.startswith(term) for word in entry.words)
+        if field in (layout.WORDS, layout.DESCRIPTION):
+            return stems(entry.words if field == layout.WORDS else entry.described).count(term)
+        return entry.terms.count(field + term)
 
     def _bm25(self, entry: Entry, field: str, term: str, times: int) -> float:
         having = sum(self._times(one, field, term) > 0 for one in self.entries)
@@ -81,11 +84,7 @@ class Formula:
         if field in (layout.QUANTITIES, layout.DESCRIBED_QUANTITIES):
             return inverse
         described = field == layout.DESCRIPTION
-        length, mean = (
-            (entry.columns["description_lengths"], self._described_mean)
-            if described
-            else (entry.columns["lengths"], self._mean)
-        )
+        length, mean = (len(entry.described), self._described_mean) if described else (len(entry.words), self._mean)
         return inverse * 2.2 * times / (times + 1.2 * (0.25 + 0.75 * length / mean))
 
     @staticmethod
