@@ -126,7 +126,9 @@ class WithoutEntities(BoundedStream):
         seen = self._tail + chunk
         if b"<!ENTITY" in seen:
             raise LoadRefused(
-                f"{self._name}: declares entities (<!ENTITY …>), which are not read: write the text instead"
+                f"{self._name}: declares entities (<!ENTITY …>), names for texts that may grow without bound, and is "
+                "not read. If you trust its source, write their texts into a copy with "
+                "`xmllint --nonet --noent --dropdtd FILE > COPY.xml`, and load that"
             )
         self._tail = seen[-len(b"<!ENTITY") :]
         return chunk
