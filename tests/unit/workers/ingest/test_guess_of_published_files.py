@@ -83,3 +83,29 @@ def test_declared_entities_are_refused_with_the_command_that_writes_their_texts(
     path.write_text('<!DOCTYPE a [<!ENTITY kiln "Kiln">]><a><b><id>1</id><name>&kiln;</name></b></a>')
     with pytest.raises(LoadRefused, match=r"xmllint --nonet --noent --dropdtd FILE > COPY[.]xml"):
         guess(path)
+
+
+# Of the languages of WooCommerce: the columns of an export as it has them in each.
+WOOCOMMERCE = {
+    "da": "ID,Type,Varenummer,Navn,Udgivet,Er fremhævet (udvalgt)?,Kategorier,Tilbudspris,Normalpris,Vægt (kg)",
+    "el": "ID,Τύπος,Κωδικός προϊόντος,Όνομα,Δημοσιευμένο,Είναι προτεινόμενο;,Κατηγορίες,Τιμή προσφοράς,Κανονική τιμή,Βάρος (kg)",
+    "fi": "ID,Laji,Tuotetunnus (SKU),Nimi,Julkaistu,On esittelyssä?,Osastot,Alennettu hinta,Normaali hinta,Paino (kg)",
+    "id": "ID,Tipe,SKU,Nama,Telah Terbit,Apakah diunggulkan?,Kategori,Harga obral,Harga normal,Berat (kg)",
+    "ja": "ID,タイプ,SKU,名前,公開済み,オススメですか ?,カテゴリー,セール価格,標準価格,重量 (kg)",
+    "nb": "ID,Type,Varenummer,Navn,Publisert,Er fremhevet?,Kategorier,Utsalgspris,Ordinær pris,Vekt (kg)",
+    "th": "ID,ชนิด,รหัสสินค้า,ชื่อ,เผยแพร่แล้ว,เป็นรายการเด่นหรือไม่?,หมวดหมู่,ราคาที่ลด,ราคาปกติ,น้ำหนัก (kg)",
+    "vi": "ID,Loại,Mã sản phẩm,Tên,Đã đăng,Là sản phẩm nổi bật?,Danh mục,Giá khuyến mãi,Giá bán thường,Cân nặng (kg)",
+    "zh_TW": "代碼,類型,貨號,名稱,已發佈,精選？,分類,折扣價,原價,重量 (kg)",
+}
+
+
+@pytest.mark.parametrize("language", WOOCOMMERCE)
+def test_an_export_of_woocommerce_is_recognized_in_its_language(tmp_path: Path, language: str) -> None:
+    rows = "7,simple,J-7,Jug,1,0,Home > Jugs,8.50,9.50,0.6\n8,simple,V-8,Vase,1,0,Home > Vases,,7.00,0.9\n"
+    found = asked(tmp_path, f"{WOOCOMMERCE[language]}\n{rows}", currency="EUR")
+    assert found.guess.shape == "WooCommerce product export"
+    assert [row[:3] for row in found.prices] == [("Jug", "8.50", "9.50"), ("Vase", "7.00", None)]
+    assert [(item["category"], item["attributes"]) for item in found.found.items] == [
+        ("home.jugs", {"weight_kg": "0.6"}), ("home.vases", {"weight_kg": "0.9"})
+    ]  # fmt: skip
+    assert [item["identifiers"] for item in found.found.items] == [{"sku": "J-7"}, {"sku": "V-8"}]
