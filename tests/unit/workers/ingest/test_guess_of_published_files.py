@@ -109,3 +109,28 @@ def test_an_export_of_woocommerce_is_recognized_in_its_language(tmp_path: Path, 
         ("home.jugs", {"weight_kg": "0.6"}), ("home.vases", {"weight_kg": "0.9"})
     ]  # fmt: skip
     assert [item["identifiers"] for item in found.found.items] == [{"sku": "J-7"}, {"sku": "V-8"}]
+
+
+# The columns of an import of PrestaShop as it has them in each language.
+PRESTASHOP = {
+    "de": "ID;Aktiv (0/1);Name;Kategorien (x, y, z. ..);Preis inkl. MwSt.;ID Steuersatz;Einkaufspreis;Artikel-Nr.;Hersteller",
+    "es": "ID;Activo (0/1);Nombre;Categorías (x,y,z...);Precios con IVA;ID regla de impuestos;Precio al por mayor;Referencia nº;Fabricante",
+    "fr": "ID;Actif (0/1);Nom;Catégories (x,y,z...);Prix TTC;ID règles de taxes;Prix d'achat;Référence;Fabricant",
+    "it": "Id;Attivo (0/1);Nome;Categorie (x, y, z...);Prezzo tasse incl.;ID regole tasse;Prezzo di acquisto;Riferimento;Produttore",
+    "pl": "ID;Aktywny (0 lub 1);Nazwa;Kategorie (x,y,z...);Cena zawiera podatek. (brutto);ID zasad podatku;Cena hurtowa (zakupu);"
+    "Indeks #;Producent",
+    "ru": "ID;Активен (0/1);Название;Категории (x,y,z...);Цена c налогами;ID налога;Оптовая цена;Артикул №;Производитель",
+    "ja": "ID;実行中（0/1）;名前;カテゴリ（x,y,z...）;税込価格;税ルールID;卸売価格;リファレンス #;メーカー",
+}
+
+
+@pytest.mark.parametrize("language", PRESTASHOP)
+def test_products_of_prestashop_are_recognized_in_its_language(tmp_path: Path, language: str) -> None:
+    rows = "7;1;Jug;Home/Jugs,Gifts;9.50;1;4.00;J-7;Kiln\n8;1;Vase;Home/Vases;7.00;1;3.00;V-8;Kiln\n"
+    found = asked(tmp_path, f"{PRESTASHOP[language]}\n{rows}", currency="EUR")
+    assert found.guess.shape == "PrestaShop products"
+    assert [row[:2] for row in found.prices] == [("Jug", "9.50"), ("Vase", "7.00")]
+    assert [(item["id"], item["brand"], item["category"]) for item in found.found.items] == [
+        ("7", "Kiln", "home.jugs"), ("8", "Kiln", "home.vases")
+    ]  # fmt: skip
+    assert [item["identifiers"] for item in found.found.items] == [{"sku": "J-7"}, {"sku": "V-8"}]
