@@ -29,7 +29,9 @@ def read_cells(
     cells = header.cells
     if sheet and SHEET_COLUMN in mapping.columns:
         cells = [*cells, SHEET_COLUMN]
-    places = {column: place_of_column(file, cells, column) for column in mapping.columns}
+    titles = {title.strip() for title in cells}
+    needed = [one for one in mapping.columns if one not in mapping.sparse_columns or one.strip() in titles]
+    places = {column: place_of_column(file, cells, column) for column in needed}
     rows = (row for row in rows if row.number >= mapping.first_row)
     while some := list(itertools.islice(rows, batch_rows)):
         rejects = [lost for row in some if row.faults for lost in _valueless(file, row, places, mapping)]
@@ -39,6 +41,7 @@ def read_cells(
             column: pa.array([cells[place] if place < len(cells) else "" for _, cells, _ in kept], pa.string())
             for column, place in places.items()
         }
+        columns |= {one: pa.nulls(len(kept), pa.string()) for one in mapping.columns if one not in places}
         if sheet and SHEET_COLUMN in columns:
             columns[SHEET_COLUMN] = pa.array([sheet] * len(kept), pa.string())
         yield Batch(columns, [row.number for row in kept], rejects, sheet)

@@ -97,7 +97,9 @@ def _batches(found: Opened, mapping: Mapping, batch_rows: int, block_bytes: int)
         if not mapping.records:
             raise LoadRefused('XML needs `records`, the path of the elements that are rows, such as "rss/channel/item"')
         text = MendedXml(stream) if mapping.mend_xml else stream
-        yield from read_objects(name, xml_rows(name, text, mapping.records), mapping, batch_rows)
+        # The other parts are for the refusal that a column is none of them, which no column that may be missing needs.
+        columns = mapping.columns if mapping.sparse_columns.issuperset(mapping.columns) else None
+        yield from read_objects(name, xml_rows(name, text, mapping.records, columns), mapping, batch_rows)
     else:
         yield from read_csv(name, stream, mapping, block_bytes)
 

@@ -185,7 +185,7 @@ def _rows(sheet: Any, left: int, faulty_by_row: Iterator[tuple[int, dict[int, Ce
     faulty, faults = next(faulty_by_row, NO_MORE)
     # The rows above the first one with cells are among them, though columns without cells are not.
     for number, cells in enumerate(sheet.iter_rows(), 1):
-        row, found = [_text(cell) for cell in cells], NO_FAULTS
+        row, found = [cell.strip() if cell.__class__ is str else _text(cell) for cell in cells], NO_FAULTS
         if number == faulty:
             found = {column - left: fault for column, fault in faults.items()}
             row = ["" if place in found else text for place, text in enumerate(row)]

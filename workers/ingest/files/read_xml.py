@@ -6,8 +6,9 @@ the value of the last part that has the key `_price` beside it. A prefix is the 
 expanded, and nothing is read from elsewhere (OWASP, XML External Entity Prevention).
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -19,6 +20,7 @@ from workers.ingest.files.text_stream import BoundedStream, ByteStream
 
 # How the names of two parts end of which the first names the second.
 KEY_AND_VALUE = (("key", "name"), ("value", "val"))
+_LOCAL_NAME = re.compile(r"[^\W\d][\w.-]*")
 DEPTH_MAX = 32
 COLUMNS_MAX = 2_000
 _SAMPLE_ELEMENTS = 100_000
@@ -37,15 +39,19 @@ SAFE: dict[str, Any] = {
 Row = dict[str, str]
 
 
-def xml_rows(name: str, stream: ByteStream, path: str) -> Iterator[tuple[int, Row]]:
+def xml_rows(
+    name: str, stream: ByteStream, path: str, columns: Collection[str] | None = None
+) -> Iterator[tuple[int, Row]]:
     """Yield the number and the parts of each element at a path, such as `rss/channel/item`.
 
-    Raises LoadRefused where the document is broken, nested too deep, or an element has too many parts.
+    Of its parts those that can hold one of `columns` are enough, and the others are not looked at. Raises LoadRefused
+    where the document is broken, nested too deep, or an element has too many parts.
     """
     wanted = path.strip("/").split("/")
     source = WithoutEntities(name, stream)
     number = 0
     around = None
+    tags = None if columns is None else _tags_of(columns)
     for _, element in events(name, source, ("end",), tag=f"{{*}}{wanted[-1].rpartition(':')[2]}"):
         if _name(element) != wanted[-1]:
             continue
@@ -56,7 +62,8 @@ def xml_rows(name: str, stream: ByteStream, path: str) -> Iterator[tuple[int, Ro
         number += 1
         source.read_since_row = 0
         row: Row = {}
-        _flatten(name, number, element, "", row)
+        parts = element if tags is None else element.iterchildren(*tags) if tags else ()  # without a tag it yields all
+        _flatten(name, number, element, "", row, parts=parts)
         yield number, row
         forget(element)
 
@@ -126,7 +133,9 @@ class WithoutEntities(BoundedStream):
         seen = self._tail + chunk
         if b"<!ENTITY" in seen:
             raise LoadRefused(
-                f"{self._name}: declares entities (<!ENTITY …>), which are not read: write the text instead"
+                f"{self._name}: declares entities (<!ENTITY …>), names for texts that may grow without bound, and is "
+                "not read. If you trust its source, write their texts into a copy with "
+                "`xmllint --nonet --noent --dropdtd FILE > COPY.xml`, and load that"
             )
         self._tail = seen[-len(b"<!ENTITY") :]
         return chunk
@@ -148,7 +157,16 @@ def _name(element: Any) -> str:
     return f"{element.prefix}:{local}" if element.prefix else local
 
 
-def _flatten(name: str, number: int, element: Any, prefix: str, row: Row, depth: int = 1) -> None:
+def _tags_of(columns: Collection[str]) -> list[str]:
+    """Return the tags of the parts that can hold columns; a point may also stand within the name of an element."""
+    steps = (column.partition("[")[0].split(".") for column in columns)
+    names = {".".join(path[:length]) for path in steps for length in range(1, len(path) + 1)}
+    return sorted(f"{{*}}{local}" for name in names if _LOCAL_NAME.fullmatch(local := name.rpartition(":")[2]))
+
+
+def _flatten(
+    name: str, number: int, element: Any, prefix: str, row: Row, depth: int = 1, parts: Iterable[Any] | None = None
+) -> None:
     """Add the parts of an element to a row; the first of a name is that name, the others have a number behind it."""
     if depth > DEPTH_MAX:
         raise LoadRefused(f"{name}: row {number}: elements are nested deeper than {DEPTH_MAX} levels")
@@ -157,7 +175,7 @@ def _flatten(name: str, number: int, element: Any, prefix: str, row: Row, depth:
     for attribute, value in element.items():
         row[f"{prefix}@{attribute.rpartition('}')[2]}"] = value
     seen: dict[str, int] = {}
-    for child in element:
+    for child in element if parts is None else parts:
         own = child.tag
         if not isinstance(own, str):
             raise LoadRefused(
@@ -169,16 +187,16 @@ def _flatten(name: str, number: int, element: Any, prefix: str, row: Row, depth:
         times = seen[own] = seen.get(own, -1) + 1
         path = f"{prefix}{own}.{times}" if times else prefix + own
         text = (child.text or "").strip()
-        parts, attributes = len(child), child.keys()
-        if not parts and not attributes:  # as most are
+        inner, attributes = len(child), child.keys()
+        if not inner and not attributes:  # as most are
             row[path] = text
         else:
-            if not parts and (named := child.get("name") or child.get("domain")):
+            if not inner and (named := child.get("name") or child.get("domain")):
                 row.setdefault(f"{prefix}{own}[{named}]", text)
-            elif parts == len(KEY_AND_VALUE) and (pair := _key_and_value(child)):
+            elif inner == len(KEY_AND_VALUE) and (pair := _key_and_value(child)):
                 row[f"{prefix}{own}[{pair[0]}]"] = pair[1]
             _flatten(name, number, child, f"{path}.", row, depth + 1)
-            if text or not parts:
+            if text or not inner:
                 row.setdefault(path, text)
         if len(row) > COLUMNS_MAX:
             raise LoadRefused(f"{name}: row {number}: has more than {COLUMNS_MAX:,} parts")

@@ -43,7 +43,7 @@ def product_path(times: Counter[Path], candidates: Iterable[Path], *, are_named:
     `times`: how often each path occurs, also those of parts and attributes within the candidates. `are_named`: whether
     the names of candidates say what they are, as those of elements do; members of lists in JSON have none.
     """
-    candidates = set(candidates)
+    candidates = {path for path in candidates if not (are_named and any(map(_is_of_somebody, path)))}
     called = frozenset(path for path in candidates if are_named and _is_called_so(path))
     found = _roles(times, candidates, called)
     if not found:
@@ -80,6 +80,12 @@ def _roles(times: Counter[Path], candidates: set[Path], called: frozenset[Path])
 
 def _is_called_so(path: Path) -> bool:
     return bool(path) and plain(path[-1].rpartition(":")[2]) in word_list("product_elements")
+
+
+@cache
+def _is_of_somebody(name: str) -> bool:
+    """Return whether an element is called as a seller, a buyer or an address: these have names and ids too."""
+    return plain(name.rpartition(":")[2]) in word_list("no_product_elements")
 
 
 @cache

@@ -6,8 +6,8 @@ from shared.toml_text import as_toml, quoted
 from workers.ingest.clean import quantity
 from workers.ingest.column_names import plain
 from workers.ingest.column_specs import ColumnSpec
-from workers.ingest.guess.cell_kinds import HALF
-from workers.ingest.guess.writer import FieldWriter, has_or_have, reading, share_of_cells
+from workers.ingest.guess.cell_kinds import HALF, zeros
+from workers.ingest.guess.writer import FieldWriter, columns_of, has_or_have, reading, share_of_cells
 
 # KGM and the like are the codes of UN/ECE Recommendation 20: https://unece.org/trade/uncefact/cl-recommendations
 _UNIT_OF_WEIGHT = re.compile(
@@ -32,8 +32,11 @@ class AttributeWriter(FieldWriter):
     def _attributes(self, specs: dict[str, ColumnSpec]) -> None:
         lines_before = len(self.lines)
         self.table = "item.attributes"
-        for name, spec in specs.items():
-            if name == "weight":
+        for name, given in [*specs.items()]:
+            spec = self._without_zero_weights(given) if name.startswith("weight") else given
+            if spec != given and not self._cells(spec):
+                del specs[name]  # so that it is listed among the columns that are not used
+            elif name == "weight":
                 self._weight(spec)
             else:
                 self._rival(name, spec)
@@ -41,12 +44,18 @@ class AttributeWriter(FieldWriter):
         if len(self.lines) > lines_before:
             self.lines[lines_before:lines_before] = ["", "[item.attributes]"]
 
+    def _without_zero_weights(self, spec: ColumnSpec) -> ColumnSpec:
+        """Return the field of a weight without the zeros that shops write where none is known."""
+        nothing = zeros([text for column in columns_of(spec)[:1] for text in self.sampled.values(column)])
+        return spec | {"null": [*spec.get("null", ()), *nothing]} if nothing else spec
+
     def _weight(self, spec: ColumnSpec) -> None:
         if not self._cells(spec):
             return
         units = [column for column in self.sampled.columns if _IS_UNIT_OF_WEIGHT.fullmatch(plain(column))]
         units = [column for column in units if plain(column).startswith(plain(spec["column"]))] or units
-        pairs: list[ColumnSpec] = [{"columns": [spec["column"], column]} for column in units]
+        null: ColumnSpec = {"null": spec["null"]} if "null" in spec else {}
+        pairs: list[ColumnSpec] = [{"columns": [spec["column"], column]} | null for column in units]
         for whole in (spec, *pairs):
             texts = self._cells(whole)
             with_unit = sum(quantity(text, "kg") is not None for text in texts)
@@ -65,7 +74,8 @@ class AttributeWriter(FieldWriter):
             words = list(set(self.sampled.values(column)))
             unit = _UNIT_OF_WEIGHT.fullmatch(words[0].casefold()) if len(words) == 1 else None
             if unit and unit.lastgroup:  # a later row with another unit has no weight
-                pair: ColumnSpec = {"columns": [spec["column"], column], "match": f"^(.+) {re.escape(words[0])}$"}
+                in_words = f"^(.+) {re.escape(words[0])}$"
+                pair: ColumnSpec = {"columns": [spec["column"], column], "match": in_words} | null
                 says = f"{quoted(column)} says {words[0]}"
                 self._line("weight_kg", pair | _in_kilograms(unit.lastgroup, decimal), f"{self._given(spec)}; {says}")
                 return

@@ -22,6 +22,7 @@ from workers.ingest.guess.cell_kinds import (
     is_text,
     share_of,
 )
+from workers.ingest.guess.currency_marks import is_called_by_currency
 from workers.ingest.guess.day_formats import day_formats
 from workers.ingest.guess.field_guess import IN_FULL, ColumnCandidate, ColumnEvidence
 from workers.ingest.sampling.sample import Sample
@@ -34,6 +35,9 @@ _DISTINCT = frozenset(("id", "name", "gtin", "isbn", "url"))
 _NOT_COUNTED = frozenset(("name", "brand", "category", "channel", "url"))
 # What a column of codes, such as `vendor_sku`, is never taken for: it has what stands for that, and not its name.
 _NOT_OF_CODES = frozenset(("name", "brand", "category", "size", "colour"))
+
+# Attributes that name the language of a text.
+_LANGUAGES = frozenset(("@lang", "@language"))
 
 
 class _Rule(NamedTuple):
@@ -109,6 +113,8 @@ def _may_be(sampled: Sample, column: str, role: str, score: float) -> bool:
     """Return whether a column whose name scores for a role can have it."""
     rule = _rule(role)
     if rule.is_not and name_score(column, role_names()[rule.is_not]):
+        return False
+    if column.rpartition(".")[2] in _LANGUAGES or (role == "no_price" and is_called_by_currency(column)):
         return False
     if role in _NOT_COUNTED and has_word(column, "count"):
         return False

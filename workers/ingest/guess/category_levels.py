@@ -15,6 +15,8 @@ def category_levels(sampled: Sample, columns: list[str]) -> list[str]:
     """
     if in_list := [column for column in columns if column.rpartition(".")[2].isdecimal()]:
         holder = in_list[0].rpartition(".")[0]
+        if holder in columns:  # the second column or part of a name: of parts each is a category, of columns a level
+            return [holder] if "records" in sampled.form else [holder, *in_list][:_LEVELS_MAX]
         return [column for column in in_list if column.rpartition(".")[0] == holder][:_LEVELS_MAX]
     named = {column.removesuffix(".name") for column in columns if column.endswith(".name")}
     columns = [column for column in columns if column.endswith(".name") or column.rpartition(".")[0] not in named]

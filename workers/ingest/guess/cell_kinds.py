@@ -79,6 +79,16 @@ def all_plain(cells: list[str]) -> bool:
     return len(plainly) >= MOSTLY * len(cells) and not all(map(_DOTTED.fullmatch, plainly))
 
 
+def zeros(cells: list[str]) -> list[str]:
+    """Return the texts of cells that are the amount zero, each once."""
+    return sorted(set(filter(is_zero, cells)))
+
+
+def is_zero(text: str) -> bool:
+    """Return whether a text is the amount zero."""
+    return re.fullmatch(r"[^1-9]*0[^1-9]*", text) is not None
+
+
 def is_list(text: str) -> bool:
     """Return whether a text is a list of texts as JSON writes it."""
     return text.startswith('["') and text.endswith('"]')

@@ -26,7 +26,6 @@ from workers.ingest.guess.cell_kinds import (
     HALF,
     MOSTLY,
     all_plain,
-    are_amounts,
     are_gtins,
     are_numbers,
     are_short,
@@ -34,7 +33,7 @@ from workers.ingest.guess.cell_kinds import (
     has_figure,
     share_of,
 )
-from workers.ingest.guess.currency_marks import currencies_named
+from workers.ingest.guess.currency_marks import currencies_named, is_called_by_currency
 from workers.ingest.guess.day_formats import DAY_CHARACTERS_MAX, day_formats
 from workers.ingest.guess.field_guess import ColumnCandidate, FieldGuess
 from workers.ingest.guess.rows_of_ids import choose_id_of_rows
@@ -180,18 +179,13 @@ def _by_name_alone(sampled: Sample, roles: dict[str, list[str]], taken: dict[str
     for role in missing:
         named = [column for column in free if name_score(column, role_names()[role]) >= PART - 50]
         named += [column for column in free if role == "price" and plain(column) in word_list("price_in_full")]
-        named += [column for column in free if role == "price" and _is_currency_alone(sampled, column)]
+        named += [column for column in free if role == "price" and is_called_by_currency(column)]
         if role == "day":
             named = [column for column in named if not all(map(_NUMBER_OF_DAYS.fullmatch, sampled.values(column)))]
         named = [column for column in named if share_of(sampled.values(column), _may_be_value) >= HALF]
         if named:
-            roles[role] = named[:1]
-
-
-def _is_currency_alone(sampled: Sample, column: str) -> bool:
-    """Return whether a column of amounts is called by a currency and nothing else, as `Euro` below `Price per`."""
-    words = plain(column).split() or [column.strip()]
-    return len(words) == 1 and bool(currencies_named(column)) and are_amounts(sampled.values(column))
+            of_tax = [column for column in named if role == "price" and has_word(column, "tax")]
+            roles[role] = of_tax if named[0] in of_tax else named[:1]
 
 
 def _may_be_value(text: str) -> bool:

@@ -64,6 +64,14 @@ def currencies_named(column: str) -> set[str]:
     return codes or set(signs) or set(worded)
 
 
+def is_called_by_currency(column: str) -> bool:
+    """Return whether a column is called by a currency, and by what is said of tax at most, as `€ incl. VAT`."""
+    said = (*word_list("said_of_tax"), *word_list("tax"))
+    words = [word for word in plain(column).split() if word not in said]
+    has_sign = any(sign in column for sign in MARKS if not any(map(str.isalnum, sign)))
+    return has_sign if not words else len(words) == 1 and bool(currencies_named(column))
+
+
 @cache
 def _worded() -> tuple[tuple[str, str], ...]:
     """Return the words of currencies, each with its code."""

@@ -10,7 +10,7 @@ from shared.toml_text import as_toml, quoted
 from workers.ingest.column_names import has_word, is_exactly_price, plain, word_list
 from workers.ingest.column_specs import ColumnSpec, Open
 from workers.ingest.guess.amount_readings import HABITS, differ, free_amounts, read_numbers
-from workers.ingest.guess.cell_kinds import HALF, MOSTLY
+from workers.ingest.guess.cell_kinds import HALF, MOSTLY, is_zero, zeros
 from workers.ingest.guess.column_roles import price_spec
 from workers.ingest.guess.currency_marks import mark_of
 from workers.ingest.guess.currency_said import BEHIND
@@ -149,9 +149,9 @@ class PriceWriter(FieldWriter):
             choices = tuple(line for column in columns for line in self._prices_of(column, marks, None, "list_price"))
             both = " and ".join(map(quoted, columns))
             self._doubt("list_price", f"{both} may each be the list price: the first is taken", choices)
-        zeros = _zeros(self._cells(spec))
-        if zeros:  # what programs write for none
-            spec = spec | {"null": [*spec.get("null", ()), *zeros]}
+        nothing = zeros(self._cells(spec))
+        if nothing:  # what programs write for none
+            spec = spec | {"null": [*spec.get("null", ()), *nothing]}
         stated = {mark_of(text) for text in self._cells(spec)} - {""}
         if stated and (len(marks) > 1 or not stated <= set(marks)):  # one that states another currency is an error
             self._line("list_price", spec | {"free_form": True, "on_error": "field"})
@@ -186,7 +186,7 @@ class PriceWriter(FieldWriter):
             most = f"{quoted(columns_of(spec)[0])} seems to be the price, and {share_of_cells(len(unread), len(cells))}"
             return self._ask(name, f"{most} cannot be read: {self._examples(unread)}")
         negative = [(place, text) for place, text in cells if re.match(r"\W*[-\u2212]\s*\W?[0-9]", text)]
-        zero = [(place, text) for place, text in cells if _is_zero(text)]
+        zero = [(place, text) for place, text in cells if is_zero(text)]
         for some, what, end in (
             (unread, "cannot be read", "rejected"),
             (negative if name == "price" else [], f"{is_or_are(len(negative))} negative", "rejected"),
@@ -306,10 +306,10 @@ class PriceWriter(FieldWriter):
         """Return both fields so that a sale price of zero is none: shops export it where nothing is reduced."""
         if len(price.get("first_of", ())) < 2:
             return price, listed
-        zeros = _zeros(self.sampled.values(price["first_of"][0]))
-        if not zeros:
+        nothing = zeros(self.sampled.values(price["first_of"][0]))
+        if not nothing:
             return price, listed
-        none: ColumnSpec = {"null": zeros}
+        none: ColumnSpec = {"null": nothing}
         return price | none, listed | none if listed is not None and "beside" in listed else listed
 
 
@@ -318,11 +318,3 @@ def _retail_among(columns: list[str]) -> str | None:
     retail = [column for column in columns if has_word(column, "retail")]
     others = [column for column in columns if has_word(column, "wholesale") and column not in retail]
     return retail[0] if len(retail) == 1 and len(others) == len(columns) - 1 else None
-
-
-def _is_zero(text: str) -> bool:
-    return re.fullmatch(r"[^1-9]*0[^1-9]*", text) is not None
-
-
-def _zeros(cells: list[str]) -> list[str]:
-    return sorted(set(filter(_is_zero, cells)))

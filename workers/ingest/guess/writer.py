@@ -86,6 +86,8 @@ class FieldWriter:
         """Return a field by which a load reads parts that not every row has, and codes that are formulas."""
         if "records" in self.sampled.form:
             spec = _sparse(spec)
+        if not self.sampled.lacking.isdisjoint(columns_of(spec)):
+            spec = spec | {"sparse": True}
         if not self.sampled.formulas.isdisjoint(columns_of(spec)):
             spec = spec | {"replace": {'="': "", '"': ""} | spec.get("replace", {})}
         return spec

@@ -34,6 +34,8 @@ class Sample:
     """The number formats of a sheet's columns, which may be the only place that has the currency."""
     formulas: frozenset[str] = frozenset()
     """Columns in which programs write ="007" to keep a spreadsheet from taking a code for a number; here it is 007."""
+    lacking: frozenset[str] = frozenset()
+    """Columns that some of several sheets do not have."""
     marked_up: frozenset[str] = frozenset()
     """Columns of texts that have entities or tags of HTML in some row of the file."""
     repeated: frozenset[str] = frozenset()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from shared.errors import LoadRefused
 from shared.printable import many
-from workers.ingest.column_names import PART, name_score, role_names
+from workers.ingest.column_names import PART, WHOLE, name_score, role_names
 from workers.ingest.files.forms import Opened
 from workers.ingest.files.read_cells import SHEET_COLUMN
 from workers.ingest.files.read_sheet import SeveralSheets, SheetRow, Workbook, is_pattern
@@ -21,6 +21,8 @@ from workers.ingest.sampling.table_header import sample_of_cells
 _SHEETS_ROWS_MAX = 4 * SAMPLE_ROWS
 # What the sheet of products has among others.
 _NEEDED = ("name", "price")
+# Of so many sheets it is said which columns they lack.
+_LACKING_SAID_MAX = 5
 
 
 class _SheetStart(NamedTuple):
@@ -92,7 +94,8 @@ def _sample_of_sheet(path: Path, sheet: _SheetStart, form: dict[str, Any]) -> Sa
 def _one_table(path: Path, parts: list[_SheetStart], pattern: str) -> Sample:
     """Return sheets with the same columns as one table, with the name of its sheet as a column of each row.
 
-    Raises LoadRefused where sheets have some of these columns, or other lines above them.
+    A sheet may lack some that are no id, name or price. Raises LoadRefused where sheets have few of these columns, or
+    other lines above them.
     """
     made = {}
     for part in parts:
@@ -106,7 +109,7 @@ def _one_table(path: Path, parts: list[_SheetStart], pattern: str) -> Sample:
             )
     usual = Counter(frozenset(one.columns) for one in made.values()).most_common(1)
     columns = usual[0][0] if usual else frozenset()
-    alike = {name: one for name, one in made.items() if columns == set(one.columns)}
+    alike = {name: one for name, one in made.items() if _is_of_table(one, columns)}
     begun = {one.header for one in alike.values()}
     mixed = next(
         (name for name, one in made.items() if name not in alike and len(columns & set(one.columns)) > 1), None
@@ -117,16 +120,41 @@ def _one_table(path: Path, parts: list[_SheetStart], pattern: str) -> Sample:
             "name one of them by `sheet` (or --sheet of `itemindex ingest guess`)"
         )
     listed = ", ".join(f'"{name[:30]}"' for name in [*alike][:3]) + (" and others" if len(alike) > 3 else "")
-    doubts = [f"sheet: {len(alike)} sheets ({listed}) have the same columns and are read as one table: are they one?"]
+    tables = [*alike.values()]
+    every = tuple(dict.fromkeys(column for one in tables for column in one.columns if column != SHEET_COLUMN))
+    lacking = {name: [column for column in every if column not in one.columns] for name, one in alike.items()}
+    same = "most columns in common" if any(lacking.values()) else "the same columns"
+    doubts = [f"sheet: {len(alike)} sheets ({listed}) have {same} and are read as one table: are they one?"]
     if others := [part.name for part in parts if part.name not in alike]:
         left_out = ", ".join(f'"{name[:30]}"' for name in others[:3])
         doubts.append(f"sheet: {many(len(others), 'sheet')} with other columns ({left_out}) not read")
-    tables = [*alike.values()]
+    doubts += [_said_to_lack(name, absent) for name, absent in [*lacking.items()] if absent][:_LACKING_SAID_MAX]
     return replace(
         tables[0],
+        columns=(*every, SHEET_COLUMN),
         rows=[row for one in tables for row in one.rows][:_SHEETS_ROWS_MAX],
         lines=[line for one in tables for line in one.lines][:_SHEETS_ROWS_MAX],
+        lacking=frozenset(column for absent in lacking.values() for column in absent),
+        formats={column: form for one in reversed(tables) for column, form in one.formats.items()},
         doubts=(*doubts, *dict.fromkeys(doubt for one in tables for doubt in one.doubts)),
+    )
+
+
+def _is_of_table(sheet: Sample, columns: frozenset[str]) -> bool:
+    """Return whether a sheet has the columns of a table, or most of them, its ids, names and prices among these."""
+    own = frozenset(sheet.columns)
+    needed = {
+        column
+        for column in columns
+        if any(name_score(column, role_names()[role]) >= WHOLE - 50 for role in ("id", *_NEEDED))
+    }
+    return columns == own or (bool(needed) and needed <= own and 2 * len(columns & own) > len(columns | own))
+
+
+def _said_to_lack(sheet: str, columns: list[str]) -> str:
+    named = ", ".join(f'"{column[:40]}"' for column in columns[:3]) + (" and others" if len(columns) > 3 else "")
+    return (
+        f'sheet: "{sheet[:30]}" has no column {named}: rows of that sheet have nothing there. Is it called otherwise?'
     )
 
 

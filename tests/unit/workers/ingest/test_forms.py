@@ -164,6 +164,18 @@ def test_parts_of_xml_are_columns_by_their_path() -> None:
     )  # fmt: skip
 
 
+def test_columns_that_are_asked_for_alone_are_what_they_are_among_all(tmp_path: Path) -> None:
+    item = """<p no="1" xmlns:g="urn:g"><g:id>A</g:id><id>B</id><price.net cur="EUR">9</price.net><image>1</image><x>y</x>
+        <image>2</image><param name="Colour">red</param><meta><key>k</key><value>v</value></meta><a><b c="d">e</b></a></p>"""
+    document = f"<c>{item}</c>".encode()
+    [(_, whole)] = read_xml.xml_rows("f.xml", io.BytesIO(document), "c/p")
+    assert set(whole) > {"g:id", "id", "price.net", "price.net.@cur", "image.1", "param[Colour]", "meta[k]", "a.b.@c"}
+    for column in whole:
+        [(_, row)] = read_xml.xml_rows("f.xml", io.BytesIO(document), "c/p", [column])
+        assert row[column] == whole[column]
+        assert column == "x" or "x" not in row
+
+
 def test_parts_with_a_name_are_columns_by_it_wherever_they_stand() -> None:
     document = b"""<c><p><a name="Colour">red</a><a name="EAN">1</a><a name="EAN">2</a><b name="x"><d>3</d></b></p>
         <p><a name="EAN">4</a><s><a name="Size, cm"/></s></p></c>"""

@@ -113,7 +113,7 @@ def test_a_weight_in_the_unit_that_its_column_names_is_in_kilograms(
     [
         ("Gewicht (g)", ["0,5", "1250"], ["0.0005", "1.25"]),
         ("Gewicht in kg", ["0,33", "12"], ["0.33", "12"]),
-        ("Weight (oz)", ["16", "0"], ["0.45359237", "0"]),
+        ("Weight (oz)", ["16", "32"], ["0.45359237", "0.90718474"]),
         ("Weight (g)", ["500", "about 80"], [None, None]),
         ("Gewicht (g)", ["1,800", "0,500"], [None, None]),
     ],

@@ -44,6 +44,31 @@ def test_sheets_with_the_same_columns_are_one_table_that_is_asked(tmp_path: Path
     )
 
 
+def test_a_column_that_a_sheet_lacks_is_empty_there_and_said(tmp_path: Path) -> None:
+    with_brand = [
+        ["Artikelnr", "Bezeichnung", "Marke", "Preis"],
+        ["T1", "Tea 1", "Leaf", 2],
+        ["T2", "Tea 2", "Leaf", 3],
+    ]
+    path = book(tmp_path / "a.xlsx", Tea=with_brand, Soap=goods("Soap", 2), Ink=[with_brand[0], ["I1", "Ink 1", "", 4]])
+    read = tried(path, tmp_path, currency="EUR")
+    assert [(item["name"], item["brand"]) for item in read.found.items] == [
+        ("Tea 1", "Leaf"), ("Tea 2", "Leaf"), ("Soap 1", None), ("Soap 2", None), ("Ink 1", None)
+    ]  # fmt: skip
+    assert '"Soap" has no column "Marke"' in read.doubts("sheet")
+    assert len(read.prices) == 5 and read.found.counts["rejected"] == 0
+
+
+def test_a_column_that_a_sheet_lacks_is_refused_where_the_mapping_needs_it(tmp_path: Path) -> None:
+    with_brand = [["Artikelnr", "Bezeichnung", "Marke", "Preis"], ["T1", "Tea 1", "Leaf", 2]]
+    path = book(tmp_path / "a.xlsx", Tea=with_brand, Soap=goods("Soap", 2))
+    text = tried(path, tmp_path, currency="EUR").guess.text.replace(", sparse = true", "")
+    (tmp_path / "m.toml").write_text(text.replace('currency = "?"', 'currency = { constant = "EUR" }'))
+    mapping = read_mapping(tmp_path / "m.toml")
+    with pytest.raises(LoadRefused, match=r"a[.]xlsx \[Soap\]: has no column 'Marke'"):
+        Previewer(mapping, shown=20).of_items([path], Transformer(mapping, {}))
+
+
 def test_a_row_knows_its_sheet_and_so_does_its_reject(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", Tea=goods("Tea", 2), Soap=[*goods("Soap", 2), ["S9", "Soap 9", "later"]])
     text = tried(path, tmp_path, currency="EUR").guess.text
