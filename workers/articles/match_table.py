@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 import psycopg
 
-from shared.analytics.manifest import MEDIA_TYPES, TAIL, Manifest, key_of
+from shared.analytics.manifest import MEDIA_TYPES, TAIL, ResultManifest, key_of
 from shared.articles.table_rows import RowCandidates, TableRow
 from shared.db.connect import Connection
 from shared.jobs.contract import MATCH_TABLE, fingerprint
@@ -14,7 +14,7 @@ from shared.processes import without_collector
 from workers.articles import index, models
 from workers.articles.records import SQL
 from workers.articles.tables import match_rows
-from workers.jobs.job import Job
+from workers.jobs.job import ClaimedJob
 from workers.jobs.job_handler import JobContext, JobOutcome, StoredResultHandler
 
 _FORMAT = "json"
@@ -57,14 +57,14 @@ def _version(connection: Connection) -> int:
     return int(row[0]) if row is not None else 0
 
 
-def _write(context: JobContext, job: Job, data_version: int, matched: Sequence[RowCandidates]) -> Manifest:
+def _write(context: JobContext, job: ClaimedJob, data_version: int, matched: Sequence[RowCandidates]) -> ResultManifest:
     key = key_of(job.id, job.attempt, MATCH_TABLE.name, _FORMAT)
     data = msgspec.json.encode(matched)
     meta = msgspec.json.encode({"data_version": data_version, "rows": len(matched)})
     body = b'{"data":' + data + TAIL + meta + b"}"
     with context.services.objects.create(key) as file:
         file.write(body)
-    return Manifest(
+    return ResultManifest(
         key=key,
         format=_FORMAT,
         media_type=MEDIA_TYPES[_FORMAT],
