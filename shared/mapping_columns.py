@@ -109,14 +109,14 @@ def _columns(value: object) -> Iterator[str]:
 def _release(mapping: str, key: str, column: str) -> str:
     table, _, name = key.rpartition(".")
     if key == _LEVELS and (levels := [one for one in _levels(mapping) if one != column]):
-        return _with_line(mapping, table, name, _listed(levels))
+        return _with_line(mapping, table, name, _toml_of_columns(levels))
     return _with_line(mapping, table, name, _OPEN if key in _NEEDED else None)
 
 
 def _assign(mapping: str, key: str, column: str) -> str:
     table, _, name = key.rpartition(".")
     if key == _LEVELS:
-        return _with_line(mapping, table, name, _listed([*_levels(mapping), column]))
+        return _with_line(mapping, table, name, _toml_of_columns([*_levels(mapping), column]))
     if table == "observation" and "[observation]" not in mapping.split("\n"):
         needed = "".join(
             f"{field.partition('.')[2]} = {_OPEN}\n" for field in sorted(_NEEDED) if field.startswith(table)
@@ -129,7 +129,7 @@ def _levels(mapping: str) -> list[str]:
     return list(_columns(tomllib.loads(mapping).get("item", {}).get("category", [])))
 
 
-def _listed(columns: list[str]) -> str:
+def _toml_of_columns(columns: list[str]) -> str:
     return as_toml(columns[0] if len(columns) == 1 else columns)
 
 

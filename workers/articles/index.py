@@ -15,7 +15,7 @@ _STAMP = "stamp.json"
 _BATCH_ITEMS = 20_000
 
 
-def needed(connection: Connection, loading: int | None = None) -> bool:
+def is_needed(connection: Connection, loading: int | None = None) -> bool:
     """Whether there are items of two sources, or of a source that declares which of its items are one article.
 
     `loading`: the source whose items are being loaded.
@@ -35,7 +35,7 @@ def open_index(
     Without a directory it is made in memory. `changed`: items whose records the caller adds itself. `check` is
     called between the steps of a search, and raises to cancel it.
     """
-    kept = _kept(connection, directory)
+    kept = _read_index(connection, directory)
     if kept is None:
         return MatchIndex.of_all(_records(connection, _ids(connection, SQL.everything)), check)
     index, version = kept
@@ -56,7 +56,7 @@ def save(connection: Connection, index: MatchIndex, directory: Path) -> None:
         (directory / _STAMP).write_text(json.dumps({"version": row[0], "at": row[1]}), encoding="utf-8")
 
 
-def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int] | None:
+def _read_index(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int] | None:
     """Return the kept index and its data_version; None where this database has no index.
 
     After a loss of power files may be empty or cut short: an index that cannot be read is made anew.

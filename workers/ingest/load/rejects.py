@@ -79,10 +79,10 @@ def _example(reject: Reject | None) -> str:
     place = f"{reject.file} line {reject.line:,}" if reject.file else ""
     text = reject.raw if reject.value is None else reject.value
     shown = f"`{text[:_CHARACTERS_SHOWN]}{'…' if len(text) > _CHARACTERS_SHOWN else ''}`" if text else ""
-    said = [place, f"{reject.column} {shown}".strip() if reject.column else shown]
+    parts = [place, f"{reject.column} {shown}".strip() if reject.column else shown]
     if not reject.file:
-        said.append(reject.raw[:_CHARACTERS_SHOWN])
-    return f"; for example {', '.join(part for part in said if part)}" if any(said) else ""
+        parts.append(reject.raw[:_CHARACTERS_SHOWN])
+    return f"; for example {', '.join(part for part in parts if part)}" if any(parts) else ""
 
 
 def _without_nul(value: Any) -> Any:
