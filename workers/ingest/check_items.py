@@ -104,7 +104,7 @@ def _check_nul(batch: Batch, bad: Faults) -> None:
                 bad.where(pc.take(held, column.indices) if dictionary else held, "holds a NUL", Field(column=name))
 
 
-def _longest(column: Any) -> int:
+def _longest(column: pa.Array) -> int:
     column = column.dictionary if pa.types.is_dictionary(column.type) else column
     if not pa.types.is_string(column.type):
         return 0

@@ -101,7 +101,7 @@ class UploadRunner:
                 upload = Upload(*row)
                 connection.execute(SQL.finish, (upload.id, upload.attempt, *_refusal(upload, reason)))
 
-    def _act(self, connection: Connection, upload: Upload) -> tuple[str, dict[str, Any] | None, str | None]:
+    def _act(self, connection: Connection, upload: Upload) -> tuple[str, dict[str, object] | None, str | None]:
         if upload.deaths >= DEATHS_MAX:
             raise LoadRefused(DIED)
         if upload.step == "undo":
@@ -150,7 +150,7 @@ class UploadRunner:
                 undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
 
 
-def _refusal(upload: Upload, reason: str) -> tuple[Any, ...]:
+def _refusal(upload: Upload, reason: str) -> tuple[str, None, str, None]:
     """Return the end of an attempt that failed; what could not be undone stays loaded."""
     state = "loaded" if upload.step == "undo" and upload.load_id else "refused"
     return state, None, reason.replace("\0", "\ufffd"), None
@@ -181,7 +181,7 @@ class _Progress:
             raise Cancelled
 
 
-def _preview_document(preview: Preview) -> dict[str, Any]:
+def _preview_document(preview: Preview) -> dict[str, object]:
     """Return what the page shows of a preview: the first rows of each kind, and why rows were refused."""
     kinds = ("items", "observations", "impacts", "factors", "rejects")
     return {
@@ -193,12 +193,12 @@ def _preview_document(preview: Preview) -> dict[str, Any]:
     }
 
 
-def _example(reject: Reject | None) -> dict[str, Any] | None:
+def _example(reject: Reject | None) -> dict[str, object] | None:
     if reject is None:
         return None
     return {"line": reject.line, "column": reject.column, "value": reject.value}
 
 
-def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:
+def _account(summary: Summary, *, dry_run: bool) -> dict[str, object]:
     listed = [] if not summary.counts["rows"] else [asdict(account) for account in accounts(summary.counts)]
     return {"state": summary.state, "sentences": sentences(summary, dry_run=dry_run), "accounts": listed}

@@ -41,7 +41,7 @@ def with_sections(batches: Iterator[Batch], rule: Sections) -> Iterator[Batch]:
         )
 
 
-def _trim(values: Any) -> list[str]:
+def _trim(values: pa.Array) -> list[str]:
     texts: list[str] = pc.utf8_trim_whitespace(pc.fill_null(values.cast(pa.string()), "")).to_pylist()
     return texts
 
