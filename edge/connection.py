@@ -26,7 +26,7 @@ _PARSER_PROBLEMS = {
 class EdgeHandler(RequestHandler):
     """One connection: the fast path, then aiohttp's protocol; what its parser refuses is a problem document."""
 
-    __slots__ = ("_errors_base", "_fast_path", "_held", "_served", "_trusted")
+    __slots__ = ("_errors_base", "_fast_path", "_served", "_trusted", "_waiting_bytes")
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class EdgeHandler(RequestHandler):
         self._fast_path = fast_path
         self._errors_base = problem_base_url
         self._served: bytes | None = None
-        self._held = b""
+        self._waiting_bytes = b""
         self._trusted = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -51,7 +51,7 @@ class EdgeHandler(RequestHandler):
     def data_received(self, data: bytes) -> None:
         """Give a request to the fast path, and to aiohttp what that does not take."""
         if self._request_in_progress and self._is_ours:
-            self._held += data  # a second request before the first is answered: it waits its turn
+            self._waiting_bytes += data  # a second request before the first is answered: it waits its turn
         elif not (self._idle() and self._serve(data)):
             super().data_received(data)
 
@@ -70,7 +70,7 @@ class EdgeHandler(RequestHandler):
             and not self._close
             and not self._force_close
             and not self._fast_path.draining
-            and not self._held
+            and not self._waiting_bytes
         )
 
     def _serve(self, data: bytes) -> bool:
@@ -86,7 +86,7 @@ class EdgeHandler(RequestHandler):
         if self._served is not data:  # it has a response: a second one would be taken for that of the next request
             return
         self._request_in_progress, self._served = False, None
-        held, self._held = self._held, b""
+        held, self._waiting_bytes = self._waiting_bytes, b""
         if self.transport is not None:
             super().data_received(data + held)
 
@@ -100,8 +100,8 @@ class EdgeHandler(RequestHandler):
             self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
         if self._handler_waiter is not None:  # a shutdown waits for this answer
             self._handler_waiter.set_result(None)
-        if self._held:
-            held, self._held = self._held, b""
+        if self._waiting_bytes:
+            held, self._waiting_bytes = self._waiting_bytes, b""
             self.data_received(held)
 
     def handle_error(

@@ -8,7 +8,7 @@ from shared.organizations.accounts import BRAND, FREE, INSTITUTIONAL
 BATCH = "lookup-batch"
 RESOLVE_BATCH = "resolve-batch"
 RECONCILE = "reconcile"
-# A batch costs one unit for each so many identifiers that it starts.
+# Identifiers of a batch for one unit; a part of as many costs one too.
 IIDS_PER_UNIT = 10
 SUGGESTIONS_PER_UNIT = 10
 # A paid read of one item.

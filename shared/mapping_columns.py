@@ -136,7 +136,7 @@ def _columns(value: object) -> Iterator[str]:
 def _release(mapping: str, key: str, column: str) -> str:
     table, _, name = key.rpartition(".")
     if key == _LEVELS and (levels := [one for one in _levels(mapping) if one != column]):
-        return _with_line(mapping, table, name, _listed(_plain_levels(mapping, levels, column)))
+        return _with_line(mapping, table, name, _toml_of_columns(_plain_levels(mapping, levels, column)))
     return _with_line(mapping, table, name, _OPEN if key in _NEEDED else None)
 
 
@@ -144,7 +144,7 @@ def _assign(mapping: str, key: str, column: str) -> str:
     table, _, name = key.rpartition(".")
     if key == _LEVELS:
         levels = [*_levels(mapping), column]
-        return _with_line(mapping, table, name, _listed(_plain_levels(mapping, levels, column)))
+        return _with_line(mapping, table, name, _toml_of_columns(_plain_levels(mapping, levels, column)))
     if table == "observation" and _begin(mapping.split("\n"), table) is None:
         needed = "".join(
             f"{field.partition('.')[2]} = {_OPEN}\n" for field in sorted(_NEEDED) if field.startswith(table)
@@ -165,7 +165,7 @@ def _plain_levels(mapping: str, levels: list[str], column: str) -> list[str]:
     return levels
 
 
-def _listed(columns: list[str]) -> str:
+def _toml_of_columns(columns: list[str]) -> str:
     return as_toml(columns[0] if len(columns) == 1 else columns)
 
 

@@ -62,12 +62,12 @@ def decide(mapping: str, doubts: tuple[Doubt, ...], decisions: list[str]) -> tup
         if doubt is None:
             raise LookupError(decision)
         reading = next((reading for reading in doubt.readings if reading.statement == decision), None)
-        mapping = mapping if reading is None else _with(mapping, doubt.table, reading)
+        mapping = mapping if reading is None else _apply_reading(mapping, doubt.table, reading)
         doubts = tuple(other for other in doubts if other is not doubt)
     return mapping, doubts
 
 
-def _with(mapping: str, table: str, reading: Reading) -> str:
+def _apply_reading(mapping: str, table: str, reading: Reading) -> str:
     """Return a mapping with a reading: in place of its field, of its open entry in another field, or as a new field."""
     lines = mapping.split("\n")
     begin = lines.index(f"[{table}]") + 1 if table and f"[{table}]" in lines else 0

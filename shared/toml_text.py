@@ -27,10 +27,10 @@ def toml_key(name: str) -> str:
 
 def quoted(text: str) -> str:
     """Return a text between quotation marks."""
-    return '"' + "".join(_written(character) for character in text) + '"'
+    return '"' + "".join(_escape(character) for character in text) + '"'
 
 
-def _written(character: str) -> str:
+def _escape(character: str) -> str:
     if character in '"\\':
         return f"\\{character}"
     return character if character.isprintable() else f"\\U{ord(character):08X}"

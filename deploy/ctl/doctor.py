@@ -185,10 +185,10 @@ def _bucket(settings: Settings) -> Iterator[Finding]:
     try:
         next(iter(open_object_store(settings, _BUCKET_DEADLINE_SECONDS).list_objects("doctor/")), None)
     except StoreUnavailable as error:
-        said = str(error.__cause__)
-        code = re.search(r"<Code>(\w+)</Code>", said)
+        message = str(error.__cause__)
+        code = re.search(r"<Code>(\w+)</Code>", message)
         why = code[1] if code else type(error.__cause__).__name__
-        if re.search(r"\b40[13]\b|Expired|Denied|InvalidAccessKeyId|SignatureDoesNotMatch", said):
+        if re.search(r"\b40[13]\b|Expired|Denied|InvalidAccessKeyId|SignatureDoesNotMatch", message):
             remedy = "renew S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY on every host, then restart its parts"
             yield Finding("bucket", False, f"refuses the credentials ({why}); results wait meanwhile", remedy)
         else:

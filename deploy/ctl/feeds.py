@@ -129,12 +129,12 @@ def run_feeds() -> None:
     log = Log("feeds", level=chosen.log_level)
     log.info("started", revision=chosen.revision)
     folder = data_dir()
-    acts = (account_acts(chosen, log, lambda: _examined(folder)), load_acts(chosen, log))
+    acts = (account_acts(chosen, log, lambda: _host_findings(folder)), load_acts(chosen, log))
     FeedRunner(chosen, log, lambda: bool(stopped), acts).run()
     log.info("stopped")
 
 
-def _examined(folder: Path) -> list[dict[str, Any]]:
+def _host_findings(folder: Path) -> list[dict[str, Any]]:
     """Return what `itemindex doctor` finds on this host."""
     from deploy.ctl.doctor import examine
 

@@ -136,7 +136,9 @@ def show_preview(mapping: mappings.Mapping, files: list[Path], *, rows: int, all
     summary = refusal = None
     if index is not None:
         try:
-            summary = load_with_bar(index, mapping, files, merges_allowed=allow_merges, dry_run=True, see=previewer.see)
+            summary = load_with_bar(
+                index, mapping, files, merges_allowed=allow_merges, dry_run=True, show=previewer.keep_rows
+            )
         except LoadRefused as error:
             refusal = error
     preview = previewer.preview()

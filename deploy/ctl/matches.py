@@ -260,7 +260,7 @@ def _decide_all(same: bool, chosen: Filters, sample: int, yes: bool, reason: str
         for at, pair in enumerate(waiting)
         if rest or at in judged
     ]
-    said = f"{word}ed in bulk ({chosen})" + (f": {reason}" if reason else "")
+    full_reason = f"{word}ed in bulk ({chosen})" + (f": {reason}" if reason else "")
     version, number, meant = None, None, len(decided)
     if decided:
         with database("matches") as connection:
@@ -270,7 +270,7 @@ def _decide_all(same: bool, chosen: Filters, sample: int, yes: bool, reason: str
             waits = {(pair["left_id"], pair["right_id"]) for pair in pairs}
             decided = [pair for pair in decided if pair[:2] in waits]
             if decided:
-                number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), said)
+                number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), full_reason)
     if settled := meant - len(decided):
         errors.say("pairs that no longer wait, and were left alone: {settled}", settled=settled)
     if not decided and not for_programs():

@@ -37,7 +37,7 @@ def load_with_bar(
     *,
     merges_allowed: bool = False,
     dry_run: bool = False,
-    see: Callable[[Transformed], None] = lambda transformed: None,
+    show: Callable[[Transformed], None] = lambda transformed: None,
 ) -> Summary:
     """Load files and show how far it is; the options are those of `load`."""
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
@@ -47,7 +47,7 @@ def load_with_bar(
         def report_progress(done: int) -> None:
             progress.update(task, completed=done)
 
-        return load(chosen, mapping, files, report_progress, merges_allowed=merges_allowed, dry_run=dry_run, see=see)
+        return load(chosen, mapping, files, report_progress, merges_allowed=merges_allowed, dry_run=dry_run, show=show)
 
 
 def wait_for_index(job_id: str) -> None:

@@ -103,7 +103,7 @@ def schema_string(columns: list[ColumnDocument]) -> str:
 
 
 def enough(files: list[KeptReleaseFile], limit: int | None) -> list[KeptReleaseFile]:
-    """Return the first files that have so many rows; all of them without a limit."""
+    """Return the first files that together have `limit` rows; all of them without a limit."""
     if limit is None:
         return files
     chosen, rows = [], 0

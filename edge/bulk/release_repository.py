@@ -164,7 +164,7 @@ def dataset_of(name: str) -> Dataset:
 
 
 def not_found(cause: str, *, advice: str = "") -> Problem:
-    """Make the problem of what is not there."""
+    """Make the problem of a dataset, release or file that is not there."""
     return Problem("dataset-not-found", cause, advice=advice)
 
 

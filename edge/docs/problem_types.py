@@ -89,7 +89,8 @@ class Errors:
     def _page(
         self, document: dict[str, Any], entries: Iterable[dict[str, Any]], one: str | None, text: str, example: str = ""
     ) -> DocumentPage:
-        page = PAGES.text("errors.html", entries=[*map(_shown, entries)], one=one, example=render(example).html)
+        shown = [*map(_with_html_sentences, entries)]
+        page = PAGES.text("errors.html", entries=shown, one=one, example=render(example).html)
         return DocumentPage(
             Representation.of(page, HTML),
             Representation.of(text, MARKDOWN),
@@ -124,7 +125,7 @@ def _section(entry: dict[str, Any]) -> str:
     return f"## {entry['status']} {entry['slug']}\n\n{entry['meaning']}\n\n**What to do:** {entry['remedy']}\n"
 
 
-def _shown(entry: dict[str, Any]) -> dict[str, Any]:
+def _with_html_sentences(entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry whose sentences are HTML: they are Markdown of ours, with names in backticks."""
     remedy = render(f"**What to do:** {entry['remedy']}")
     return {**entry, "meaning": render(entry["meaning"]).html, "remedy": remedy.html}

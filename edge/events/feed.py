@@ -46,7 +46,7 @@ class EventFeed:
         return response
 
     async def page(self, organization: str, after: int | None, limit: int, types: Sequence[str] | None) -> list[Event]:
-        """Return at most so many events after a cursor, the oldest first. Raises `events-expired`."""
+        """Return at most `limit` events after a cursor, the oldest first. Raises `events-expired`."""
         scope, start = Scope(organization=organization), after or 0
         async with self._database.transaction(scope) as transaction:
             rows = await transaction.fetch(SQL.page, organization, start, types, limit)
@@ -64,7 +64,7 @@ class EventFeed:
     async def newest(
         self, organization: str, before: int | None, limit: int, types: Sequence[str] | None
     ) -> list[Event]:
-        """Return at most so many events before a cursor, the newest first; without a cursor the newest of all."""
+        """Return at most `limit` events before a cursor, the newest first; without a cursor the newest of all."""
         scope = Scope(organization=organization)
         rows = await self._database.fetch(
             SQL.newest, organization, _LATER_THAN_ALL if before is None else before, types, limit, scope=scope

@@ -71,7 +71,7 @@ class AccessLog:
             self._writer.drain()
 
     def close(self) -> None:
-        """Write what is left and close the file."""
+        """Write the remaining lines and close the file."""
         self._hand_over()
         if self._writer is not None:
             self._writer.close()

@@ -38,7 +38,7 @@ class FieldOptions(TypedDict, total=False):
 
 
 def whole_number(text: str, digits: int) -> int | None:
-    """Return a whole number of so many digits at most; None if the text is none."""
+    """Return a whole number of at most `digits` digits; None if the text is none."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 

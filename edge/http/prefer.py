@@ -47,7 +47,7 @@ def _preference(text: str) -> tuple[str, float]:
 def _quality(media_type: str, preferences: list[tuple[str, float]]) -> float:
     # The most specific range decides: `text/csv;q=0, */*` means anything but CSV.
     for media_range in (media_type, f"{media_type.partition('/')[0]}/*", "*/*"):
-        said = [quality for requested, quality in preferences if requested == media_range]
-        if said:
-            return max(said)
+        qualities = [quality for requested, quality in preferences if requested == media_range]
+        if qualities:
+            return max(qualities)
     return 0.0

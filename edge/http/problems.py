@@ -98,7 +98,7 @@ def unavailable(error: StoreUnavailable) -> Problem:
 
 
 def invalid_parameters(faults: Iterable[Fault]) -> Problem:
-    """Return the problem that names every invalid parameter, its value and what is allowed."""
+    """Return the problem that names every invalid parameter with its value and the allowed ones."""
     return Problem("invalid-parameter", faults=faults)
 
 

@@ -143,9 +143,9 @@ def operation(
         for schema in reversed(reads):
             handler = request_schema(_instantiate(schema), schema.location)(handler)
         words = {"summary": summary or headline.removesuffix("."), "description": description or " ".join(text.split())}
-        said = {name: text for name, text in words.items() if text}
+        sentences = {name: text for name, text in words.items() if text}
         declared: Declared = docs(
-            operationId=id, tags=[tag], produces=[*produces], parameters=parameters, responses=others, **said
+            operationId=id, tags=[tag], produces=[*produces], parameters=parameters, responses=others, **sentences
         )(handler)
         return declared
 

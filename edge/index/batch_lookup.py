@@ -80,7 +80,7 @@ class BatchLookup:
 
 
 def units_of(parameter: str, values: Sequence[object], plan: Plan) -> int:
-    """Return the price of a batch, rounded up. Raises InvalidParameter where the plan does not allow so many values."""
+    """Return the price of a batch, rounded up. Raises InvalidParameter for more values than the plan allows."""
     if len(values) > plan.batch_iids_max:
         allowed = f"must have at most {plan.batch_iids_max} entries on the {plan.title} plan, not {len(values)}"
         raise InvalidParameter(parameter, allowed)

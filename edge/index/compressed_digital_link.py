@@ -133,7 +133,7 @@ class _Bits:
         return len(left) <= _FILLING_MAX and "1" not in left
 
     def number(self, count: int) -> int:
-        """Read an unsigned number of so many bits. Raises InvalidIdentifier where fewer are left."""
+        """Read an unsigned number of `count` bits. Raises InvalidIdentifier where fewer are left."""
         read = self._bits[self._at : self._at + count]
         if len(read) < count:
             raise InvalidIdentifier("ends within a value")
@@ -141,18 +141,18 @@ class _Bits:
         return int(read, 2) if read else 0
 
     def hexadecimal(self, count: int) -> str:
-        """Read so many hexadecimal digits, in upper case."""
+        """Read `count` hexadecimal digits, in upper case."""
         return f"{self.number(4 * count):0{count}X}"
 
     def digits(self, count: int) -> str:
-        """Read a decimal number of so many digits, with its leading zeros."""
+        """Read a decimal number of `count` digits, with its leading zeros."""
         text = str(self.number(math.ceil(count * math.log2(10) + 0.01))).zfill(count)
         if len(text) > max(count, 1):
             raise InvalidIdentifier("has a number with more digits than it says")
         return text if count else ""
 
     def characters(self, encoding: int, count: int) -> str:
-        """Read so many characters of one of the standard's encodings. Raises InvalidIdentifier for any other."""
+        """Read `count` characters in one of the standard's encodings. Raises InvalidIdentifier for any other."""
         if encoding == _DIGITS:
             return self.digits(count)
         if encoding not in _CHARACTERS:

@@ -233,21 +233,21 @@ def _digital_link_of(request: web.Request) -> DigitalLink:
 def _link_type(request: web.Request, digital_link: DigitalLink) -> str | None:
     """Return the link type of the query, or of what a compressed address holds of its query."""
     asked: str | None = request[QUERY].get("linkType")
-    return _only("linkType", [*_compressed(digital_link, "linkType"), *([] if asked is None else [asked])])
+    return _only("linkType", [*_compressed_values(digital_link, "linkType"), *([] if asked is None else [asked])])
 
 
 def _day(request: web.Request, digital_link: DigitalLink) -> str:
     """Return the day for which the number is asked, likewise; empty without one."""
     asked: date | None = request[QUERY].get("as_of")
     try:
-        days = [AS_OF.deserialize(value) for value in _compressed(digital_link, "as_of")]
+        days = [AS_OF.deserialize(value) for value in _compressed_values(digital_link, "as_of")]
     except ValidationError as error:
         raise InvalidParameter("as_of", str(error.messages[0])) from None
     day = _only("as_of", [*days, *([] if asked is None else [asked])])
     return "" if day is None else day.isoformat()
 
 
-def _compressed(digital_link: DigitalLink, name: str) -> list[str]:
+def _compressed_values(digital_link: DigitalLink, name: str) -> list[str]:
     return [value for given, value in digital_link.query if given == name]
 
 

@@ -132,7 +132,7 @@ class Resolve:
         if query["iid"] is not None:
             iid, record = await self._by_iid(str(query["iid"]), query)
         else:
-            requested = _requested(query)
+            requested = _identifier_of(query)
             iid, record = await self._resolver.find(requested)
         address = self._resolver.address(iid)
         cacheable(request, answer(record, None, address))
@@ -218,7 +218,7 @@ class ResolveBatch:
         return head[:-1] + b',"record":' + record.body + b"}"
 
 
-def _requested(given: Mapping[str, str | date | None]) -> RequestedIdentifier:
+def _identifier_of(given: Mapping[str, str | date | None]) -> RequestedIdentifier:
     """Read validated parameters, of which the day alone is no text. Raises as `requested_identifier`."""
     as_of = given["as_of"]
     texts = {name: text for name, text in given.items() if not isinstance(text, date)}
@@ -227,7 +227,7 @@ def _requested(given: Mapping[str, str | date | None]) -> RequestedIdentifier:
 
 def _read_identifier(given: Mapping[str, str | date | None]) -> _Requested:
     try:
-        return _requested(given)
+        return _identifier_of(given)
     except InvalidParameter as error:
         return error
 

@@ -163,7 +163,7 @@ def _missing_problem(tool: Tool, given: Mapping[str, JsonValue]) -> Problem | No
 
 
 def _fault(schema: ArgumentSchema, value: JsonValue) -> str | None:
-    """Return what is wrong with a value, None where nothing is."""
+    """Return the fault of a value; None if it has none."""
     if "enum" in schema:
         return None if value in schema["enum"] else f"must be one of {', '.join(schema['enum'])}"
     match schema["type"]:

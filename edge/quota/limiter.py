@@ -122,7 +122,7 @@ class RateLimiter:
         return decision
 
     async def usage(self, account: str, plan: Plan) -> QuotaDecision:
-        """Return what is used, and charge nothing."""
+        """Return the units used so far; charge nothing."""
         return await self.consume(account, plan, 0, "")
 
     async def refund(self, decision: QuotaDecision) -> QuotaDecision:

@@ -58,12 +58,12 @@ class RequestLog:
             return
         while self._count >= _HELD_MAX and self._share > 1:
             self._halve()
-        held = self._held.get(organization)
+        held = self._calls.get(organization)
         if held is None:
             if self._count >= _HELD_MAX:  # as many organizations as calls may be held
                 metrics.request_log_lost.inc()
                 return
-            held = self._held[organization] = deque()
+            held = self._calls[organization] = deque()
         if len(held) >= self._share:
             held.popleft()
         else:
@@ -74,7 +74,7 @@ class RequestLog:
 
     async def flush(self) -> None:
         """Hand over what is held. Without the cache store it is dropped and counted: it may not grow in an outage."""
-        held = self._held
+        held = self._calls
         self._forget()
         for organization, calls in held.items():
             name = keys.request_log(organization)
@@ -93,13 +93,13 @@ class RequestLog:
         return sorted(calls, key=lambda call: -call.at)
 
     def _forget(self) -> None:
-        self._held: dict[str, deque[LoggedCall]] = {}
+        self._calls: dict[str, deque[LoggedCall]] = {}
         self._count = 0
         self._share = self.calls_max
 
     def _halve(self) -> None:
         self._share //= 2
-        for held in self._held.values():
+        for held in self._calls.values():
             while len(held) > self._share:
                 held.popleft()
                 self._count -= 1

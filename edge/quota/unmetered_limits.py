@@ -26,7 +26,7 @@ class UnmeteredLimits:
 
     def __init__(self, limiter: RateLimiter) -> None:
         self._limiter = limiter
-        self._held = 0
+        self._waiting = 0
 
     async def consume(self, account: str, plan: Plan, network: str, charge_id: str) -> None:
         """Count one call. Raises the problem `rate-limited`, after a pause, if this second's calls are used up."""
@@ -50,15 +50,15 @@ class UnmeteredLimits:
 
     def _hold(self, release: Callable[[], None]) -> None:
         """Call `release` after the pause; at once where as many refusals are held as may be."""
-        if self._held >= _HELD_MAX:
+        if self._waiting >= _HELD_MAX:
             release()
             return
 
         def end_pause() -> None:
-            self._held -= 1
+            self._waiting -= 1
             release()
 
-        self._held += 1
+        self._waiting += 1
         asyncio.get_running_loop().call_later(_HOLD_SECONDS, end_pause)
 
 

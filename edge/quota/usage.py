@@ -80,7 +80,7 @@ class UsageRecorder:
         self._flushing.start()
 
     async def stop(self) -> None:
-        """Flush what is left and stop."""
+        """Write the remaining counts and stop."""
         async with self._one_flush:  # one that was broken off would lose what it holds, or leave it counted twice
             await self._flushing.stop()
         await self.flush()

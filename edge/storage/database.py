@@ -29,7 +29,7 @@ _RETRY_AFTER_SECONDS = 5
 
 
 class FairShare:
-    """Lets each account use so many connections at a time; its other statements wait in their order."""
+    """Bounds the connections that an account uses at a time; its other statements wait in their order."""
 
     def __init__(self, connections_max: int) -> None:
         self._connections_max = connections_max

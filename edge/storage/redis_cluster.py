@@ -111,7 +111,7 @@ class ClusterClient(RedisClient):
         self._owners: list[Node | None] = [None] * SLOTS
         self._shards: list[Shard] = []
         self._known: list[NodeAddress] = []
-        self._held: deque[PendingCommand] = deque()
+        self._postponed: deque[PendingCommand] = deque()
         self._stale = asyncio.Event()
         self._background = Background(self._refresh_loop, log)
         # There from the beginning, as 0: Prometheus sees no increase in a counter that begins with its first failover.
@@ -135,7 +135,7 @@ class ClusterClient(RedisClient):
         for node in nodes.values():
             await node.close()
         self._hold_seconds = 0.0
-        held, self._held = self._held, deque()
+        held, self._postponed = self._postponed, deque()
         for pending in held:
             self._fail(pending)
 
@@ -199,10 +199,10 @@ class ClusterClient(RedisClient):
             pending.expires = since + self._hold_seconds
             if now < pending.expires:
                 self._delays.inc()
-        if now >= pending.expires or len(self._held) >= _HELD_MAX:
+        if now >= pending.expires or len(self._postponed) >= _HELD_MAX:
             self._fail(pending)
         else:
-            self._held.append(pending)
+            self._postponed.append(pending)
             self.request_refresh()
 
     def _fail(self, pending: PendingCommand) -> None:
@@ -231,7 +231,7 @@ class ClusterClient(RedisClient):
                     await self._stale.wait()
             self._stale.clear()
             await self._read_table()
-            held, self._held = self._held, deque()
+            held, self._postponed = self._postponed, deque()
             for pending in held:
                 pending.hops = 0
                 self._dispatch(pending)

@@ -76,7 +76,7 @@ def nearest(
     """
     figures: dict[str, FootprintFigure] = {}
     if kilograms is not None:
-        for indicator, factor in _chosen(factors).items():
+        for indicator, factor in _choose_figures(factors).items():
             figures[indicator] = _of_factor(factor, kilograms)
     for impact in impacts:
         per_unit = Decimal(impact["per_unit"])
@@ -96,7 +96,7 @@ def nearest(
     return figures
 
 
-def _chosen(factors: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def _choose_figures(factors: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     chosen: dict[str, Mapping[str, Any]] = {}
     for factor in factors:
         before = chosen.get(factor["indicator"])

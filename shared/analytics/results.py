@@ -53,7 +53,7 @@ class Rows(NamedTuple):
         return pa.Table.from_arrays(list(map(pa.array, self.columns, self.schema.types)), schema=self.schema)
 
     def batches(self, at_once: int) -> Iterator[list[dict[str, Any]]]:
-        """Yield rows as an answer in text has them, so many at once."""
+        """Yield rows as an answer in text has them, at most `at_once` together."""
         names = self.schema.names
         currencies = self.columns[names.index("currency")] if "currency" in names else [None] * self.num_rows
         has_amounts = list(map(_has_amounts, self.schema.types))
@@ -80,7 +80,7 @@ def write(rows: Rows, meta_of: MetaOf, format: str, sink: BinaryIO) -> dict[str,
 def digest(rows: Rows) -> str:
     """Return the SHA-256 of the rows as NDJSON, in hexadecimal: the same for every format, and so `result_sha256`."""
     total = hashlib.sha256()
-    for _ in _digested(rows, total):
+    for _ in _digest_rows(rows, total):
         pass
     return total.hexdigest()
 
@@ -95,7 +95,7 @@ def money(amount: Decimal, currency: str | None) -> str:
 def _json(rows: Rows, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     total, separator = hashlib.sha256(), b""
     sink.write(b'{"data":[')
-    for _, lines in _digested(rows, total):
+    for _, lines in _digest_rows(rows, total):
         sink.write(separator + b",".join(lines))
         separator = b","
     meta = meta_of(total.hexdigest())
@@ -105,7 +105,7 @@ def _json(rows: Rows, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
 
 def _ndjson(rows: Rows, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     total = hashlib.sha256()
-    for _, lines in _digested(rows, total):
+    for _, lines in _digest_rows(rows, total):
         sink.writelines(line + b"\n" for line in lines)
     return meta_of(total.hexdigest())
 
@@ -115,7 +115,7 @@ def _csv(rows: Rows, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(rows.schema.names)
-    for batch, _ in _digested(rows, total):
+    for batch, _ in _digest_rows(rows, total):
         writer.writerows([_cell(value) for value in row.values()] for row in batch)
     text.detach()  # the sink stays the caller's
     return meta_of(total.hexdigest())
@@ -136,7 +136,7 @@ _WRITERS: dict[str, Callable[[Rows, MetaOf, BinaryIO], dict[str, Any]]] = {
 }
 
 
-def _digested(rows: Rows, total: Any) -> Iterator[tuple[list[dict[str, Any]], list[bytes]]]:
+def _digest_rows(rows: Rows, total: Any) -> Iterator[tuple[list[dict[str, Any]], list[bytes]]]:
     """Yield rows as plain values and as lines of NDJSON without their ends; the lines are added to a digest.
 
     A few thousand at a time, so that a long answer is never in memory twice.

@@ -175,7 +175,7 @@ class DirectoryStore(ResultStore):
         try:
             return _File(self._root / key)
         except (FileNotFoundError, NotADirectoryError):
-            self._check_there()
+            self._check_exists()
             raise ResultGone(key) from None
         except OSError as error:
             if error.errno == errno.ELOOP:  # a link is nothing
@@ -188,12 +188,12 @@ class DirectoryStore(ResultStore):
         try:
             return None if path.is_symlink() else path.stat().st_size
         except (FileNotFoundError, NotADirectoryError):
-            self._check_there()
+            self._check_exists()
             return None
         except OSError as error:
             raise StoreUnavailable("results") from error
 
-    def _check_there(self) -> None:
+    def _check_exists(self) -> None:
         # Every store that was ever written to has this folder. Without it a volume is not mounted, and to call its
         # files gone would make the loss of a moment a loss for good: their rows would be marked as expired.
         with _raise_unavailable():

@@ -74,7 +74,7 @@ class Spans:
         self._run()
 
     def close(self, seconds: float = _TIMEOUT_SECONDS) -> None:
-        """Send what is left, as far as that takes no longer than this."""
+        """Send the remaining spans, in `seconds` at most."""
         thread, self._thread = self._thread, None
         if thread is not None and self._pid == os.getpid():
             self._wake.set()

@@ -102,7 +102,7 @@ def moments(term: LogNormal) -> Moments:
     return Moments(term.mean, term.mean**2 * w, term.mean**3 * w * w * (w + 3))
 
 
-def fitted(moments: Moments) -> Shifted:
+def fit_distribution(moments: Moments) -> Shifted:
     """Return the shifted log-normal with the given moments; of no skewness a constant or the nearest to a normal."""
     if moments.variance <= 0 or moments.mean <= 0:
         return Shifted(moments.mean, 0.0, 0.0)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 Z95 = 1.959963984540054
-"""The standard normal's 97.5 % quantile: 95 % lie within so many standard deviations."""
+"""The 97.5 % quantile of the standard normal: 95 % lie within 1.96 standard deviations of the mean."""
 
 CITATION = (
     "WRAP, Displacement Rates Untangled (2025), weighted averages of United Kingdom: "

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shared.uncertainty.convolution import Terms, convolve
-from shared.uncertainty.distributions import TABLE_POINTS_MAX, Array, Moments, Shifted, Table, fitted, moments
+from shared.uncertainty.distributions import TABLE_POINTS_MAX, Array, Moments, Shifted, Table, fit_distribution, moments
 from shared.uncertainty.stated import SIGMA_MAX, Z95, Interval, LogNormal
 
 # A shifted log-normal has the first three moments of the sum; its quantiles are within 1 % up to this skewness.
@@ -77,7 +77,7 @@ def sum_interval(terms: Sequence[Moments | Group | Terms]) -> Interval:
     """Return the median and the middle 95 % of a sum of independent terms."""
     fittable = [term.moments if isinstance(term, Group) and term.is_fitted else term for term in terms]
     whole = _total(fittable)
-    fit = fitted(whole)
+    fit = fit_distribution(whole)
     if whole.skewness <= SKEWNESS_OF_FIT_MAX or (len(terms) == 1 and isinstance(fittable[0], Moments)):
         return Interval(fit.quantile(-Z95), fit.quantile(0.0), fit.quantile(Z95))
     parts = _parts(fittable)
@@ -164,21 +164,21 @@ def _parts(terms: Sequence[Moments | Group | Terms]) -> list[Terms]:
     single: list[Moments | Group] = [term for term in terms if not isinstance(term, Terms)]
     single.sort(key=lambda term: _moments_of(term).variance, reverse=True)
     widest, rest = single[:CONVOLVED_TERMS_MAX], single[CONVOLVED_TERMS_MAX:]
-    parts += [Terms(_tabulate(term) if isinstance(term, Group) else fitted(term)) for term in widest]
+    parts += [Terms(_tabulate(term) if isinstance(term, Group) else fit_distribution(term)) for term in widest]
     if rest and _total(rest).skewness > _SKEWNESS_OF_REST_MAX:
-        fits = [fitted(_moments_of(term)) for term in rest]
+        fits = [fit_distribution(_moments_of(term)) for term in rest]
         alike = _others(np.array([fit.median for fit in fits]), np.array([fit.sigma for fit in fits]))
-        parts += [term if isinstance(term, Terms) else Terms(fitted(_moments_of(term))) for term in alike]
+        parts += [term if isinstance(term, Terms) else Terms(fit_distribution(_moments_of(term))) for term in alike]
         parts.append(Terms(Shifted(sum(fit.shift for fit in fits), 0.0, 0.0)))
     else:
-        parts.append(Terms(fitted(_total(rest))))
+        parts.append(Terms(fit_distribution(_total(rest))))
     return [part for part in parts if part.each.mean > 0 or part.each.shift > 0]
 
 
 def _tabulate(group: Group) -> Table:
     """Return the distribution of a group's sum: that of the sum of its terms, for every error that they may share."""
     terms = _widest_and_rest(group.medians, group.sigmas)
-    values, probabilities = convolve(_parts(terms), fitted(_total(terms)).quantile(Z95), _TABLE_LOWEST)
+    values, probabilities = convolve(_parts(terms), fit_distribution(_total(terms)).quantile(Z95), _TABLE_LOWEST)
     # Beyond the grid the widest term alone decides.
     widest = int(np.argmax(group.medians * np.exp(Z95 * group.sigmas)))
     tail = Shifted(0.0, float(group.medians[widest]), float(group.sigmas[widest]))

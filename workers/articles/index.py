@@ -18,7 +18,7 @@ _BATCH_ITEMS = 20_000
 _BEHIND_MAX = 1_000
 
 
-def needed(connection: Connection, loading: int | None = None) -> bool:
+def is_needed(connection: Connection, loading: int | None = None) -> bool:
     """Whether there are items of two sources, or of a source that declares which of its items are one article.
 
     `loading`: the source whose items are being loaded.
@@ -38,7 +38,7 @@ def open_index(
     Without a directory it is made in memory. `changed`: items whose records the caller adds itself. `check` is
     called between the steps of a search, and raises to cancel it.
     """
-    return _bring_up_to_date(connection, _kept(connection, directory), changed, check)[0]
+    return _bring_up_to_date(connection, _read_index(connection, directory), changed, check)[0]
 
 
 def open_and_keep(connection: Connection, directory: Path, check: Callable[[], None] = lambda: None) -> MatchIndex:
@@ -46,7 +46,7 @@ def open_and_keep(connection: Connection, directory: Path, check: Callable[[], N
 
     In a transaction of one snapshot. Where only one source is loaded, no load keeps an index.
     """
-    kept = _kept(connection, directory)
+    kept = _read_index(connection, directory)
     index, behind = _bring_up_to_date(connection, kept, (), check)
     if kept is None or behind > _BEHIND_MAX:
         with suppress(OSError):
@@ -92,7 +92,7 @@ def _locked(directory: Path) -> Iterator[None]:
         yield
 
 
-def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int] | None:
+def _read_index(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int] | None:
     """Return the kept index and its data_version; None where this database has no index.
 
     After a loss of power files may be empty or cut short: an index that cannot be read is made anew.

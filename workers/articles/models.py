@@ -166,14 +166,14 @@ def learn_from(connection: Connection, decided: Mapping[tuple[int, int], bool], 
     ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
     judged = pairs.listed.min(axis=0)
     chosen = np.array([at for at, pair in enumerate(ends) if judged[at] and pair in labels], np.int64)
-    said: Array = np.array([labels[int(pairs.left[at]), int(pairs.right[at])] for at in chosen.tolist()], bool)
-    if min(said.sum(), (~said).sum()) < LEAST_OF_LABEL:
+    same: Array = np.array([labels[int(pairs.left[at]), int(pairs.right[at])] for at in chosen.tolist()], bool)
+    if min(same.sum(), (~same).sum()) < LEAST_OF_LABEL:
         raise TooFewDecisions(
-            f"of the decided pairs that loads compare, {said.sum()} are one item and {(~said).sum()} are different "
+            f"of the decided pairs that loads compare, {same.sum()} are one item and {(~same).sum()} are different "
             f"ones: at least {LEAST_OF_LABEL} of either are needed"
         )
-    examples = label_pairs(index, pairs, chosen, said)
-    missed = sum(labels.values()) - int(said.sum())
+    examples = label_pairs(index, pairs, chosen, same)
+    missed = sum(labels.values()) - int(same.sum())
     return learn(Model.shipped(), examples, missed)
 
 

@@ -41,9 +41,9 @@ def read(connection: Connection, item_ids: Collection[int]) -> Iterator[SourceRe
     claims = map(_Claim._make, connection.execute(SQL.records, (list(item_ids),)).fetchall())
     for _, of_item in groupby(claims, lambda claim: claim.item_id):
         for _, of_source in groupby(of_item, lambda claim: claim.source_id):
-            said = list(of_source)
-            if any(claim.name for claim in said):  # sources that only add figures to an item bring no name
-                yield _record(said)
+            of_one_source = list(of_source)
+            if any(claim.name for claim in of_one_source):  # sources that only add figures to an item bring no name
+                yield _record(of_one_source)
                 break
 
 

@@ -77,7 +77,7 @@ def plan_export(snapshot_db: Connection, objects: ResultStore, request: Request,
 
 
 def ranges_of(request: Request, rows: int, items: int, split: SplitRows) -> list[tuple[str, int, int]]:
-    """Return the ranges of keys, one per part, for a request of so many rows of so many items."""
+    """Return the ranges of keys, one per part, for a request of `rows` rows of `items` items."""
     by_rows, by_items = math.ceil(rows / split.export_parts[request.dataset]), math.ceil(items / _PART_ITEMS)
     count = max(by_rows, by_items, 2 if rows > split.export_shared else 1)
     count += count % 2 if count > 1 else 0  # of seven parts, one of two workers would write the last one alone

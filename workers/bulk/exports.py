@@ -29,7 +29,7 @@ class Stored(NamedTuple):
     limit: int
 
     def require_room(self, size: int) -> None:
-        """Raise JobRefused where so many bytes more would exceed the limit."""
+        """Raise JobRefused if further `size` bytes would exceed the limit."""
         if self.used + size > self.limit:
             raise JobRefused(
                 "job-failed",

@@ -65,9 +65,9 @@ class Mailer:
             server.send_message(message)
         except smtplib.SMTPRecipientsRefused as refused:
             [(status, reply)] = refused.recipients.values()
-            return _judged(status, reply)
+            return _outcome_of_refusal(status, reply)
         except smtplib.SMTPDataError as refused:
-            return _judged(refused.smtp_code, refused.smtp_error)
+            return _outcome_of_refusal(refused.smtp_code, refused.smtp_error)
         except smtplib.SMTPNotSupportedError:
             return DeliveryOutcome(None, "unusable-address", ends="The mail server doesn't take such an address.")
         except (OSError, smtplib.SMTPException) as error:
@@ -119,7 +119,7 @@ class _BoundedTlsServer(_BoundedServer, smtplib.SMTP_SSL):
     """The same by TLS from the first byte."""
 
 
-def _judged(status: int, reply: bytes | str) -> DeliveryOutcome:
+def _outcome_of_refusal(status: int, reply: bytes | str) -> DeliveryOutcome:
     """Return what a server's refusal of a recipient or of a mail comes to: with 5xx it ends."""
     text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
     text = text[:_KEPT_CHARACTERS]

@@ -25,7 +25,7 @@ class LoadBuffers:
 DEFAULT_BUFFERS = LoadBuffers()
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """Return a row or a value as JSON, cut to what a reject keeps."""
     return json.dumps(value, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
 
@@ -46,7 +46,13 @@ class Reject(NamedTuple):
 
 
 def reject(
-    file: str, line: int, reason: str, raw: Any, column: str | None = None, value: str | None = None, scope: str = "row"
+    file: str,
+    line: int,
+    reason: str,
+    raw: object,
+    column: str | None = None,
+    value: str | None = None,
+    scope: str = "row",
 ) -> Reject:
     """Return a reject that keeps of the texts no more than is shown; `raw` is a text, or a row by its columns."""
     kept = raw[:RAW_CHARACTERS_MAX] if isinstance(raw, str) else as_json(raw)

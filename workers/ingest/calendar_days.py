@@ -102,7 +102,7 @@ def _day(text: str, form: str) -> date | None:
         moment = datetime.strptime(f"{text} 7" if python.endswith(_SUNDAY) else text, python)
         if not _reads_back(text, moment, python.removesuffix(_SUNDAY)):
             return None
-        return _completed(moment.astimezone(UTC).date() if moment.tzinfo else moment.date(), form)
+        return _last_day(moment.astimezone(UTC).date() if moment.tzinfo else moment.date(), form)
     except (ValueError, OverflowError):
         return None
 
@@ -146,7 +146,7 @@ def _without_zeros(text: str) -> str:
     return re.sub(r"(?<![0-9])0+(?=[0-9])", "", text).casefold()
 
 
-def _completed(day: date, form: str) -> date:
+def _last_day(day: date, form: str) -> date:
     """A year or a month alone means its last day, when it is complete."""
     directives = set(_DIRECTIVE.findall(_of_python(form)))
     if directives & _DAY_DIRECTIVES:

@@ -15,7 +15,7 @@ from workers.ingest.batches import Batch, Reject
 from workers.ingest.fields import Field, ItemFields
 from workers.ingest.item_tracker import NO_DAY
 from workers.ingest.observations import check_bounds
-from workers.ingest.row_faults import Faults, rejected
+from workers.ingest.row_faults import Faults, reject_of
 
 NAME_CHARACTERS_MAX = 1_000
 ID_CHARACTERS_MAX = 500
@@ -36,19 +36,19 @@ class Checked(NamedTuple):
 
 
 def check_items(item: ItemFields, batch: Batch, path: Path, bad: Faults) -> Checked:
-    """Note what is wrong with rows as items."""
+    """Note the faults of rows as items."""
     _check_nul(batch, bad)
-    ids = clean.coded(item.id, batch, path, exact_parts=True)
+    ids = clean.clean_distinct(item.id, batch, path, exact_parts=True)
     bad.where_value(ids, pc.is_null(ids.values), "has no item id", item.id, absent=True)
     long = pc.greater(pc.utf8_length(ids.values), ID_CHARACTERS_MAX)
     bad.where_value(ids, long, f"has an item id of over {ID_CHARACTERS_MAX} characters", item.id)
     bad.where_value(ids, _cut_numbers(ids.values), f"has an item id that is {CUT}", item.id)
     if item.name is not None:
-        names = clean.coded(item.name, batch, path)
+        names = clean.clean_distinct(item.name, batch, path)
         bad.where_value(names, pc.is_null(names.values), "has no name", item.name, absent=True)
         long = pc.greater(pc.utf8_length(names.values), NAME_CHARACTERS_MAX)
         bad.where_value(names, long, "has a name of over 1,000 characters", item.name)
-    for text, limit in _limited(item):
+    for text, limit in _bounded_texts(item):
         _check_text(text, limit, batch, path, bad)
     first_seen = None
     if item.first_seen_on is not None:
@@ -56,7 +56,7 @@ def check_items(item: ItemFields, batch: Batch, path: Path, bad: Faults) -> Chec
         forms = ", ".join(item.first_seen_on.format)
         bad.check(item.first_seen_on, read, f"has no day of the form {forms}", "has no day since when it is known")
         check_bounds(item.first_seen_on, read, bad)
-        first_seen = clean.filled(read.values, NO_DAY)
+        first_seen = clean.fill_nulls(read.values, NO_DAY)
     iids = None
     if item.iid is not None:
         given = clean.texts(item.iid, batch, path)
@@ -73,7 +73,7 @@ def _cut_numbers(texts: pa.Array) -> pa.Array:
     return pa.array([bool(text) and is_cut_number(text) for text in texts.to_pylist()], pa.bool_())
 
 
-def _limited(item: ItemFields) -> Iterator[tuple[Field, int]]:
+def _bounded_texts(item: ItemFields) -> Iterator[tuple[Field, int]]:
     """Yield the optional texts of an item and how many characters each may have."""
     for spec in (*item.category, item.brand, item.product_type):
         if spec is not None:
@@ -104,7 +104,7 @@ def _check_nul(batch: Batch, bad: Faults) -> None:
                 bad.where(pc.take(held, column.indices) if dictionary else held, "holds a NUL", Field(column=name))
 
 
-def _longest(column: Any) -> int:
+def _longest(column: pa.Array) -> int:
     column = column.dictionary if pa.types.is_dictionary(column.type) else column
     if not pa.types.is_string(column.type):
         return 0
@@ -124,7 +124,7 @@ def wrong_identifiers(
         for row, text in zip(rows, texts, strict=True):
             reason = _fault(scheme, text) if text else None
             if reason is not None:
-                yield rejected(batch, path, row, reason, source_field, "field")
+                yield reject_of(batch, path, row, reason, source_field, "field")
 
 
 def _fault(scheme: str, text: str) -> str | None:

@@ -74,7 +74,7 @@ class Read(NamedTuple):
     values: pa.Array
 
 
-def coded(field: Field, batch: Batch, path: Path, *, exact_parts: bool = False) -> Coded:
+def clean_distinct(field: Field, batch: Batch, path: Path, *, exact_parts: bool = False) -> Coded:
     """Return a field's cleaned text with each distinct text cleaned once; distinct raw texts may give the same one.
 
     With `exact_parts` a field of several columns has no text where one of them has none (with `gaps`, the first of
@@ -82,15 +82,15 @@ def coded(field: Field, batch: Batch, path: Path, *, exact_parts: bool = False) 
     """
     column = _as_texts(origin(field, batch, path, exact_parts=exact_parts))
     encoded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
-    return Coded(_cleaned(field, encoded.dictionary), encoded.indices)
+    return Coded(_clean(field, encoded.dictionary), encoded.indices)
 
 
 def texts(field: Field, batch: Batch, path: Path) -> pa.Array:
     """Return a field's cleaned text for each row; null where there is none."""
     column = _as_texts(origin(field, batch, path))
     if pa.types.is_dictionary(column.type):  # each distinct text is cleaned once
-        return pc.take(_cleaned(field, column.dictionary), column.indices)
-    return _cleaned(field, column)
+        return pc.take(_clean(field, column.dictionary), column.indices)
+    return _clean(field, column)
 
 
 def days(field: Field, batch: Batch, path: Path) -> Read:
@@ -106,7 +106,7 @@ def days(field: Field, batch: Batch, path: Path) -> Read:
     return Read(encoded.indices, pc.take(pa.array(days, pa.int32()), encoded.indices))
 
 
-def filled(column: pa.Array, empty: int) -> npt.NDArray[np.int64]:
+def fill_nulls(column: pa.Array, empty: int) -> npt.NDArray[np.int64]:
     """Return a numpy array with `empty` where the column is null."""
     return np.asarray(pc.fill_null(column, empty))
 
@@ -123,7 +123,7 @@ def without_html(text: str) -> str:
     return " ".join(_TAG.sub(" ", html.unescape(_TAG.sub(" ", text))).split())
 
 
-def _cleaned(field: Field, column: pa.Array) -> pa.Array:
+def _clean(field: Field, column: pa.Array) -> pa.Array:
     if field.html and pc.any(pc.match_substring_regex(column, "[<&]"), min_count=0).as_py():
         texts = (None if text is None else without_html(text) for text in column.to_pylist())
         column = pa.array(texts, pa.string())
@@ -157,14 +157,14 @@ def _whole_origin(field: Field, batch: Batch, path: Path, *, exact_parts: bool) 
         column = batch.columns[field.column]
         return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if field.columns:
-        return _joined(field, batch, exact_parts=exact_parts)
+        return _join(field, batch, exact_parts=exact_parts)
     if field.first_of:
         return pc.coalesce(*_parts(field, batch, field.first_of))
     text = field.constant if field.constant is not None else from_name(field.file_name or "", path.name)
     return pa.repeat(pa.scalar(text, pa.string()), batch.rows)
 
 
-def _joined(field: Field, batch: Batch, *, exact_parts: bool) -> pa.Array:
+def _join(field: Field, batch: Batch, *, exact_parts: bool) -> pa.Array:
     parts, join = _parts(field, batch, field.columns), field.join or ("|" if exact_parts else " ")
     if field.gaps:
         parts[1:] = [pc.fill_null(part, "") for part in parts[1:]]

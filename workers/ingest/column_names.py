@@ -69,8 +69,8 @@ def _has_preposition(alias: str) -> bool:
 def _without_tax(words: str) -> str:
     """Return the words of a column's name without those at its end that say whether tax is in it."""
     kept = words.split()
-    said = set(word_list("said_of_tax"))
-    while kept and (kept[-1] in said or kept[-1].isdecimal()):
+    tax_words = set(word_list("said_of_tax"))
+    while kept and (kept[-1] in tax_words or kept[-1].isdecimal()):
         kept.pop()
     dropped = words.split()[len(kept) :]
     return " ".join(kept) if kept and not set(word_list("tax")).isdisjoint(dropped) else words
@@ -95,18 +95,18 @@ def _score(words: str, aliases: tuple[str, ...]) -> float:
     for place, alias in enumerate(aliases):
         certain = len(alias) + (1 - place / 1_000)
         described = " " in alias and _has_preposition(alias)
-        said = bare if described else head
+        compared = bare if described else head
         if unspaced == alias.replace(" ", ""):
             best = max(best, WHOLE + _WHOLE_NAMES_MAX - place)
         elif not alias.isascii() and not _SPACED_SCRIPT.match(alias):
             best = max(best, INSIDE + 10 * certain if alias in words else 0)
-        elif said == alias or (described and said.startswith(f"{alias} ")):
+        elif compared == alias or (described and compared.startswith(f"{alias} ")):
             best = max(best, WHOLE - 50 + certain)
-        elif said.endswith(f" {alias}"):
+        elif compared.endswith(f" {alias}"):
             best = max(best, PART + certain)
-        elif said.startswith(f"{alias} "):
+        elif compared.startswith(f"{alias} "):
             best = max(best, PART - 50 + certain)
-        elif f" {alias} " in f" {said} ":
+        elif f" {alias} " in f" {compared} ":
             best = max(best, INSIDE + certain)
         elif not alias.isascii() and alias in words:  # the beginning of a word with another ending
             best = max(best, INSIDE - 50 + certain)

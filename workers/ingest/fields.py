@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 
-def needed(*, exact_parts: bool = False, **options: Any) -> Any:
+def required_field(*, exact_parts: bool = False, **options: Any) -> Any:
     """Declare a field whose empty value is an error; with `exact_parts` an empty part of several columns is one too."""
     return field(metadata={"needed": True, "exact_parts": exact_parts}, **options)
 
@@ -66,7 +66,7 @@ class Impact:
     value: Field
     basis: Literal["measured", "modelled"]
     method: str
-    stage: Field | None = needed(default=None)
+    stage: Field | None = required_field(default=None)
     low: Field | None = None
     high: Field | None = None
     deviation: Field | None = None
@@ -88,15 +88,15 @@ class Impact:
 class ItemFields:
     """The fields that make an item, or find one of the index."""
 
-    id: Field = needed(exact_parts=True)
-    name: Field | None = needed(default=None)
+    id: Field = required_field(exact_parts=True)
+    name: Field | None = required_field(default=None)
     iid: Field | None = None
     join_by: str = ""
     join_source: str = ""
     brand: Field | None = None
     category: tuple[Field, ...] = ()
     product_type: Field | None = None
-    first_seen_on: Field | None = needed(default=None)
+    first_seen_on: Field | None = required_field(default=None)
     alt_names: AltNames | None = None
     identifiers: tuple[tuple[str, Field], ...] = ()
     attributes: tuple[tuple[str, Field], ...] = ()
@@ -106,14 +106,14 @@ class ItemFields:
 class ObservationFields:
     """The fields of an observation of a price. `[[observation]]` may be repeated: a row then gives several."""
 
-    day: Field = needed()
-    channel: Field = needed()
+    day: Field = required_field()
+    channel: Field = required_field()
     price: Field
-    currency: Field = needed()
-    kind: Field = needed(default=Field(constant="listing"))
+    currency: Field = required_field()
+    kind: Field = required_field(default=Field(constant="listing"))
     identity: Literal["state", "event"] = "state"
     list_price: Field | None = None
-    units: Field | None = needed(default=None)
+    units: Field | None = required_field(default=None)
     event_key: tuple[Field, ...] = ()
 
 
@@ -121,7 +121,7 @@ class ObservationFields:
 class FactorFields:
     """Impact factors: per kilogram, by category code or product type; the rows of one code are averaged."""
 
-    code: Field = needed()
+    code: Field = required_field()
     indicators: tuple[tuple[str, Field], ...]
     method: str
     scope: Literal["category", "product_type"] = "category"

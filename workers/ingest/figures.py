@@ -164,7 +164,7 @@ class FigureColumns:
         ]
         bad.note(impact.low, pa.array(wrong, pa.bool_()), "does not enclose the figure with `high`")
 
-    def count(self, good: Any, counts: Counter[str]) -> None:
+    def count(self, good: pa.Array, counts: Counter[str]) -> None:
         """Count the figures of the good rows, and those of them that cannot be used."""
         for _, figures, stages in self._read:
             given, usable = (np.asarray(pc.is_valid(column)).take(good) for column in figures)
@@ -173,7 +173,7 @@ class FigureColumns:
             counts["impacts_read"] += int(np.count_nonzero(given))
             counts["impacts_rejected"] += int(np.count_nonzero(given & ~usable))
 
-    def of_stages(self, good: Any, keys: Any) -> list[StagedFigure]:
+    def of_stages(self, good: pa.Array, keys: pa.Array) -> list[StagedFigure]:
         """Return the figures by stage of the good rows, whose items' keys are given."""
         staged = []
         for impact, figures, stages in self._read:

@@ -43,7 +43,7 @@ class FurtherCells:
             if pc.any(none).as_py():
                 self._note(column, cells.filter(none).to_pylist())
 
-    def found(self) -> dict[str, tuple[str, ...]]:
+    def cells(self) -> dict[str, tuple[str, ...]]:
         """Return the cells of each column, one for each thing that it says."""
         return {
             column: tuple(cells)

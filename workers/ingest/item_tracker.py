@@ -102,7 +102,7 @@ class ItemTracker:
         newest[numbers[positions]] = days[positions]
         return positions
 
-    def changed(self, numbers: Array, contents: Array) -> Array:
+    def take_changed(self, numbers: Array, contents: Array) -> Array:
         """Return the places of those whose content differs from the last one seen, and remember the new one."""
         positions = np.flatnonzero(self._arrays["content"][numbers] != contents)
         self._arrays["content"][numbers] = contents

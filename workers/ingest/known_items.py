@@ -35,7 +35,7 @@ def _by_identifier(lookup: Connection, scheme: str, source: str, names: list[str
     faults: dict[str, str] = {}
     for name in names:
         try:
-            identifier = _compared(scheme, name)
+            identifier = _normalize(scheme, name)
         except InvalidIdentifier as error:
             faults[name] = f"its {scheme} {error.detail}"
             continue
@@ -49,7 +49,7 @@ def _by_identifier(lookup: Connection, scheme: str, source: str, names: list[str
     return FoundItems(lookup.execute(SQL.known_by_identifier, values).fetchall(), faults)
 
 
-def _compared(scheme: str, text: str) -> NormalIdentifier | None:
+def _normalize(scheme: str, text: str) -> NormalIdentifier | None:
     try:
         return normal(scheme, text)
     except InvalidIdentifier:

@@ -81,7 +81,7 @@ class Tables:
         if kind == tuple[Field, ...]:
             return tuple(self.field(spec, place) for spec in (value if isinstance(value, list) else [value]))
         if kind == tuple[tuple[str, Field], ...]:
-            return self._named(value, place)
+            return self._fields_by_name(value, place)
         if value == [] and declared.default != ():
             self.refuse(f"{place} must not be empty")
         if kind is str and declared.default is MISSING and not (isinstance(value, str) and value.strip()):
@@ -112,7 +112,7 @@ class Tables:
             self.refuse(f"{place} must be one of {', '.join(allowed)}")
         return value
 
-    def _named(self, given: Any, place: str) -> tuple[tuple[str, Field], ...]:
+    def _fields_by_name(self, given: Any, place: str) -> tuple[tuple[str, Field], ...]:
         if not isinstance(given, dict):
             self.refuse(f"{place} must be a table of fields")
         return tuple((name, self.field(spec, f"{place}.{name}")) for name, spec in given.items())

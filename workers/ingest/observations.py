@@ -83,7 +83,7 @@ class Observer:
         self._spellings = spellings
 
     def shape(self, batch: Batch, path: Path, bad: Faults) -> ObservationRows:
-        """Shape the observations of a batch, and note what is wrong with its rows."""
+        """Shape the observations of a batch, and note the faults of its rows."""
         spec = self._spec
         rows = np.zeros(batch.rows, OBSERVATION)
         currencies = None if spec.currency.constant is not None else clean.texts(spec.currency, batch, path)
@@ -100,7 +100,7 @@ class Observer:
         if spec.list_price is not None:
             listed = self._amounts(spec.list_price, batch, path, currencies)
             bad.check(spec.list_price, listed, f"list price: {_NO_PRICE}", among=priced)
-            rows["list"] = clean.filled(listed.values, -1)
+            rows["list"] = clean.fill_nulls(listed.values, -1)
         else:
             rows["list"] = -1
         if spec.units is not None:
@@ -108,11 +108,11 @@ class Observer:
             lost.append(
                 bad.check(spec.units, units, "is no positive whole number of units", "has no units", among=priced)
             )
-            rows["units"] = clean.filled(units.values, 1)
+            rows["units"] = clean.fill_nulls(units.values, 1)
         else:
             rows["units"] = 1
-        rows["price"] = clean.filled(price.values, 0)
-        rows["channel"] = clean.filled(channels.codes, 0)
+        rows["price"] = clean.fill_nulls(price.values, 0)
+        rows["channel"] = clean.fill_nulls(channels.codes, 0)
         codes = [self._spelling(text) for text in channels.values.to_pylist()]
         rows["mark"] = self._marks(batch, path, rows, codes)
         present = priced
@@ -124,7 +124,7 @@ class Observer:
     def _days(self, batch: Batch, path: Path, bad: Faults, priced: Mask, rows: Rows) -> Mask:
         spec = self._spec.day
         read = clean.days(spec, batch, path)
-        rows["day"] = clean.filled(read.values, 0)
+        rows["day"] = clean.fill_nulls(read.values, 0)
         unread = f"has no day of the form {', '.join(spec.format)}"
         return _either(
             bad.check(spec, read, unread, "has no day", among=priced), check_bounds(spec, read, bad, among=priced)
@@ -153,7 +153,7 @@ class Observer:
 
     def _channels(self, batch: Batch, path: Path, bad: Faults, priced: Mask) -> tuple[Coded, Mask]:
         spec = self._spec.channel
-        channels = clean.coded(spec, batch, path)
+        channels = clean.clean_distinct(spec, batch, path)
         short = pc.less_equal(pc.utf8_length(channels.values), CHANNEL_CHARACTERS_MAX)
         if channels.codes.null_count or channels.values.null_count or not pc.all(short).as_py():
             given = pc.take(channels.values, channels.codes)

@@ -8,7 +8,7 @@ DIED = (
     f"the process that reads it has ended {DEATHS_MAX} times: the file needs more memory than there is, or a library "
     "cannot read it. Split it, or export it in another form, such as CSV"
 )
-"""What a file is refused with that so many processes did not survive."""
+"""The reason for refusing a file that ended `DEATHS_MAX` processes."""
 
 
 def is_interruption(error: BaseException) -> bool:

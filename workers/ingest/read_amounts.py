@@ -65,7 +65,7 @@ def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Read:
     whole, part = pc.struct_field(parts, [0]), pc.utf8_rtrim(pc.struct_field(parts, [1]), characters="0")
     fine = pc.less_equal(pc.utf8_length(part), digits)
     if field.round and pc.any(pc.invert(fine)).as_py():
-        return Read(given, pc.if_else(fine, _minor(whole, part, digits), _rounded(whole, part, digits)))
+        return Read(given, pc.if_else(fine, _minor(whole, part, digits), _round_half_even(whole, part, digits)))
     return Read(given, pc.if_else(fine, _minor(whole, part, digits), None))
 
 
@@ -110,7 +110,7 @@ def _minor(whole: Any, part: Any, digits: int) -> Any:
     return pc.binary_join_element_wise(whole, pc.utf8_rpad(part, width=digits, padding="0"), "").cast(pa.int64())
 
 
-def _rounded(whole: Any, part: Any, digits: int) -> Any:
+def _round_half_even(whole: Any, part: Any, digits: int) -> Any:
     """Return amounts rounded half to even; null where there are more digits than can be rounded exactly."""
     part = pc.utf8_rpad(pc.fill_null(part, ""), width=digits + 1, padding="0")
     exact = pc.less_equal(pc.utf8_length(part), digits + _ROUNDED_DIGITS_MAX)

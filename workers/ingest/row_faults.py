@@ -67,10 +67,10 @@ class Faults:
     def rejects(self, batch: Batch, path: Path) -> list[Reject]:
         """Return a reject for each row that has a fault, and for each field of the others that has one."""
         rows = np.flatnonzero(self.codes).tolist()
-        rejects = [rejected(batch, path, row, *self._faults[self.codes[row] - 1]) for row in rows]
+        rejects = [reject_of(batch, path, row, *self._faults[self.codes[row] - 1]) for row in rows]
         for reason, field, hit in self._in_fields:
             rows = np.flatnonzero(hit & (self.codes == 0)).tolist()
-            rejects += [rejected(batch, path, row, reason, field, "field") for row in rows]
+            rejects += [reject_of(batch, path, row, reason, field, "field") for row in rows]
         return rejects
 
     def note(self, field: Field, mask: pa.Array, reason: str, among: Mask = None) -> Mask:
@@ -87,7 +87,7 @@ class Faults:
         return None
 
 
-def rejected(batch: Batch, path: Path, row: int, reason: str, field: Field | None, scope: str = "row") -> Reject:
+def reject_of(batch: Batch, path: Path, row: int, reason: str, field: Field | None, scope: str = "row") -> Reject:
     """Return the reject of a row, or of its field."""
     cells = {name: column[row].as_py() for name, column in batch.columns.items()}
     column, value = (_column_of(field), raw(field, batch, path, row)) if field else (None, None)

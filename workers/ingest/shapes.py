@@ -25,7 +25,7 @@ from shared.printable import many
 from workers.ingest.batches import Batch
 from workers.ingest.column_names import plain
 from workers.ingest.column_specs import FieldSpecs, ItemSpecs
-from workers.ingest.files.reshape import reshaped
+from workers.ingest.files.reshape import reshape
 from workers.ingest.files.xml_groups import GroupTree
 from workers.ingest.mapping import FillDown
 from workers.ingest.sampling.sample import Sample
@@ -59,13 +59,13 @@ class _PlainColumns(NamedTuple):
     unique: dict[str, str]
 
 
-def recognized(sampled: Sample) -> Shape | None:
+def recognize(sampled: Sample) -> Shape | None:
     """Return the shape of a file: of several that its columns fit the one with most of them."""
     named = _by_plain_name(sampled.columns)
     found = [
         (len(why), document, why, known)
         for document in _documents()
-        if (why := _identified(document, known := _translated(document, named)))
+        if (why := _identifying_names(document, known := _translate(document, named)))
     ]
     if not found:
         return None
@@ -75,7 +75,7 @@ def recognized(sampled: Sample) -> Shape | None:
         del form["quote"]
     read = read_by(sampled, form)
     columns = _columns(document, read, known)
-    tables = {name: _resolved(document.get(name, {}), columns) or {} for name in ("item", "observation")}
+    tables = {name: _resolve(document.get(name, {}), columns) or {} for name in ("item", "observation")}
     doubts = [
         (doubt["of"], doubt["says"])
         for doubt in document.get("doubts", [])
@@ -121,7 +121,7 @@ def _by_plain_name(columns: Collection[str]) -> dict[str, str]:
     return known
 
 
-def _identified(document: dict[str, Any], known: dict[str, str]) -> list[str]:
+def _identifying_names(document: dict[str, Any], known: dict[str, str]) -> list[str]:
     """Return the names by which a shape is recognized; none where it is not."""
     for rule in document["identified"]:
         options = [[one] if isinstance(one, str) else one for one in rule["all"]]
@@ -132,7 +132,7 @@ def _identified(document: dict[str, Any], known: dict[str, str]) -> list[str]:
     return []
 
 
-def _translated(document: dict[str, Any], named: dict[str, str]) -> dict[str, str]:
+def _translate(document: dict[str, Any], named: dict[str, str]) -> dict[str, str]:
     """Return columns also by the names of a shape of which they have the translation."""
     found = {
         name: next((named[one] for one in map(plain, others) if one in named), None)
@@ -151,14 +151,14 @@ def _columns(document: dict[str, Any], sampled: Sample, known: dict[str, str]) -
     ]
     filled = [column for column in cells if cells[column] or column in sampled.filled_below]
     return _PlainColumns(
-        known, _translated(document, _by_plain_name(filled)), _translated(document, _by_plain_name(unique))
+        known, _translate(document, _by_plain_name(filled)), _translate(document, _by_plain_name(unique))
     )
 
 
 def _form(spec: dict[str, Any], columns: _PlainColumns) -> dict[str, Any]:
     """Return the keys that say how a file is read, with its own columns; `quote` may be the empty text."""
     made = {
-        name: value if value == "" else _resolved(value, columns) for name, value in spec.items() if name != "rows_with"
+        name: value if value == "" else _resolve(value, columns) for name, value in spec.items() if name != "rows_with"
     }
     made["rows_with"] = next(
         (columns.filled[name] for name in spec.get("rows_with", ()) if name in columns.filled), None
@@ -166,13 +166,13 @@ def _form(spec: dict[str, Any], columns: _PlainColumns) -> dict[str, Any]:
     return {name: value for name, value in made.items() if value is not None}
 
 
-def _resolved(spec: Any, columns: _PlainColumns) -> Any:
+def _resolve(spec: Any, columns: _PlainColumns) -> Any:
     """Return a template with a file's own columns; None where it has none of them."""
     known = columns.known
     if isinstance(spec, str):
         return {"column": known[spec]} if spec in known else None
     if isinstance(spec, list):
-        return [made for one in spec if (made := _resolved(one, columns)) is not None] or None
+        return [made for one in spec if (made := _resolve(one, columns)) is not None] or None
     if "constant" in spec:
         return spec
     if spec.get("beside", "") and spec["beside"] not in known:
@@ -180,7 +180,7 @@ def _resolved(spec: Any, columns: _PlainColumns) -> Any:
     keys = {name: value for name, value in spec.items() if name not in _PLACES}
     keys |= {"beside": known[spec["beside"]]} if "beside" in spec else {}
     if "first" in spec:
-        options = (_resolved(one, _counting(one, columns)) for one in spec["first"])
+        options = (_resolve(one, _counting(one, columns)) for one in spec["first"])
         return next((made for made in options if made is not None), None)
     if "within" in spec:
         filled = [known[name] for name in spec["columns"] if name in known]
@@ -188,7 +188,7 @@ def _resolved(spec: Any, columns: _PlainColumns) -> Any:
     listed = [known[name] for place in ("any", "columns") for name in spec.get(place, ()) if name in known]
     listed += [known[spec["column"]]] if spec.get("column") in known else []
     if not _PLACES & spec.keys():
-        made = {name: _resolved(value, columns) for name, value in spec.items()}
+        made = {name: _resolve(value, columns) for name, value in spec.items()}
         return {name: value for name, value in made.items() if value is not None} or None
     if not listed:
         return None
@@ -213,7 +213,7 @@ def read_by(sampled: Sample, form: dict[str, Any]) -> Sample:
     rule = form.get("fill_down")
     fill_down = FillDown(within=rule["within"], columns=tuple(rule["columns"])) if rule else None
     cells = {name: pa.array([row.get(name) for row in sampled.rows], pa.string()) for name in sampled.columns}
-    [read] = reshaped(iter([Batch(cells, sampled.lines)]), fill_down, form.get("rows_with", ""))
+    [read] = reshape(iter([Batch(cells, sampled.lines)]), fill_down, form.get("rows_with", ""))
     texts = zip(*(column.to_pylist() for column in read.columns.values()), strict=True)
     rows = [{name: text for name, text in zip(cells, row, strict=True) if text} for row in texts]
     return replace(sampled, rows=rows, lines=read.lines)

@@ -120,9 +120,9 @@ class Transformer:
         figures = FigureColumns(self._mapping.impacts, batch, path, bad)
         shaped = [observer.shape(batch, path, bad) for observer in self._observers]
         if self._item.join_by:
-            self._check_known(ids, bad)
+            self._check_items_exist(ids, bad)
         if iids is not None:
-            bad.where(self._taken(ids, iids), "has an IID that belongs to another item", self._item.iid)
+            bad.where(self._rows_of_others(ids, iids), "has an IID that belongs to another item", self._item.iid)
             self._check_claims(ids, iids, bad)
         good = np.flatnonzero(bad.codes == 0)
         rejects = batch.rejects + bad.rejects(batch, path)
@@ -148,13 +148,13 @@ class Transformer:
             met.extend_spans(first_seen.take(good), met.codes)
         return result, self._fresh_items(batch, path, met, numbers)
 
-    def _check_known(self, ids: clean.Coded, bad: Faults) -> None:
+    def _check_items_exist(self, ids: clean.Coded, bad: Faults) -> None:
         """Reject rows that do not name exactly one item of the index."""
         faults = self.registry.find(ids.values.to_pylist())
         for reason in sorted({fault for fault in faults if fault is not None}):
             bad.where_value(ids, pa.array([fault == reason for fault in faults]), reason, self._item.id)
 
-    def _taken(self, ids: clean.Coded, iids: pa.Array) -> pa.Array:
+    def _rows_of_others(self, ids: clean.Coded, iids: pa.Array) -> pa.Array:
         """Return which rows would write over an item of another source, or give an item of this one a second IID."""
         source_ids = pc.take(ids.values, ids.codes).to_pylist()
         pairs = [(own, iid) if own and iid else None for own, iid in zip(source_ids, iids.to_pylist(), strict=True)]
@@ -184,7 +184,7 @@ class Transformer:
         # An older row says nothing of the item: its text and its price come from the same, newest row.
         at = self.registry.newer(numbers, met.newest)
         # Most items of a batch are known from the one before: a hash of their raw values shows it before cleaning.
-        fresh = at[self.registry.changed(numbers[at], self._contents(batch, path, met.chosen[at]))]
+        fresh = at[self.registry.take_changed(numbers[at], self._contents(batch, path, met.chosen[at]))]
         days = np.where(met.newest[fresh] == NO_DAY, calendar_days.today(), met.newest[fresh])
         if self._item.join_by and not self._mapping.impacts:
             return iter(())  # observations alone say nothing of the item itself

@@ -37,10 +37,10 @@ def with_all_rows(sampled: Sample, found: Opened) -> Sample:
     if len(sampled.rows) < SAMPLE_ROWS // 2 and found.path.stat().st_size < SAMPLE_BYTES // 4:
         return sampled
     ids, empty = _ids(sampled), _empty(sampled)
-    prices = [column for column in sampled.columns if _named(column, _PRICES, PART)][:2]
-    texts = [column for column in sampled.columns if _named(column, _TEXTS, 1)][:_TEXTS_MAX]
-    amounts = [column for column in sampled.columns if _named(column, (*_PRICES, "currency"), PART - 50)][:_PRICES_MAX]
-    others = [column for column in sampled.columns if _named(column, _WITH_NOTHING, PART)][:_TEXTS_MAX]
+    prices = [column for column in sampled.columns if _has_name_of(column, _PRICES, PART)][:2]
+    texts = [column for column in sampled.columns if _has_name_of(column, _TEXTS, 1)][:_TEXTS_MAX]
+    amounts = [one for one in sampled.columns if _has_name_of(one, (*_PRICES, "currency"), PART - 50)][:_PRICES_MAX]
+    others = [column for column in sampled.columns if _has_name_of(column, _WITH_NOTHING, PART)][:_TEXTS_MAX]
     columns = list(dict.fromkeys([*ids, *empty, *prices, *texts, *amounts, *others]))
     if not columns:
         return sampled
@@ -57,18 +57,18 @@ def with_all_rows(sampled: Sample, found: Opened) -> Sample:
                 count.add_texts(batch, texts)
                 further.add(batch)
     except LoadRefused as error:
-        said = f"rows: the file cannot be read to its end, so that only its beginning was looked at: {error}"
-        return replace(sampled, doubts=(*sampled.doubts, said))
+        question = f"rows: the file cannot be read to its end, so that only its beginning was looked at: {error}"
+        return replace(sampled, doubts=(*sampled.doubts, question))
     return replace(
         sampled,
-        repeated=count.repeated(),
+        repeated=count.repeated_columns(),
         filled_below=frozenset(count.filled),
         marked_up=frozenset(count.marked_up),
-        further=further.found(),
+        further=further.cells(),
     )
 
 
-def _named(column: str, roles: tuple[str, ...], least: float) -> bool:
+def _has_name_of(column: str, roles: tuple[str, ...], least: float) -> bool:
     return any(name_score(column, role_names()[role]) >= least for role in roles)
 
 
@@ -121,7 +121,7 @@ class _ColumnCount:
             if pc.any(pc.match_substring_regex(cells, MARKED_UP), min_count=0).as_py():
                 self.marked_up.add(column)
 
-    def repeated(self) -> frozenset[str]:
+    def repeated_columns(self) -> frozenset[str]:
         """Return the columns that do not tell all rows apart."""
         for column, hashes in self._hashes.items():
             whole = np.concatenate(hashes) if hashes else np.zeros(0, np.int64)

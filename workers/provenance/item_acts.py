@@ -124,9 +124,9 @@ def _existing(connection: Connection, iid: str) -> int:
 def _active(connection: Connection, iid: str) -> int:
     """Return an item that no act merged or withdrew. Links do not count: they come and go with loads, acts stay."""
     item_id = _existing(connection, iid)
-    said = read_acts(connection).standing
-    if item_id in said.merged_into or item_id in said.withdrawn:
-        state = "merged into another item" if item_id in said.merged_into else "withdrawn"
+    acts = read_acts(connection).standing
+    if item_id in acts.merged_into or item_id in acts.withdrawn:
+        state = "merged into another item" if item_id in acts.merged_into else "withdrawn"
         raise ActRefused(f"{iid} is {state}; `itemindex items restore {iid}` makes it active again")
     return item_id
 

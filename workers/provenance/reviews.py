@@ -58,12 +58,12 @@ def _event_of(connection: Connection, review: Review, there: set[int]) -> bool:
         changes = number is not None
     elif review.batch_id is not None and there.issuperset(pair):
         together = bool(connection.execute(ITEM_ACTS.together, pair).fetchall())
-        said, same = f"{REASON} ({Filters(**review.batch or {})})", review.decision == "accept"
+        reason, same = f"{REASON} ({Filters(**review.batch or {})})", review.decision == "accept"
         number = _batch(connection, review.batch_id)
         if number is None:
             chosen = {**(review.batch or {}), "batch": review.batch_id}
-            number = events.begin(connection, "decisions", review.person, said, terms=chosen).no
-        events.begin(connection, decision_kind(same), review.person, said, items=pair, part_of=number)
+            number = events.begin(connection, "decisions", review.person, reason, terms=chosen).no
+        events.begin(connection, decision_kind(same), review.person, reason, items=pair, part_of=number)
         changes = same or together
     elif there.issuperset(pair):
         [(latest,)] = connection.execute(ITEM_ACTS.latest_of_pair, pair).fetchall()

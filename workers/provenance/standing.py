@@ -65,12 +65,12 @@ def read_acts(connection: Connection) -> Acts:
     rows = connection.execute(SQL.acts).fetchall()
     named = {item_id for row in rows for item_id in row[2:] if item_id is not None}
     first_claims: dict[int, int] = dict(connection.execute(SQL.first_claims, (list(named),)).fetchall())
-    said = [
+    decisions = [
         Decision(no, left, right, kind == "link") for no, kind, left, right in rows if kind in ("link", "separation")
     ]
     acts = [Act(no, item_id, other) for no, kind, item_id, other in rows if kind in ("merge", "withdrawal")]
     pairs = tuple((row[2], row[3]) for row in rows if row[3] is not None)
-    return Acts(replay(acts, first_claims), in_effect(said, first_claims), pairs)
+    return Acts(replay(acts, first_claims), in_effect(decisions, first_claims), pairs)
 
 
 def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:

@@ -13,7 +13,7 @@ from shared.index.iid import canonical_uuid
 from shared.processes import without_collector
 from shared.text import fold
 from workers.articles import links, records
-from workers.articles.index import needed, open_index
+from workers.articles.index import is_needed, open_index
 from workers.articles.records import SQL as RECORDS
 from workers.ingest import factors
 from workers.provenance import events, identifiers, items
@@ -129,7 +129,7 @@ def _relink(connection: Connection, event: _Event, source_id: int | None, match_
     if source_id is not None:
         claimed |= {row[0] for row in connection.execute(RECORDS.of_source, (source_id,))}
     later = connection.execute(SQL.loaded_later, (event.no,)).fetchone()
-    if later is not None and (claimed or vanished) and needed(connection):
+    if later is not None and (claimed or vanished) and is_needed(connection):
         index = open_index(connection, match_dir, claimed | vanished)
         return seeds | links.relink(connection, index, claimed | vanished, event.no)
     known = {record.item_id: record for record in records.read(connection, claimed)}

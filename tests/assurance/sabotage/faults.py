@@ -219,7 +219,7 @@ _ACCESS = (
     ),
     _fault(
         "a feed is fetched from inside the network",
-        "workers.ingest.feeds.fetcher:Fetcher._one",
+        "workers.ingest.feeds.fetcher:Fetcher._request_once",
         ("self.private_allowed", "True"),
         "tests/service/ingest/test_feeds.py::test_a_name_that_resolves_into_a_network_is_not_fetched",
     ),

@@ -231,7 +231,7 @@ def _number(column: pa.Array) -> pa.Array:
 
 
 def _amounts(words: Array, digits: Array) -> tuple[pa.Array, pa.Array]:
-    """Spell amounts in ten-thousandths with so many digits each: their whole units, and their fractions."""
+    """Spell amounts in ten-thousandths, each with its own number of digits: their whole units, and their fractions."""
     whole, rest = np.divmod(words, 10_000)
     places = _FRACTION_AT.take(digits) + np.where(digits == 0, 0, rest // _MINOR_UNITS.take(digits))
     return pa.array(whole).cast(pa.string()), _fractions().take(pa.array(places))

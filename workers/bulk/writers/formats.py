@@ -56,7 +56,7 @@ class DigestingFile(io.RawIOBase):
 class _Parquet:
     def __init__(self, file: DigestingFile, schema: pa.Schema, compression: str) -> None:
         self._schema = schema
-        self._held: list[pa.RecordBatch] = []
+        self._batches: list[pa.RecordBatch] = []
         self._rows = 0
         # A dictionary of numbers costs more to make than it saves.
         texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)]
@@ -69,7 +69,7 @@ class _Parquet:
         )
 
     def write(self, batch: pa.RecordBatch) -> None:
-        self._held.append(_select_columns(batch, self._schema))
+        self._batches.append(_select_columns(batch, self._schema))
         self._rows += batch.num_rows
         if self._rows >= _GROUP_ROWS:
             self._flush()
@@ -80,9 +80,9 @@ class _Parquet:
         self._writer.close()
 
     def _flush(self) -> None:
-        table = pa.Table.from_batches(self._held, self._schema).unify_dictionaries()
+        table = pa.Table.from_batches(self._batches, self._schema).unify_dictionaries()
         self._writer.write_table(table, row_group_size=self._rows)
-        self._held, self._rows = [], 0
+        self._batches, self._rows = [], 0
 
 
 class _Arrow:

@@ -57,7 +57,7 @@ class Fetcher:
             if fault := url_fault(url, private_allowed=self.private_allowed, plain_allowed=True):
                 raise FetchFailed(f"the address {fault}")
             try:
-                outcome = self._one(urlsplit(url), folder, name, fields, deadline)
+                outcome = self._request_once(urlsplit(url), folder, name, fields, deadline)
             except Refused:
                 raise FetchFailed(
                     "the address is inside a network; set FEED_PRIVATE_ADDRESSES where that is intended"
@@ -72,7 +72,7 @@ class Fetcher:
             url = target
         raise FetchFailed(f"the address redirects more than {_HOPS_MAX} times")
 
-    def _one(
+    def _request_once(
         self, parts: SplitResult, folder: Path, name: str | None, fields: dict[str, str], deadline: float
     ) -> Fetched | str | None:
         """Send one request; return the file, None where it is unchanged, or where a redirect leads."""
@@ -90,7 +90,8 @@ class Fetcher:
             path = folder / (file_name(name or "") or _name_of(parts, response.headers))
             digest = self._store(response, path)
             seconds_left(deadline)  # a connection that is shut at the deadline looks like the end of the file
-            return Fetched(path, digest, _kept(response.headers, "ETag"), _kept(response.headers, "Last-Modified"))
+            etag, modified = (_condition_of(response.headers, name) for name in ("ETag", "Last-Modified"))
+            return Fetched(path, digest, etag, modified)
 
     def _store(self, response: http.client.HTTPResponse, path: Path) -> bytes:
         digest, size = hashlib.sha256(), 0
@@ -120,6 +121,6 @@ def _name_of(parts: SplitResult, headers: Message) -> str:
     return file_name(headers.get_filename() or "") or file_name(unquote(parts.path)) or "feed"
 
 
-def _kept(headers: Message, name: str) -> str | None:
+def _condition_of(headers: Message, name: str) -> str | None:
     value = headers.get(name)
     return value if value and len(value) <= _FIELD_CHARACTERS_MAX and value.isprintable() and value.isascii() else None

@@ -43,7 +43,7 @@ class UploadFiles:
     def sweep(self) -> None:
         """Delete what nobody has asked for in the last hour."""
         before = time.time() - _KEPT_SECONDS
-        for path in self._kept():
+        for path in self._stored_files():
             if path.stat().st_mtime < before:
                 _remove(path)
 
@@ -57,11 +57,11 @@ class UploadFiles:
             ) from None
 
     def _forget_all_but(self, count: int) -> None:
-        newest_first = sorted(self._kept(), key=lambda path: path.stat().st_mtime, reverse=True)
+        newest_first = sorted(self._stored_files(), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in newest_first[count:]:
             _remove(path)
 
-    def _kept(self) -> Iterator[Path]:
+    def _stored_files(self) -> Iterator[Path]:
         return self._folder.glob(f"{_PREFIX}*")
 
 

@@ -85,7 +85,7 @@ class UploadRunner:
                     with suppress(psycopg.Error):
                         connection.execute(SQL.put_back, (upload.id, upload.attempt))
                     raise
-                values = _refused(upload, str(error))
+                values = _refusal(upload, str(error))
             connection.execute(SQL.finish, (upload.id, upload.attempt, *values))
             if values[0] == "loaded":  # only now: a load whose end could not be noted is tried again with the file
                 self._files.forget(upload.id)
@@ -99,9 +99,9 @@ class UploadRunner:
             row = connection.execute(SQL.begin, (upload_id, self._process)).fetchone()
             if row is not None:
                 upload = Upload(*row)
-                connection.execute(SQL.finish, (upload.id, upload.attempt, *_refused(upload, reason)))
+                connection.execute(SQL.finish, (upload.id, upload.attempt, *_refusal(upload, reason)))
 
-    def _act(self, connection: Connection, upload: Upload) -> tuple[str, dict[str, Any] | None, str | None]:
+    def _act(self, connection: Connection, upload: Upload) -> tuple[str, dict[str, object] | None, str | None]:
         if upload.deaths >= DEATHS_MAX:
             raise LoadRefused(DIED)
         if upload.step == "undo":
@@ -120,7 +120,7 @@ class UploadRunner:
         mapping = parse(upload.mapping or "")
         mapping.refuse_second_file()
         if upload.step == "load":
-            summary = load(self._settings, mapping, [path], report, wanted=report.wanted)
+            summary = load(self._settings, mapping, [path], report, wanted=report.write)
             committed = [(summary.load_id,)] if summary.state == "committed" else []
             if upload.resumed and not committed:
                 committed = connection.execute(SQL.committed, (upload.id, mapping.digest)).fetchall()
@@ -130,13 +130,13 @@ class UploadRunner:
             previewer.of_factors([path])
         try:
             summary = load(
-                self._settings, mapping, [path], report, wanted=report.wanted, dry_run=True, see=previewer.see
+                self._settings, mapping, [path], report, wanted=report.write, dry_run=True, show=previewer.keep_rows
             )
         except LoadRefused:
-            shown = _shown(previewer.preview())
+            shown = _preview_document(previewer.preview())
             connection.execute(SQL.finish, (upload.id, upload.attempt, "running", Jsonb(shown), None, None))
             raise
-        return "previewed", _shown(previewer.preview()) | _account(summary, dry_run=True), None
+        return "previewed", _preview_document(previewer.preview()) | _account(summary, dry_run=True), None
 
     def _undo(self, upload: Upload) -> None:
         if upload.load_id is None:
@@ -150,7 +150,7 @@ class UploadRunner:
                 undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
 
 
-def _refused(upload: Upload, reason: str) -> tuple[Any, ...]:
+def _refusal(upload: Upload, reason: str) -> tuple[str, None, str, None]:
     """Return the end of an attempt that failed; what could not be undone stays loaded."""
     state = "loaded" if upload.step == "undo" and upload.load_id else "refused"
     return state, None, reason.replace("\0", "\ufffd"), None
@@ -170,9 +170,9 @@ class _Progress:
         self._check()
         self._done = done
         if time.monotonic() >= self._next:
-            self.wanted()
+            self.write()
 
-    def wanted(self) -> None:
+    def write(self) -> None:
         """Write it now. Raises as a call does."""
         self._check()
         self._next = time.monotonic() + _PROGRESS_SECONDS
@@ -181,7 +181,7 @@ class _Progress:
             raise Cancelled
 
 
-def _shown(preview: Preview) -> dict[str, Any]:
+def _preview_document(preview: Preview) -> dict[str, object]:
     """Return what the page shows of a preview: the first rows of each kind, and why rows were refused."""
     kinds = ("items", "observations", "impacts", "factors", "rejects")
     return {
@@ -193,12 +193,12 @@ def _shown(preview: Preview) -> dict[str, Any]:
     }
 
 
-def _example(reject: Reject | None) -> dict[str, Any] | None:
+def _example(reject: Reject | None) -> dict[str, object] | None:
     if reject is None:
         return None
     return {"line": reject.line, "column": reject.column, "value": reject.value}
 
 
-def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:
+def _account(summary: Summary, *, dry_run: bool) -> dict[str, object]:
     listed = [] if not summary.counts["rows"] else [asdict(account) for account in accounts(summary.counts)]
     return {"state": summary.state, "sentences": sentences(summary, dry_run=dry_run), "accounts": listed}

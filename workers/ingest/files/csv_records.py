@@ -70,9 +70,9 @@ class Records:
             lengths = _lengths(data, ends)
             if self.columns < 2 or not self._has_empty_rows(data, ends, lengths):
                 return Block(piece[:rest], line + np.flatnonzero(lengths), rest=rest, ended=len(ends))
-        return self._walked(piece, line, final=final)
+        return self._split_by_records(piece, line, final=final)
 
-    def _walked(self, piece: bytes, first: int, *, final: bool) -> Block:
+    def _split_by_records(self, piece: bytes, first: int, *, final: bool) -> Block:
         """Split a piece record by record."""
         kept: list[bytes] = []
         lines: list[int] = []

@@ -108,9 +108,9 @@ def encoding_of(beginning: bytes, stream: Callable[[], ByteStream]) -> Encoding:
     good, broken, lines = _beyond_ascii(stream())
     if good and broken < _BROKEN_MAX * (good + broken):
         shown = " ".join(lines[0].decode("utf-8", "replace").split())[:80]
-        said = f'{many(broken, "line")} of the text {"is" if broken == 1 else "are"} not UTF-8, such as "{shown}"'
-        return Encoding("utf-8", f"{said}: a row with such a cell in a column of the mapping is rejected")
-    return _judged(b"\n".join(lines))
+        sentence = f'{many(broken, "line")} of the text {"is" if broken == 1 else "are"} not UTF-8, such as "{shown}"'
+        return Encoding("utf-8", f"{sentence}: a row with such a cell in a column of the mapping is rejected")
+    return _most_likely(b"\n".join(lines))
 
 
 def _is_utf8(stream: ByteStream) -> bool:
@@ -150,7 +150,7 @@ def _beyond_ascii(stream: ByteStream) -> tuple[int, int, list[bytes]]:
     return good, broken, lines
 
 
-def _judged(raw: bytes) -> Encoding:
+def _most_likely(raw: bytes) -> Encoding:
     """Return the most likely encoding of lines that are not UTF-8, and what they are in it and in the next likely."""
     found = charset_normalizer.from_bytes(raw, cp_isolation=[*_CANDIDATES])
     listed = {name: match.chaos for match in found for name in match.could_be_from_charset}

@@ -158,7 +158,7 @@ def _is_sheet(path: Path) -> bool:
 
 def _zip_member(archive: zipfile.ZipFile, member: str) -> str:
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-    chosen = _chosen([entry.filename for entry in entries], member)
+    chosen = _choose_member([entry.filename for entry in entries], member)
     if archive.getinfo(chosen).flag_bits & 1:
         raise LoadRefused(f"{chosen} is locked by a password: unpack it first")
     return chosen
@@ -191,10 +191,10 @@ def _tar_member(packed: tarfile.TarFile, member: str) -> tarfile.TarInfo:
     # What a packing is checked by stands at its end, behind the last that tar reads of it.
     while cast(BinaryIO, packed.fileobj).read(_COPIED_BYTES):
         pass
-    return entries[_chosen(list(entries), member)]
+    return entries[_choose_member(list(entries), member)]
 
 
-def _chosen(names: list[str], member: str) -> str:
+def _choose_member(names: list[str], member: str) -> str:
     """Return the one file that fits; files that programs of archives add, and hidden ones, are not considered."""
     if len(names) > _MEMBERS_MAX:
         raise LoadRefused(f"has more than {_MEMBERS_MAX:,} files: unpack it, and load the one that has the rows")

@@ -56,11 +56,11 @@ class MendedXml:
                 made.append(self._take(at + len(self._until)))
                 self._until = b""
             elif found := _LITERAL.search(self._buffer):
-                made.append(self._mended(self._take(found.start())))
+                made.append(self._mend_part(self._take(found.start())))
                 made.append(self._take(len(found[0])))
                 self._until = _ENDS[found[0]]
             else:
-                made.append(self._mended(self._take(self._whole())))
+                made.append(self._mend_part(self._take(self._whole())))
                 break
         return b"".join(made)
 
@@ -75,7 +75,7 @@ class MendedXml:
         begun = max(self._buffer.rfind(mark, -_HELD) for mark in (b"&", b"<"))
         return begun if begun >= 0 else len(self._buffer)
 
-    def _mended(self, text: bytes) -> bytes:
+    def _mend_part(self, text: bytes) -> bytes:
         kept = text.translate(None, _CONTROLS)
         if len(kept) < len(text):
             self.mended["control character"] += len(text) - len(kept)
@@ -94,7 +94,7 @@ class MendedXml:
 
 
 def mended_in(stream: ByteStream) -> str:
-    """Say what is mended in all of a document; an empty text where nothing is."""
+    """Return a count of each fault that was mended in the document; empty if there was none."""
     mended = MendedXml(stream)
     while mended.read(_READ_BYTES):
         pass

@@ -55,9 +55,9 @@ class _ObjectRows:
     def add(self, number: int, row: Row) -> None:
         """Take an object: one row, or one of each member of the list that the mapping names."""
         for one in spread(row, self._each) if self._each else (row,):
-            self._add_one(number, one)
+            self._add_row(number, one)
 
-    def _add_one(self, number: int, row: Row) -> None:
+    def _add_row(self, number: int, row: Row) -> None:
         self._any = True
         texts: list[str | None] = []
         for column, path in self._paths.items():

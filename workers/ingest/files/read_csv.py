@@ -30,7 +30,7 @@ def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) 
         chunk = stream.read(block_bytes)
         final = not chunk
         piece += chunk
-        piece, line = _skipped(piece, line, above, final=final)
+        piece, line = _skip_lines(piece, line, above, final=final)
         if line <= above:
             continue
         if reader is None:
@@ -45,7 +45,7 @@ def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) 
             reader = _RecordCells(name, mapping, cells)
             form.columns, piece, line = len(cells), piece[size:], line + lines
             above = mapping.first_row - 1
-            piece, line = _skipped(piece, line, above, final=final)
+            piece, line = _skip_lines(piece, line, above, final=final)
             if line <= above:
                 continue
         if not chunk or len(piece) >= block_bytes:
@@ -79,7 +79,7 @@ def _header(form: Records, piece: bytes, *, final: bool) -> tuple[list[str], int
     return None
 
 
-def _skipped(piece: bytes, line: int, last: int, *, final: bool) -> tuple[bytes, int]:
+def _skip_lines(piece: bytes, line: int, last: int, *, final: bool) -> tuple[bytes, int]:
     """Skip the lines up to the last one that is not read; return what is left of a piece, and its line."""
     while line <= last and (ended := line_end(piece, 0, final=final)):
         piece, line = piece[ended:], line + 1
@@ -125,14 +125,15 @@ class _RecordCells:
         rejects = [unread(self._name, line, reason, raw) for line, reason, raw in block.faults]
         if not block.records:
             return Batch({column: pa.array([], pa.string()) for column in self._columns}, [], rejects)
-        table, broken = self._parsed(block.records) if _is_utf8(block.records) else self._parsed_bytes(block.records)
+        parse = self._parse_records if _is_utf8(block.records) else self._parse_bytes
+        table, broken = parse(block.records)
         rejects += [unread(self._name, int(block.lines[n]), reason, text) for n, reason, text in broken if reason]
         lines = np.delete(block.lines, [n for n, _, _ in broken])
         if len(lines) != table.num_rows:  # rows must never get the line of another
             raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
-        return self._decoded([column.combine_chunks() for column in table.columns], lines, rejects)
+        return self._decode_rows([column.combine_chunks() for column in table.columns], lines, rejects)
 
-    def _parsed(self, records: bytes) -> tuple[pa.Table, list[_BrokenRecord]]:
+    def _parse_records(self, records: bytes) -> tuple[pa.Table, list[_BrokenRecord]]:
         """Return the cells of records as bytes, and the records of another width: place, reason, text.
 
         Cells beyond the columns are dropped where all of them are empty, as in exports that end each line with a
@@ -172,23 +173,23 @@ class _RecordCells:
 
     def _with_longer(self, table: pa.Table, broken: list[_BrokenRecord], longer: dict[int, str]) -> pa.Table:
         """Return a table with the records that were cut, each in its place."""
-        more, _ = self._parsed("\n".join(longer.values()).encode())
+        more, _ = self._parse_records("\n".join(longer.values()).encode())
         left_out = [*longer, *(n for n, _, _ in broken)]
         places = np.delete(np.arange(table.num_rows + len(left_out)), left_out)
         order = np.argsort(np.append(places, list(longer)), kind="stable")
         return pa.concat_tables([table, more]).take(pa.array(order))
 
-    def _parsed_bytes(self, records: bytes) -> tuple[pa.Table, list[_BrokenRecord]]:
+    def _parse_bytes(self, records: bytes) -> tuple[pa.Table, list[_BrokenRecord]]:
         """Parse records that are not UTF-8: Arrow ends at the first of another width, whose text it cannot hand over.
 
         Each byte stands as a character meanwhile.
         """
-        table, broken = self._parsed(records.decode("latin-1").encode())
+        table, broken = self._parse_records(records.decode("latin-1").encode())
         cells = ([cell.decode().encode("latin-1") for cell in column.to_pylist()] for column in table.columns)
         restored = pa.Table.from_arrays([pa.array(column, pa.binary()) for column in cells], table.column_names)
         return restored, [(n, reason, text.encode("latin-1").decode("utf-8", "replace")) for n, reason, text in broken]
 
-    def _decoded(self, columns: list[Any], lines: Any, rejects: list[Reject]) -> Batch:
+    def _decode_rows(self, columns: list[Any], lines: Any, rejects: list[Reject]) -> Batch:
         """Turn bytes into text; a row that is not UTF-8 becomes a reject."""
         try:
             listed = [column.cast(pa.string()) for column in columns]

@@ -16,7 +16,7 @@ from workers.ingest.files.read_ndjson import read_ndjson
 from workers.ingest.files.read_parquet import read_parquet
 from workers.ingest.files.read_sheet import is_pattern
 from workers.ingest.files.read_xml import xml_rows
-from workers.ingest.files.reshape import reshaped
+from workers.ingest.files.reshape import reshape
 from workers.ingest.files.text_stream import TextStream
 from workers.ingest.mapping import Mapping
 
@@ -54,7 +54,7 @@ def read_opened(
 ) -> Iterator[Batch]:
     """Read a file that is open in batches, as `read` does. It may be none that is read anew, as an archive's member."""
     batches = _batches(found, mapping, batch_rows, block_bytes)
-    yield from reshaped(batches, mapping.fill_down, mapping.rows_with, mapping.sections)
+    yield from reshape(batches, mapping.fill_down, mapping.rows_with, mapping.sections)
 
 
 def read_all(

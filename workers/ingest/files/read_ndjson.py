@@ -26,7 +26,7 @@ def line_objects(name: str, stream: ByteStream, rejects: list[Reject]) -> Iterat
         if not raw.strip():
             continue
         try:
-            row = _parsed(raw)
+            row = _parse(raw)
         except (ValueError, RecursionError) as error:
             reason = str(error) if isinstance(error, UnusableLine) else "is not a JSON object"
             rejects.append(unread(name, number, reason, raw))
@@ -57,7 +57,7 @@ class UnusableLine(ValueError):
     """A line that is JSON and cannot be used."""
 
 
-def _parsed(raw: bytes) -> Row:
+def _parse(raw: bytes) -> Row:
     """Parse a line; numbers stay text."""
     if len(raw) > LINE_BYTES_MAX:
         raise UnusableLine(f"is longer than {LINE_BYTES_MAX:,} bytes")

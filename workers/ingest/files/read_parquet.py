@@ -26,7 +26,7 @@ def read_parquet(path: Path, columns: tuple[str, ...], batch_rows: int, unpacked
     roots = list(dict.fromkeys(steps[0] for steps in paths.values()))
     line = 1
     for record_batch in file.iter_batches(batch_size=batch_rows, columns=roots):
-        listed = {column: _kept(_at(record_batch, steps)) for column, steps in paths.items()}
+        listed = {column: _as_text(_at(record_batch, steps)) for column, steps in paths.items()}
         yield Batch(listed, range(line, line + record_batch.num_rows))
         line += record_batch.num_rows
 
@@ -84,7 +84,7 @@ def _is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def _kept(column: pa.Array) -> pa.Array:
+def _as_text(column: pa.Array) -> pa.Array:
     """Keep days, times and decimals as they are, dictionaries as dictionaries of text; the rest becomes text."""
     kind = column.type
     if pa.types.is_date32(kind) or pa.types.is_timestamp(kind) or pa.types.is_decimal128(kind):

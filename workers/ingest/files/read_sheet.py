@@ -75,7 +75,7 @@ class Workbook:
         self._suspected: set[str] = set()
         # A sheet is parsed whole each time that it is asked for: the last one is kept, and not all, as each is large.
         self._last: Any = None
-        with _refused(path):
+        with _refuse_faults(path):
             if zipfile.is_zipfile(path):
                 with zipfile.ZipFile(path) as packed:
                     if sum(entry.file_size for entry in packed.infolist()) > unpacked_bytes_max:
@@ -91,25 +91,25 @@ class Workbook:
         The first row after `skip_rows` is the header: what is merged with cells of it or above holds for none below it.
         """
         path = self._path
-        with _refused(path):
-            for chosen in self._chosen(sheet):
+        with _refuse_faults(path):
+            for chosen in self._choose_sheets(sheet):
                 left = chosen.start[1] if chosen.start else 0
                 rows = _rows(chosen, left, faulty_rows(path, chosen.name, self._suspected))
-                ranges = _down(chosen, left, path)
-                read = _filled(rows, ranges, skip_rows) if ranges else rows
+                ranges = _last_merged_rows(chosen, left, path)
+                read = _fill_merged(rows, ranges, skip_rows) if ranges else rows
                 yield SheetRows(chosen.name, left, _read_on(path, read))
 
-    def _chosen(self, sheet: str) -> Iterator[Any]:
+    def _choose_sheets(self, sheet: str) -> Iterator[Any]:
         """Yield the sheets of a name or a pattern, or the only one with rows."""
         names: list[str] = self._book.sheet_names
         if sheet in names:
-            yield self._parsed(sheet)
+            yield self._parse_sheet(sheet)
             return
         shown = [one.name for one in self._book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
         if is_pattern(sheet):
             found = False
             for name in fnmatch.filter(shown, sheet):
-                if (parsed := self._parsed(name)).height:
+                if (parsed := self._parse_sheet(name)).height:
                     found = True
                     yield parsed
             if found:
@@ -124,7 +124,7 @@ class Workbook:
         for candidates in (shown, hidden):
             chosen, filled = None, []
             for name in candidates:
-                if (parsed := self._parsed(name)).height:
+                if (parsed := self._parse_sheet(name)).height:
                     filled.append(name)
                     chosen = parsed
             if filled:
@@ -135,7 +135,7 @@ class Workbook:
             raise SeveralSheets(filled)
         yield chosen
 
-    def _parsed(self, name: str) -> Any:
+    def _parse_sheet(self, name: str) -> Any:
         """Parse a sheet, unless it is the last one that was."""
         if self._last is None or self._last.name != name:
             self._last = None
@@ -161,12 +161,12 @@ def _book(path: Path) -> Any:
 
 def _read_on(path: Path, rows: Iterator[SheetRow]) -> Iterator[SheetRow]:
     """Yield rows; what calamine raises meanwhile is raised to their reader, and refused as in `sheets`."""
-    with _refused(path):
+    with _refuse_faults(path):
         yield from rows
 
 
 @contextmanager
-def _refused(path: Path) -> Iterator[None]:
+def _refuse_faults(path: Path) -> Iterator[None]:
     """Raise LoadRefused for what the readers of sheets raise."""
     try:
         yield
@@ -198,7 +198,7 @@ def _rows(sheet: Any, left: int, faulty_by_row: Iterator[tuple[int, dict[int, Ce
         faulty, faults = next(faulty_by_row, NO_MORE)
 
 
-def _down(sheet: Any, left: int, path: Path) -> dict[tuple[int, int], int]:
+def _last_merged_rows(sheet: Any, left: int, path: Path) -> dict[tuple[int, int], int]:
     """Return the last row of each cell that is merged over several, by row and place."""
     ranges = sheet.merged_cell_ranges
     if ranges is None:  # calamine knows them of XLSX and XLS alone
@@ -210,7 +210,7 @@ def _down(sheet: Any, left: int, path: Path) -> dict[tuple[int, int], int]:
     }
 
 
-def _filled(rows: Iterator[SheetRow], last: dict[tuple[int, int], int], skip_rows: int) -> Iterator[SheetRow]:
+def _fill_merged(rows: Iterator[SheetRow], last: dict[tuple[int, int], int], skip_rows: int) -> Iterator[SheetRow]:
     """Give cells merged over several rows, of which `last` has the last one, what the first one has in each of them."""
     places = sorted({place for _, place in last})
     above: dict[int, tuple[int, str, CellFault | None]] = {}

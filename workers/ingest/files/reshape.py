@@ -10,7 +10,7 @@ from workers.ingest.batches import Batch
 from workers.ingest.mapping import SECTION_COLUMN, FillDown, Sections
 
 
-def reshaped(
+def reshape(
     batches: Iterator[Batch], fill_down: FillDown | None, needed: str, sections: Sections | None = None
 ) -> Iterator[Batch]:
     """Take headings out, fill cells down, leave out the rows without a value in a column; each where it is given."""
@@ -25,8 +25,8 @@ def with_sections(batches: Iterator[Batch], rule: Sections) -> Iterator[Batch]:
     for batch in batches:
         if batch.sheet != sheet:  # no row has a heading of another sheet
             heading, sheet = None, batch.sheet
-        texts = _trimmed(batch.columns[rule.column])
-        others = zip(*(_trimmed(batch.columns[name]) for name in rule.without), strict=True)
+        texts = _trim(batch.columns[rule.column])
+        others = zip(*(_trim(batch.columns[name]) for name in rule.without), strict=True)
         kept, headings = [], []
         for text, cells in zip(texts, others, strict=True):
             is_heading = bool(text) and not any(cells)
@@ -41,7 +41,7 @@ def with_sections(batches: Iterator[Batch], rule: Sections) -> Iterator[Batch]:
         )
 
 
-def _trimmed(values: Any) -> list[str]:
+def _trim(values: pa.Array) -> list[str]:
     texts: list[str] = pc.utf8_trim_whitespace(pc.fill_null(values.cast(pa.string()), "")).to_pylist()
     return texts
 

@@ -80,18 +80,18 @@ class TextStream:
         self._encoding = encoding
         self._decoder: Any = None
         self.beginning = b""
-        while len(self.beginning) < _PEEKED_BYTES and (chunk := self._decoded(_PEEKED_BYTES)):
+        while len(self.beginning) < _PEEKED_BYTES and (chunk := self._decode(_PEEKED_BYTES)):
             self.beginning += chunk
         self._rest = self.beginning
 
     def read(self, size: int) -> bytes:
         """Return some bytes of UTF-8; none at the end. Bytes that the encoding does not have become invalid UTF-8."""
         if not self._rest:
-            return self._decoded(size)
+            return self._decode(size)
         chunk, self._rest = self._rest[:size], self._rest[size:]
         return chunk
 
-    def _decoded(self, size: int) -> bytes:
+    def _decode(self, size: int) -> bytes:
         while True:
             chunk = cast(bytes, self._stream.read(size))
             self._left -= len(chunk)
@@ -116,7 +116,7 @@ class TextStream:
         while mark and chunk.startswith(mark):
             chunk = chunk[len(mark) :]
         if not mark and encoding.lower() in _UTF8:
-            encoding = _declared(chunk)
+            encoding = _declared_encoding(chunk)
         if encoding.lower() not in _UTF8:
             try:
                 "".encode(encoding)  # Python also has codecs that make no text, and some that replace nothing
@@ -130,7 +130,7 @@ class TextStream:
         return chunk
 
 
-def _declared(beginning: bytes) -> str:
+def _declared_encoding(beginning: bytes) -> str:
     """Return the encoding that XML declares, as Python names it; UTF-8 where it declares none."""
     of_two_bytes = _XML_OF_TWO_BYTES.get(beginning[:4])
     if of_two_bytes:

@@ -32,7 +32,7 @@ from workers.ingest.guess.prices import PriceWriter
 from workers.ingest.guess.writer import columns_of, reading, short_form
 from workers.ingest.sampling.read_sample import category_paths, sample_of
 from workers.ingest.sampling.sample import Sample
-from workers.ingest.shapes import read_by, recognized
+from workers.ingest.shapes import read_by, recognize
 from workers.ingest.whole_file import with_all_rows
 
 _TIMES = ("%b %Y", "%B %Y", "%b-%Y", "%b %y", "%b-%y", "%Y-%m", "%m/%Y", "%m.%Y", "%Y-%m-%d", "%d.%m.%Y", "%G-W%V")
@@ -92,7 +92,7 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
     """Return a mapping for a file. Raises LoadRefused where the file cannot be read or has no items."""
     with opened(path, member, unpacked_bytes_max) as (_, found):
         sampled = with_all_rows(sample_of(found, member=member, sheet=sheet), found)
-    shape = recognized(sampled)
+    shape = recognize(sampled)
     if shape is None:
         found_by_names = by_names(sampled)
         down = fill_down_of(sampled, found_by_names.fields["item"])

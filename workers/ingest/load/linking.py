@@ -114,7 +114,7 @@ class Linking:
         seeds = relink(connection, index, changed, event.no)
         self.check()
         acts = standing.read_acts(connection)
-        settled = standing.settle(connection, acts, seeds | (changed & _named(acts)))
+        settled = standing.settle(connection, acts, seeds | (changed & _items_of_acts(acts)))
         items.widen(connection, ())  # also the new owners, before their rows change
         if not self.merges_allowed:
             [(before,)] = connection.execute(SQL.active_before, (list(settled.merged),)).fetchall()
@@ -144,5 +144,5 @@ def _iids(connection: Connection, keys: list[str]) -> dict[str, str]:
     return {str(row[0]): row[1] for row in connection.execute(standing.SQL.iids, ([int(key) for key in keys],))}
 
 
-def _named(acts: Acts) -> set[int]:
+def _items_of_acts(acts: Acts) -> set[int]:
     return {item_id for pair in acts.pairs for item_id in pair}

@@ -54,14 +54,14 @@ def load(
     wanted: Callable[[], None] = lambda: None,
     merges_allowed: bool = False,
     dry_run: bool = False,
-    see: Callable[[Transformed], None] = lambda shaped: None,
+    show: Callable[[Transformed], None] = lambda shaped: None,
     buffers: LoadBuffers = DEFAULT_BUFFERS,
 ) -> Summary:
     """Load files through a mapping and return what came of it; `report_progress` hears the bytes read so far.
 
     `wanted` is called about every second, in every step, and raises where the load is to end: nothing of it is kept.
     `merges_allowed`: whether more than a tenth of the index may be merged by it. `dry_run`: do everything, and roll it
-    back. `see` is called with what is made of the rows, for those who show some. Raises LoadRefused where a file or the
+    back. `show` is called with the rows of each batch as they are loaded. Raises LoadRefused where a file or the
     mapping cannot be used, or nothing that was read, and LoadInterrupted for an outage; nothing of the load is kept
     then but its reason.
     """
@@ -80,7 +80,7 @@ def load(
             # What a dry run would log is in the transaction that it rolls back.
             kept = connection if dry_run else log
             connections = (connection, kept, lookup)
-            return _Load(settings, mapping, files, report_progress, *connections, linking, buffers, see, dry_run).run()
+            return _Load(settings, mapping, files, report_progress, *connections, linking, buffers, show, dry_run).run()
 
 
 def _lookup(settings: Settings, mapping: Mapping) -> AbstractContextManager[Connection | None]:
@@ -122,7 +122,7 @@ class _Load:
     lookup: Connection | None  # of its own: it is used by the thread that reads ahead
     linking: Linking
     buffers: LoadBuffers
-    see: Callable[[Transformed], None]
+    show: Callable[[Transformed], None]
     dry_run: bool
     inputs: bytes | None = None
     dayless: bool = False
@@ -188,18 +188,18 @@ class _Load:
         months = Months(constants, events=self.mapping.counts_events, buffers=self.buffers)
         stage = Stage(self.connection, self.mapping, months, constants, spool)
         counts = Counter(impacts_read=0, impacts_rejected=0)
-        with closing(prefetch(self._shaped(shaper, months), self.linking.check)) as made:
+        with closing(prefetch(self._shape_batches(shaper, months), self.linking.check)) as made:
             for ready in made:
                 if isinstance(ready, Chunk):
                     stage.take_observations(ready)
                     continue
                 shaped, items = ready
-                self.see(shaped)
+                self.show(shaped)
                 self._keep(shaped.rejects)
                 self._rejects.rows_read += shaped.rows
                 counts.update(shaped.counts)
                 stage.take_items(shaped, items)
-        self.see(Transformed(counts=Counter(items_read=len(shaper.registry))))
+        self.show(Transformed(counts=Counter(items_read=len(shaper.registry))))
         stage.spans(*shaper.registry.spans())
         self.dayless = shaper.registry.has_dayless
         self._summary.counts |= counts
@@ -208,7 +208,7 @@ class _Load:
         self._summary.counts["observation_tables"] = len(self.mapping.observations)
         return stage
 
-    def _shaped(self, shaper: Transformer, months: Months) -> Iterator[_Ready]:
+    def _shape_batches(self, shaper: Transformer, months: Months) -> Iterator[_Ready]:
         """Shape batch after batch. A batch's items are cleaned among the observations of the next.
 
         The server writes these meanwhile; it would wait if all items of a batch were cleaned at once.

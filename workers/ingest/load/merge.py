@@ -19,7 +19,7 @@ from workers.analytics import stated_contents
 from workers.analytics.rollups import refresh
 from workers.analytics.rollups.background_builder import BackgroundBuilder
 from workers.analytics.rollups.items import Ancestors, Items
-from workers.articles.index import needed
+from workers.articles.index import is_needed
 from workers.events import watches
 from workers.events.watched_months import WatchedMonths
 from workers.ingest.load.linking import Linking
@@ -87,7 +87,7 @@ def merge(
     """Merge what was staged as one event; fill in the counts; return whether anything changed."""
     with ExitStack() as ending:
         shared = Merge(connection, stage, event, version, counts, linking, ending)
-        for one in steps(linked=needed(connection, event.source_id)):
+        for one in steps(linked=is_needed(connection, event.source_id)):
             one.run(shared)
     return any(counts[name] for name in _CHANGES)
 
@@ -272,7 +272,7 @@ def count_changes(merge: Merge) -> None:
     """Give every record that the load changed a new version, and note the brands of those that were there before."""
     counts, event = merge.counts, merge.event
     [(counts["items_changed"], counts["items_same"])] = merge.connection.execute(SQL.changed_count).fetchall()
-    written = merge.run(SQL.changes, event.no, event.at, list(_touched(merge)))
+    written = merge.run(SQL.changes, event.no, event.at, list(_find_observed_again(merge)))
     counts["items_touched"] = written - counts["items_changed"] - counts["items_new"]
     merge.run(SQL.new_versions, event.no, event.at, merge.version)
     merge.run(SQL.regrouped_versions, merge.version)
@@ -280,7 +280,7 @@ def count_changes(merge: Merge) -> None:
     merge.seen_brands = [int(row[0]) for row in updated]
 
 
-def _touched(merge: Merge) -> set[int]:
+def _find_observed_again(merge: Merge) -> set[int]:
     """Return items that were there before and got other observations."""
     run, new = merge.connection.execute, merge.stage.partitions.new
     touched = {int(row[0]) for row in run("SELECT DISTINCT item_id FROM changed_observations")}

@@ -78,7 +78,7 @@ class Months:
             yield from self._flush(max(self._kept, key=lambda month: sum(map(len, self._kept[month]))))
 
     def rest(self) -> Iterator[Chunk]:
-        """Yield what is still kept."""
+        """Yield the rows that are still kept."""
         for month in list(self._kept):
             yield from self._flush(month)
 
@@ -124,10 +124,10 @@ def in_order(rows: Array, *, events: bool) -> Array:
     tied = np.flatnonzero(keys[1:] == keys[:-1])
     if not len(tied):
         return rows.take(order)
-    return _settled(rows, order, keys, np.union1d(tied, tied + 1), events=events)
+    return _settle_ties(rows, order, keys, np.union1d(tied, tied + 1), events=events)
 
 
-def _settled(rows: Array, order: Array, keys: Array, at: Array, *, events: bool) -> Array:
+def _settle_ties(rows: Array, order: Array, keys: Array, at: Array, *, events: bool) -> Array:
     """Order the rows whose keys tie exactly, and settle those that are equal."""
     positions = order.take(at)
     tied = rows.take(positions)

@@ -23,7 +23,7 @@ class Partitions:
         self._connection = connection
         self._constants = constants
         self._events = events
-        self._there = {str(row[0]) for row in connection.execute(SQL.months)}
+        self._existing = {str(row[0]) for row in connection.execute(SQL.months)}
         self._indexed: set[str] = set()
         self._in_order = True
         self.new: dict[str, tuple[date, date]] = {}
@@ -33,7 +33,7 @@ class Partitions:
     def table_for(self, chunk: Chunk) -> str | None:
         """Return the new table that a chunk belongs into; None where its month has rows of former loads."""
         table = f"observations_{chunk.month:%Y_%m}"
-        if table in self._there:
+        if table in self._existing:
             return None
         if table not in self.new:
             self._create(table, chunk.month)
@@ -49,7 +49,7 @@ class Partitions:
             self._index(table)
 
     def attach(self) -> None:
-        """Index what is not indexed yet, and make all new months parts of `observations`."""
+        """Index the tables without an index, and make all new months parts of `observations`."""
         for table, span in self.new.items():
             if table not in self._indexed:
                 self._index(table)

@@ -37,7 +37,7 @@ def prefetch(made: Iterator[T], check: Callable[[], None] = lambda: None) -> Gen
     ready: queue.Queue[Any] = queue.Queue(_READ_AHEAD)
     stop = threading.Event()
 
-    def hand_over(one: Any) -> bool:
+    def hand_over(one: object) -> bool:
         """Put what is next into the queue; False when the load has ended, which a full queue must not hide."""
         while not stop.is_set():
             with suppress(queue.Full):

@@ -122,11 +122,11 @@ class Previewer:
     def of_items(self, files: list[Path], transformer: Transformer) -> Preview:
         """Return what a mapping of items gives."""
         for path, batch in self._batches(files):
-            self.see(transformer.shape(batch, path))
+            self.keep_rows(transformer.shape(batch, path))
         self._preview.counts["items_read"] = len(transformer.registry)
         return self.preview()
 
-    def see(self, shaped: Transformed) -> None:
+    def keep_rows(self, shaped: Transformed) -> None:
         """Keep what is to be shown of rows that are loaded, or would be."""
         self._preview.counts["rows"] += shaped.rows
         self._preview.counts.update(shaped.counts)

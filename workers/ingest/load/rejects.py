@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any
 
 from shared.db.connect import Connection
 from shared.errors import LoadRefused
@@ -40,7 +39,7 @@ class RejectLog:
         if kept:
             self._write(islice(rejects, kept))
 
-    def counts(self) -> dict[str, Any]:
+    def counts(self) -> dict[str, object]:
         """Return what is kept with the load for as long as its row."""
         return {
             "fields_rejected": self.fields.total(),
@@ -79,11 +78,11 @@ def _example(reject: Reject | None) -> str:
     place = f"{reject.file} line {reject.line:,}" if reject.file else ""
     text = reject.raw if reject.value is None else reject.value
     shown = f"`{text[:_CHARACTERS_SHOWN]}{'…' if len(text) > _CHARACTERS_SHOWN else ''}`" if text else ""
-    said = [place, f"{reject.column} {shown}".strip() if reject.column else shown]
+    parts = [place, f"{reject.column} {shown}".strip() if reject.column else shown]
     if not reject.file:
-        said.append(reject.raw[:_CHARACTERS_SHOWN])
-    return f"; for example {', '.join(part for part in said if part)}" if any(said) else ""
+        parts.append(reject.raw[:_CHARACTERS_SHOWN])
+    return f"; for example {', '.join(part for part in parts if part)}" if any(parts) else ""
 
 
-def _without_nul(value: Any) -> Any:
+def _without_nul(value: object) -> object:
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value

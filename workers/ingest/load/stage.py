@@ -109,12 +109,12 @@ class Stage:
                     figure = item.impacts.get(impact.indicator)
                     spread = item.spreads.get(impact.indicator, DecimalSpread())
                     quality = item.quality.get(impact.indicator, DataQuality())
-                    said = (*spread, *quality)
-                    row = (item.key, impact.indicator, figure, impact.basis, impact.method, day, None, *said)
+                    described = (*spread, *quality)
+                    row = (item.key, impact.indicator, figure, impact.basis, impact.method, day, None, *described)
                     copy.write_row(row)
             for key, impact, stage, per_unit in shaped.stage_figures:
-                said = (*DecimalSpread(), *DataQuality())
-                copy.write_row((key, impact.indicator, per_unit, impact.basis, impact.method, None, stage, *said))
+                described = (*DecimalSpread(), *DataQuality())
+                copy.write_row((key, impact.indicator, per_unit, impact.basis, impact.method, None, stage, *described))
 
     def take_observations(self, chunk: Chunk) -> None:
         """Stage a chunk of observations: into its month's table where that is new, else where the merge looks."""

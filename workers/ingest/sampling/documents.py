@@ -45,8 +45,8 @@ def sample_of_xml(name: str, stream: Callable[[], TextStream]) -> Sample:
         map(_by_name, xml_rows(name, text(), at)), {"records": at} | ({"mend_xml": True} if mended else {})
     )
     made = replace(made, titles=tuple(root_attributes(name, text())))
-    said = f"mend_xml: the file is no well-formed XML: {mended} are mended; is the text right in the first rows?"
-    return replace(made, doubts=(said, *made.doubts)) if mended else made
+    question = f"mend_xml: the file is no well-formed XML: {mended} are mended; is the text right in the first rows?"
+    return replace(made, doubts=(question, *made.doubts)) if mended else made
 
 
 def sample_of_json(name: str, stream: Callable[[], TextStream]) -> Sample:

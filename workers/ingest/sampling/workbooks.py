@@ -68,8 +68,8 @@ def _only_with_prices(path: Path, parts: list[_SheetStart], error: LoadRefused) 
     if len(priced) != 1 or any(len({*priced[0].columns} & {*one.columns}) > 1 for one in read if one is not priced[0]):
         raise error from None
     [only] = priced
-    said = f'sheet: only "{only.form["sheet"]}" has names and prices, and is read: is it the one that you mean?'
-    return replace(only, doubts=(said, *only.doubts))
+    question = f'sheet: only "{only.form["sheet"]}" has names and prices, and is read: is it the one that you mean?'
+    return replace(only, doubts=(question, *only.doubts))
 
 
 def _has(sampled: Sample, role: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 
 from shared.uncertainty import stated as pedigree
-from shared.uncertainty.distributions import Moments, fitted, moments
+from shared.uncertainty.distributions import Moments, fit_distribution, moments
 from shared.uncertainty.stated import LogNormal, wilson
 from shared.uncertainty.sums import Group, interval_of_many, sum_interval, total_moments
 from tests.unit.shared.uncertainty.test_estimates import published
@@ -168,7 +168,7 @@ def test_one_figure_alone_keeps_its_own_interval() -> None:
 
 def test_a_figure_without_width_is_a_point() -> None:
     assert sum_interval([moments(LogNormal(2.0, 0.0)), moments(LogNormal(3.0, 0.0))]) == pytest.approx((5.0, 5.0, 5.0))
-    assert fitted(Moments()).quantile(1.0) == 0.0
+    assert fit_distribution(Moments()).quantile(1.0) == 0.0
 
 
 def test_the_interval_of_a_proportion_is_that_of_scipy() -> None:
