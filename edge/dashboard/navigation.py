@@ -101,7 +101,6 @@ class Navigation(NamedTuple):
         operator = _OPERATOR if visitor is not None and visitor.staff else ()
         return cls(parts, operator, _holding((*parts, *operator, _PERSON), address))
 
-
     def pages_called(self, words: str) -> list[tuple[Part, Tab]]:
         """Return the pages whose name, or whose part's, has a word that begins with each of these, at most three."""
         wanted = query_words(words)
