@@ -31,7 +31,7 @@ class Section(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-class Hit(NamedTuple):
+class FoundSection(NamedTuple):
     """A section that was found, with the part of its text where it has most of the words."""
 
     section: Section
@@ -52,7 +52,7 @@ class SectionIndex:
                 self._weights[word][number] = weight
         self._words = sorted(self._weights)
 
-    def find(self, query: str, limit: int) -> list[Hit]:
+    def find(self, query: str, limit: int) -> list[FoundSection]:
         """Return the sections with most of the words, and among them the best ones first."""
         words = query_words(query)[:_WORDS_MAX]
         matched: Counter[int] = Counter()
@@ -70,7 +70,9 @@ class SectionIndex:
         named = self._named.get(query.strip().lower(), [])
         ranked = sorted((n for n in matched if matched[n] == most and n not in named), key=lambda n: (-scores[n], n))
         stems = {stem(word) for word in words}
-        return [Hit(self._sections[n], _excerpt(self._sections[n].text, stems)) for n in [*named, *ranked][:limit]]
+        return [
+            FoundSection(self._sections[n], _excerpt(self._sections[n].text, stems)) for n in [*named, *ranked][:limit]
+        ]
 
     def _of_word(self, word: str) -> dict[int, float]:
         """Return the weight of a word in each section that has it, or another word that begins so."""
