@@ -84,7 +84,7 @@ class Reconcile:
         if _EXTEND in given:
             return await self._extend(request, given[_EXTEND])
         if _QUERIES not in given:
-            raise missing_parameters([Fault(_QUERIES, REQUIRED)])
+            raise missing_parameters([Fault(_QUERIES, f"{REQUIRED} unless `{_EXTEND}` is given")])
         batch = json_object(_QUERIES, given[_QUERIES])
         units = units_of(_QUERIES, list(batch), principal_of(request).plan)
         queries = read_queries(_QUERIES, batch)

@@ -126,6 +126,21 @@ async def test_a_job_that_takes_longer_is_joined_by_the_same_batch(
     assert await edge.used(key) == 1
 
 
+async def test_batches_are_listed_apart_have_a_result_and_log_no_event(
+    edge: Edge, settings: Settings, key: str, working: list[str]
+) -> None:
+    assert (await reconcile(edge, key, {"q0": SOY_QUERY})).status == 200
+    assert (await edge.get("/jobs", key=key)).json["data"] == []
+    listed = (await edge.get("/jobs?kind=match-table", key=key)).json
+    [job] = listed["data"]
+    assert (job["state"], job["cost_units"], job["result"]["rows"], listed["total"]["value"]) == ("succeeded", 1, 1, 1)
+    result = (await edge.get(f"/jobs/{job['id']}/result", key=key)).json
+    assert result["data"][0]["candidates"][0]["iid"] == A
+    assert result["meta"] == {"data_version": job["data_version"], "rows": 1}
+    assert execute(settings, "SELECT count(*) FROM event_log WHERE type = 'job.ended'") == [(0,)]
+    assert (await edge.get(f"/jobs/{job['id']}", key=api_key(settings))).status == 404
+
+
 WRONG = (
     ('{"q0": {"query": "soy", "limit": 0}}', "queries.q0.limit", "must be a whole number above zero"),
     ('{"q0": {"query": "soy", "type": "person"}}', "queries.q0.type", "must be one of item, brand, category"),
@@ -180,6 +195,7 @@ async def test_queries_need_a_key_of_a_plan_that_has_batches(edge: Edge, setting
         got = await edge.get(f"/reconcile?{body.decode()}", head=head, anonymous=False)
         assert got.status == status
         assert got.head["Access-Control-Allow-Origin"] == "*"
-    assert (await edge.ask("POST", "/reconcile", key=key, head=FORM, body=b"")).status == 400
+    nothing = await edge.ask("POST", "/reconcile", key=key, head=FORM, body=b"")
+    assert nothing.json["detail"] == "`queries` is required unless `extend` is given."
     other = api_key(settings)
     assert await edge.used(other) == 0

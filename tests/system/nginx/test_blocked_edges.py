@@ -72,9 +72,11 @@ async def test_a_free_caller_without_a_place_is_503_and_a_key_is_served(make_fro
     for scheme in ("ApiKey", "Bearer"):
         assert (await front.ask("/v1/x", f"Authorization: {scheme} iixk_live_x")).status == 200
     assert (await front.ask("/v1/x", "Authorization: Bearer eyJ")).status == 503
+    assert (await front.ask("/v1/reconcile/x")).status == 503
+    assert (await front.ask("/v1/reconcile/iixr_path_x")).status == 200
     waiting += await _fill(front, 64, KEY)
     assert (await front.ask("/v1/x", KEY)).status == 503
-    assert [line["status"] for line in front.logged()] == [503] * 3
+    assert [line["status"] for line in front.logged()] == [503] * 4
     await front.stop()
     await asyncio.gather(*waiting, return_exceptions=True)
 

@@ -80,6 +80,8 @@ async def test_bytes_that_are_not_http_are_refused_and_the_connection_closed(fro
         (post(b" 65537"), 413, "content-too-large"),
         (post(b" 262145", path=b"/v1/index/lookup"), 413, "content-too-large"),
         (post(b" 262145", path=b"/v1/index/resolve"), 413, "content-too-large"),
+        (post(b" 262145", path=b"/v1/reconcile"), 413, "content-too-large"),
+        (post(b" 262145", path=b"/v1/reconcile/iixr_path_x"), 413, "content-too-large"),
         (post(b" 262145", path=b"/v1/index/exports"), 413, "content-too-large"),
         (CHUNKED + b"10001\r\n" + b"a" * 65537 + b"\r\n0\r\n\r\n", 413, "content-too-large"),
         (b"GET /v1/" + b"a" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "uri-too-long"),
