@@ -406,6 +406,9 @@ CREATE FUNCTION public.log_job_end() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
+    IF NEW.kind = 'match-table' THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO event_log (organization_id, type, data)
     SELECT o.organization_id, t.type, jsonb_build_object('job', o.id, 'kind', NEW.kind, 'state', NEW.state)
     FROM job_orders o, unnest(ARRAY['job.ended', CASE WHEN NEW.kind = 'export' AND NEW.state = 'succeeded' THEN 'export.ready' END]) AS t (type)
@@ -1165,6 +1168,16 @@ COMMENT ON COLUMN public.feeds.begun_by IS 'the process that is loading it; NULL
 
 COMMENT ON COLUMN public.feeds.deaths IS 'how many processes have died while they loaded the file of begun_sha256';
 
+CREATE TABLE public.former_identifiers (
+    scheme text NOT NULL COLLATE pg_catalog."C",
+    value text NOT NULL COLLATE pg_catalog."C",
+    item_id bigint NOT NULL,
+    source_id smallint NOT NULL,
+    CONSTRAINT former_identifiers_scheme_check CHECK ((scheme = 'gtin'::text))
+);
+
+COMMENT ON TABLE public.former_identifiers IS 'derived from item_claims together with item_identifiers';
+
 CREATE TABLE public.idempotent_organization_requests (
     organization_id uuid NOT NULL,
     key_sha256 bytea NOT NULL,
@@ -1440,6 +1453,16 @@ CREATE TABLE public.mail_choices (
 );
 
 COMMENT ON TABLE public.mail_choices IS 'which mails a member wants or refuses; no row: as the kind is by default';
+
+CREATE VIEW public.match_model_choices AS
+ SELECT no,
+    at,
+    actor,
+    (terms ->> 'digest'::text) AS digest
+   FROM public.events
+  WHERE ((kind = 'model'::text) AND (undone_at IS NULL));
+
+COMMENT ON VIEW public.match_model_choices IS 'choices of a model that were not undone; the newest is in force';
 
 CREATE TABLE public.match_models (
     digest text NOT NULL,
@@ -2136,6 +2159,9 @@ ALTER TABLE ONLY public.feeds
 ALTER TABLE ONLY public.feeds
     ADD CONSTRAINT feeds_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.former_identifiers
+    ADD CONSTRAINT former_identifiers_pkey PRIMARY KEY (scheme, value, item_id, source_id);
+
 ALTER TABLE ONLY public.idempotent_organization_requests
     ADD CONSTRAINT idempotent_organization_requests_pkey PRIMARY KEY (organization_id, key_sha256);
 
@@ -2363,6 +2389,8 @@ CREATE INDEX events_pairs ON public.events USING btree (item_id, survivor_id) WH
 CREATE INDEX events_parts ON public.events USING btree (part_of) WHERE (part_of IS NOT NULL);
 
 CREATE INDEX exchange_rates_no ON public.exchange_rates USING brin (no);
+
+CREATE INDEX former_identifiers_item ON public.former_identifiers USING btree (item_id);
 
 CREATE INDEX idempotent_organization_requests_created ON public.idempotent_organization_requests USING btree (created_at);
 
@@ -2883,6 +2911,8 @@ CREATE POLICY worker_mail_choices ON public.mail_choices FOR SELECT TO itemindex
 
 CREATE POLICY worker_mail_queue ON public.mail_queue TO itemindex_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_operator_acts ON public.operator_acts TO itemindex_worker USING ((ended_at < (statement_timestamp() - '90 days'::interval)));
+
 CREATE POLICY worker_organizations ON public.organizations FOR SELECT TO itemindex_worker USING (true);
 
 CREATE POLICY worker_outbox_mails ON public.outbox_mails TO itemindex_worker USING (true) WITH CHECK (true);
@@ -3152,6 +3182,8 @@ GRANT SELECT(at) ON TABLE public.events TO itemindex_worker;
 GRANT SELECT(load_id) ON TABLE public.events TO itemindex_worker;
 GRANT SELECT(load_id) ON TABLE public.events TO itemindex_edge;
 
+GRANT SELECT(terms) ON TABLE public.events TO itemindex_worker;
+
 GRANT SELECT(item_id) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(item_id) ON TABLE public.events TO itemindex_worker;
 
@@ -3187,6 +3219,8 @@ GRANT SELECT(error) ON TABLE public.feeds TO itemindex_edge;
 GRANT SELECT(read_at) ON TABLE public.feeds TO itemindex_edge;
 
 GRANT SELECT(loaded_at) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT ON TABLE public.former_identifiers TO itemindex_edge;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.idempotent_organization_requests TO itemindex_edge;
 GRANT DELETE ON TABLE public.idempotent_organization_requests TO itemindex_worker;
@@ -3238,8 +3272,10 @@ GRANT SELECT(revoked_at) ON TABLE public.invitations TO itemindex_worker;
 GRANT SELECT(invited_by) ON TABLE public.invitations TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.item_claims TO itemindex_edge;
+GRANT SELECT ON TABLE public.item_claims TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.item_contents TO itemindex_edge;
+GRANT SELECT ON TABLE public.item_contents TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.item_identifiers TO itemindex_edge;
 GRANT SELECT ON TABLE public.item_identifiers TO itemindex_worker;
@@ -3267,6 +3303,20 @@ GRANT SELECT,INSERT ON TABLE public.mail_choices TO itemindex_edge;
 GRANT SELECT ON TABLE public.mail_choices TO itemindex_worker;
 
 GRANT UPDATE(wanted) ON TABLE public.mail_choices TO itemindex_edge;
+
+GRANT SELECT ON TABLE public.match_model_choices TO itemindex_edge;
+
+GRANT SELECT ON TABLE public.match_models TO itemindex_worker;
+
+GRANT SELECT(digest) ON TABLE public.match_models TO itemindex_edge;
+
+GRANT SELECT(trained_on) ON TABLE public.match_models TO itemindex_edge;
+
+GRANT SELECT(bounds) ON TABLE public.match_models TO itemindex_edge;
+
+GRANT SELECT(created_at) ON TABLE public.match_models TO itemindex_edge;
+
+GRANT SELECT(created_by) ON TABLE public.match_models TO itemindex_edge;
 
 GRANT SELECT ON TABLE public.match_reviews TO itemindex_edge;
 
@@ -3297,6 +3347,7 @@ GRANT SELECT ON TABLE public.observations TO itemindex_worker;
 GRANT SELECT ON TABLE public.observations TO itemindex_analytics;
 
 GRANT SELECT ON TABLE public.operator_acts TO itemindex_edge;
+GRANT DELETE ON TABLE public.operator_acts TO itemindex_worker;
 
 GRANT INSERT(person_id) ON TABLE public.operator_acts TO itemindex_edge;
 
@@ -3309,6 +3360,8 @@ GRANT INSERT(subject) ON TABLE public.operator_acts TO itemindex_edge;
 GRANT INSERT(title) ON TABLE public.operator_acts TO itemindex_edge;
 
 GRANT INSERT(arguments) ON TABLE public.operator_acts TO itemindex_edge;
+
+GRANT SELECT(ended_at) ON TABLE public.operator_acts TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.organizations TO itemindex_edge;
 GRANT SELECT ON TABLE public.organizations TO itemindex_worker;

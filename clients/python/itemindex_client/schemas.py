@@ -465,6 +465,7 @@ class IdentifierFields(TypedDict):
     sku: NotRequired[str | None]
     url: NotRequired[str | None]
     source: NotRequired[str | None]
+    as_of: NotRequired[DateText | None]
 
 
 class IdentifierRef(TypedDict):
@@ -656,7 +657,7 @@ class PriceChangesRow(TypedDict):
     category: NotRequired[str | None]
     channel: NotRequired[str]
     currency: NotRequired[str]
-    kind: NotRequired[str]
+    kind: NotRequired[Literal["listing", "sale"]]
     items: NotRequired[int]
     comparisons: NotRequired[int]
     changed_items: NotRequired[int]
@@ -716,7 +717,7 @@ class PricePositionRow(TypedDict):
     iid: NotRequired[str]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired[str]
+    kind: NotRequired[Literal["listing", "sale"]]
     items: NotRequired[int]
     price: NotRequired[DecimalText | None]
     matched_items: NotRequired[int]
@@ -847,6 +848,8 @@ class ReductionRow(TypedDict):
     not_below: NotRequired[int]
     undecided: NotRequired[int]
     share_holding: NotRequired[float | None]
+    share_holding_low: NotRequired[float | None]
+    share_holding_high: NotRequired[float | None]
 
 
 class ReleaseFile(TypedDict):
@@ -1654,6 +1657,7 @@ class ListJobsQuery(TypedDict, total=False):
             "cohorts",
             "export",
             "footprint-comparison",
+            "match-table",
             "price-changes",
             "price-index",
             "price-position",
@@ -1678,6 +1682,10 @@ class ResolveIdentifierQuery(TypedDict, total=False):
     sku: Annotated[str, "Number assigned by a source; requires `source`"]
     url: Annotated[str, "Address of the item's page at a source"]
     source: Annotated[str, "Only this source; required for codes that shops assign themselves"]
+    as_of: Annotated[
+        str | date,
+        "Item that had the number on this day, of those to which it was given at different times; with a GTIN; YYYY-MM-DD",
+    ]
     iid: Annotated[str, "Item identifier"]
 
 

@@ -12,7 +12,7 @@ export interface AggregateIndexRow {
   period?: string | undefined;
   /** Whether the range holds only a part of the period */
   partial_period?: boolean | undefined;
-  /** Code of the row: a category, or your own; `total` above several top rows */
+  /** Code of the row: a category, an item's IID, or your own; `total` above several top rows */
   category?: string | undefined;
   /** Code of the row above; null of the top */
   parent?: string | null | undefined;
@@ -716,6 +716,16 @@ export interface DisplacementMeta {
   counted: string;
 }
 
+/** A type, property or column. */
+export interface EntityReference {
+  /** ID */
+  id: string;
+  /** Name */
+  name: string;
+  /** What the column contains */
+  description?: string | undefined;
+}
+
 /** An event. Types and members of `data` may be added: ignore those that you do not know. */
 export interface Event {
   /** ID of the event, also sent as `webhook-id` */
@@ -911,6 +921,8 @@ export interface Facets {
 export interface FollowDigitalLinkQuery {
   /** `linkset` (or `all`) for all links, or a type of GS1's vocabulary */
   linkType?: string | undefined;
+  /** Item that had the number on this day, of those to which it was given at different times; with a GTIN */
+  as_of?: string | undefined;
 }
 
 /** What another channel did after the first moves of the row's channel. */
@@ -1409,6 +1421,14 @@ export interface GetPromotionsQuery {
   outliers?: "exclude" | "include" | undefined;
 }
 
+/** Query of `getReconciliationManifest`. */
+export interface GetReconciliationManifestQuery {
+  /** Reconciliation query batch of the specification: an object of queries by their ids, as JSON */
+  queries?: string | undefined;
+  /** Data extension query of the specification: `ids` and `properties`, as JSON */
+  extend?: string | undefined;
+}
+
 /** Query of `getReductions`. */
 export interface GetReductionsQuery {
   /** First day; default: 89 days before `to` */
@@ -1603,6 +1623,8 @@ export interface IdentifierFields {
   url?: string | null | undefined;
   /** Only this source; required for codes that shops assign themselves */
   source?: string | null | undefined;
+  /** Item that had the number on this day, of those to which it was given at different times; with a GTIN */
+  as_of?: string | null | undefined;
 }
 
 /** An identifier in its normalized form. */
@@ -2001,7 +2023,7 @@ export interface ListJobsQuery {
   /** Only this state */
   state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" | undefined;
   /** Only this kind */
-  kind?: "aggregate-index" | "availability" | "brand-insights" | "category-insights" | "cohorts" | "export" | "footprint-comparison" | "price-changes" | "price-index" | "price-position" | "promotions" | "reductions" | "seasons" | "sustainability-rollup" | undefined;
+  kind?: "aggregate-index" | "availability" | "brand-insights" | "category-insights" | "cohorts" | "export" | "footprint-comparison" | "match-table" | "price-changes" | "price-index" | "price-position" | "promotions" | "reductions" | "seasons" | "sustainability-rollup" | undefined;
   /** Entries per page */
   limit?: number | undefined;
   /** `next_cursor` of the previous page */
@@ -2244,7 +2266,7 @@ export interface NewWebhook {
 
 /** A table of weights: a tree of rows. As CSV, its header is `code,parent,weight`. */
 export interface NewWeights {
-  /** A row that no other has as its parent is a category of the index */
+  /** A row that no other has as its parent is a category or an item of the index */
   rows: WrittenRow[];
 }
 
@@ -2396,7 +2418,7 @@ export interface PriceChangesRow {
   /** ISO 4217 */
   currency?: string | undefined;
   /** Which observations the row covers */
-  kind?: string | undefined;
+  kind?: "listing" | "sale" | undefined;
   /** Distinct items with a comparison */
   items?: number | undefined;
   /** Daily prices that have another one of their item in the channel in the 31 days before */
@@ -2523,7 +2545,7 @@ export interface PricePositionRow {
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Which observations the row covers */
-  kind?: string | undefined;
+  kind?: "listing" | "sale" | undefined;
   /** Distinct items with a price above zero in the channel */
   items?: number | undefined;
   /** The item's price in the period; only with `group_by=item`; decimal amount in `currency` */
@@ -2806,6 +2828,23 @@ export interface PromotionsRow {
   starts?: OfferStart[] | undefined;
 }
 
+/** Query of `proposeColumns`. */
+export interface ProposeColumnsQuery {
+  /** Id of a type */
+  type?: string | undefined;
+  /** Largest number of columns */
+  limit?: number | undefined;
+}
+
+/** Columns that data extension offers. */
+export interface ProposedColumns {
+  properties: EntityReference[];
+  /** Type */
+  type: string | null;
+  /** Units or jobs allowed */
+  limit: number;
+}
+
 /** Query of `putWeights`. */
 export interface PutWeightsQuery {
   /** A day of the price reference period: indices are 100 in it */
@@ -2868,6 +2907,23 @@ export interface ReadyAnswer {
   ts: string;
 }
 
+/** An address of the service for tools that send no headers. */
+export interface ReconcileAddress {
+  /** It opens the service as your key does: keep it secret */
+  url: string;
+}
+
+/** The manifest, results by the ids of queries, or extended data, as the specification has them. */
+export type ReconcileAnswer = Record<string, unknown>;
+
+/** A batch of queries, or a data extension query; as a form each is JSON text. */
+export interface ReconcileBody {
+  /** Reconciliation query batch of the specification: an object of queries by their ids */
+  queries?: Record<string, unknown> | null | undefined;
+  /** Data extension query of the specification: `ids` and `properties` */
+  extend?: Record<string, unknown> | null | undefined;
+}
+
 /** Announced reductions that began in a period, in one channel and currency. */
 export interface ReductionRow {
   /** First day of the period */
@@ -2894,8 +2950,12 @@ export interface ReductionRow {
   not_below?: number | undefined;
   /** Reductions that cannot be decided from the observations */
   undecided?: number | undefined;
-  /** holding / (announced - undecided); null if all are undecided */
+  /** holding / (announced - undecided); null below three items with a decided one */
   share_holding?: number | null | undefined;
+  /** Lower end of the 95 % interval; null if all items agree too */
+  share_holding_low?: number | null | undefined;
+  /** Upper end of the 95 % interval */
+  share_holding_high?: number | null | undefined;
 }
 
 /** The current reduction of one channel, according to the observations. */
@@ -3119,6 +3179,8 @@ export interface ResolveIdentifierQuery {
   url?: string | undefined;
   /** Only this source; required for codes that shops assign themselves */
   source?: string | undefined;
+  /** Item that had the number on this day, of those to which it was given at different times; with a GTIN */
+  as_of?: string | undefined;
   /** Item identifier */
   iid?: string | undefined;
 }
@@ -3663,12 +3725,58 @@ export interface StageSum {
   sum: number;
 }
 
+/** Query of `suggestEntities`. */
+export interface SuggestEntitiesQuery {
+  /** What has been typed so far */
+  prefix?: string | undefined;
+  /** How many suggestions to skip */
+  cursor?: number | undefined;
+}
+
+/** Query of `suggestProperties`. */
+export interface SuggestPropertiesQuery {
+  /** What has been typed so far */
+  prefix?: string | undefined;
+  /** How many suggestions to skip */
+  cursor?: number | undefined;
+}
+
 /** Query of `suggest`. */
 export interface SuggestQuery {
   /** What has been typed so far */
   q: string;
   /** Entries per page */
   limit?: number | undefined;
+}
+
+/** Query of `suggestTypes`. */
+export interface SuggestTypesQuery {
+  /** What has been typed so far */
+  prefix?: string | undefined;
+  /** How many suggestions to skip */
+  cursor?: number | undefined;
+}
+
+/** Suggested entities, best first. */
+export interface SuggestedEntities {
+  result: SuggestedEntity[];
+}
+
+/** An item, brand or category that may be meant. */
+export interface SuggestedEntity {
+  /** ID */
+  id: string;
+  /** Name */
+  name: string;
+  /** What the column contains */
+  description?: string | undefined;
+  /** Its type */
+  notable: EntityReference[];
+}
+
+/** Suggested types or properties. */
+export interface SuggestedReferences {
+  result: EntityReference[];
 }
 
 /** A brand, a category or an item that may be meant. */
@@ -4076,7 +4184,7 @@ export interface WeightsMeta {
 
 /** A row as aggregates use it. */
 export interface WeightsRow {
-  /** Code of a category, or your own */
+  /** Code of a category, IID of an item, or your own */
   code: string;
   /** Code of the row above; null of the root */
   parent: string | null;
@@ -4108,7 +4216,7 @@ export interface WithdrawInvitationQuery {
 
 /** A row of a table of weights. */
 export interface WrittenRow {
-  /** Code of a category, or one of your own that other rows have as `parent` */
+  /** Code of a category, IID of an item, or one of your own that other rows have as `parent` */
   code: string;
   /** Code of the row above; default: the longest beginning of `code` up to a dot that has a row */
   parent?: string | null | undefined;
