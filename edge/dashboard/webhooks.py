@@ -36,10 +36,10 @@ _EVENT_TYPES = {
 }
 NEW_WEBHOOK = Form.over(NewWebhook(), ("url", "types"), {"url": _URL, "types": _EVENT_TYPES})
 _AFTER = {
-    "label": "After cursor",
-    "missing": "Enter the cursor to redeliver from; 0 redelivers all events in the log.",
+    "label": "After number",
+    "missing": "Enter the number to redeliver from; 0 redelivers all events in the log.",
 }
-_TO = {"label": "Up to cursor", "sentence": f"{REPLAYED_MAX:,} events at most; the newest if empty."}
+_TO = {"label": "Up to number", "sentence": f"{REPLAYED_MAX:,} events at most; the newest if empty."}
 REDELIVERY = Form.over(Replay(), ("after", "to"), {"after": _AFTER, "to": _TO})
 
 

@@ -136,6 +136,15 @@ class Visitor:
         wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{self.page.url} scrolls sideways"
 
+    def check_acts(self) -> None:
+        """Fail where something that can be clicked in a list is beside the window."""
+        beside = self.page.evaluate(
+            """[...document.querySelectorAll(".stacks :is(a, button, select, summary)")]
+            .filter((act) => act.checkVisibility() && act.getBoundingClientRect().right > innerWidth + 1)
+            .map((act) => act.textContent)"""
+        )
+        assert beside == [], self.page.url
+
     def check_every_form(self, name: str) -> None:
         """Check the page in a wide window that is light and on a phone that is dark: widths do not depend on colours.
 
@@ -146,6 +155,7 @@ class Visitor:
             self._hold(width, scheme)
             self.shoot(f"{plain}-{width}-{scheme}")
             self.check_width()
+            self.check_acts()
             if (width, scheme) in _JUDGED:
                 self.check_accessibility()
         self.hold_wide_light()

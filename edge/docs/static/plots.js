@@ -181,7 +181,7 @@ function hollowPoints(entries, card) {
 function axes(bars, long, text, line, at, labels, unit) {
   const shared = { stroke: text, font: FONT, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   const days = [1, 2, 3, 7, 14, 28, 61, 91, 182, 365, 730, 1461, 1826, 3652, 7305].map((n) => n * DAY);
-  const x = { ...shared, incrs: days, space: long ? 84 : 52, values: (u, splits) => splits.map((at) => dayOf(at, long)) };
+  const x = { ...shared, incrs: days, space: long ? 64 : 52, values: (u, splits) => splits.map((at) => dayOf(at, long)) };
   // A few periods are marked where they begin, and nowhere between them, by their first day with data.
   if (labels && at.length <= (innerWidth > 600 ? 8 : 4)) {
     const months = long || labels.some((label) => label.length === 7);

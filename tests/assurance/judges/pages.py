@@ -23,6 +23,12 @@ from tests.system.conftest import Running, start
 
 SCORE_MIN = 95
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
+# Search engines may list the public pages here, and the judge opens more of them than a visitor may.
+_ENVIRONMENT = {
+    "WEBHOOK_PRIVATE_ADDRESSES": "true",
+    "PUBLIC_PAGES_INDEXED": "true",
+    "PUBLIC_PAGES_A_DAY": "1000",
+}
 # Open to everyone too; tests/browser checks them beside what they lead to.
 ALSO_OPEN = ["/v1/docs/reference", "/dashboard/sign-in"]
 
@@ -106,7 +112,7 @@ def main() -> int:
     options = parser.parse_args()
     low, executable, console = 0, chromium(), Console()
     with tempfile.TemporaryDirectory() as scratch:
-        stack = start(Path(scratch) / "stack", environment={"WEBHOOK_PRIVATE_ADDRESSES": "true"})
+        stack = start(Path(scratch) / "stack", environment=_ENVIRONMENT)
         try:
             cookie_of_ada, made = session(stack, executable)
             pages = [(one, "") for one in [*addresses(OPEN), *ALSO_OPEN]]
