@@ -1,7 +1,7 @@
 """The parts of an item that contain a word of the query, as hits name them."""
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from shared.search import layout
 from shared.search.model import Item, MatchedOn
@@ -12,6 +12,21 @@ from shared.units.names import indexed_quantities
 # Brands, types and categories are of many hits; some thousand texts take a few megabytes.
 _kept_words = lru_cache(4_096)(indexed_words)
 MatchedOnRule = Callable[[Item, list[str]], list[MatchedOn]]
+
+
+class _Asked(dict[str, bool]):
+    """Which words of texts a query asks for, each found out once: hits share most of their words."""
+
+    def __init__(self, stems: set[str], beginnings: tuple[str, ...]) -> None:
+        self._stems, self._beginnings = stems, beginnings
+        # A stem has the first letter of its word: most words of texts need not be stemmed.
+        self._letters = tuple({text[:1] for text in (*stems, *beginnings)})
+
+    def __missing__(self, word: str) -> bool:
+        asked = self[word] = word.startswith(self._letters) and (
+            stem(word) in self._stems or word.startswith(self._beginnings)
+        )
+        return asked
 
 
 def iid_only(item: Item, alt_names: list[str]) -> list[MatchedOn]:
@@ -28,12 +43,7 @@ def matcher(words: list[Word]) -> MatchedOnRule:
     quantities = {variant.terms[0] for variant in variants if variant.field == layout.QUANTITIES}
     joint = [set(terms) for terms in whole if len(terms) > 1]
 
-    # A stem has the first letter of its word: most words of texts need not be stemmed.
-    letters = tuple({text[:1] for text in (*single, *begun)})
-
-    @cache  # hits share most of their words
-    def asked(word: str) -> bool:
-        return word.startswith(letters) and (stem(word) in single or word.startswith(begun))
+    asked = _Asked(single, begun).__getitem__
 
     def met(text: str, words: list[str]) -> bool:
         if any(map(asked, words)):
@@ -42,9 +52,13 @@ def matcher(words: list[Word]) -> MatchedOnRule:
             return True
         return bool(joint) and any(terms.issubset(map(stem, words)) for terms in joint)
 
-    @cache
+    known: dict[str, bool] = {}
+
     def shared(text: str) -> bool:
-        return met(text, _kept_words(text))
+        found = known.get(text)
+        if found is None:
+            found = known[text] = met(text, _kept_words(text))
+        return found
 
     def matched_on(item: Item, alt_names: list[str]) -> list[MatchedOn]:
         brand, kind, category = item.brand, item.product_type, item.category
