@@ -123,9 +123,9 @@ def learn(former: Model, examples: Labelled, missed: int) -> Learned:
     share, unseen = max(blends, key=lambda one: average_precision_score(examples.labels, one[1]))
     supported = unseen[~examples.opposed], examples.labels[~examples.opposed]
     link = supported_bound(*supported)
-    model = blend(former, train(np.arange(len(examples.labels))), share).with_bounds(
-        link=former.link, link_coded=former.link_coded, review=former.review, link_learned=link
-    )
+    bounds = replace(former, link_learned=link)
+    learned = blend(former, train(np.arange(len(examples.labels))), share)
+    model = replace(bounds, features=learned.features, baseline=learned.baseline, trees=learned.trees)
     rankings = (float(average_precision_score(examples.labels, judged)) for judged in (unseen, before))
     return Learned(model, unseen, examples, missed, *rankings)
 
@@ -192,6 +192,30 @@ def blend(former: Model, learned: Model, share: float) -> Model:
         for tree in model.trees
     ]
     return Model(FEATURES, _average(former.baseline, learned.baseline, share), tuple(trees), 1.0, 1.0, 1.0)
+
+
+def choose(feature: str, without: Model, with_it: Model) -> Model:
+    """Join two models as one, with the bounds of the first, which judges the rows where a feature is zero."""
+    column = FEATURES.index(feature)
+    trees = [_gate(tree, column, left=True) for tree in without.trees]
+    trees += [_gate(tree, column, left=False) for tree in with_it.trees]
+    constant = DecisionTree([column, 0, 0], [0.5, 0.0, 0.0], [True] * 3, [1, 0, 0], [2, 0, 0], [0.0] * 3)
+    constant = replace(constant, value=[0.0, 0.0, with_it.baseline - without.baseline])
+    return replace(without, features=FEATURES, trees=(*trees, constant))
+
+
+def _gate(tree: DecisionTree, column: int, *, left: bool) -> DecisionTree:
+    """Put a tree below one side of a new root, whose other side adds nothing."""
+    size, first = len(tree.value), 1
+    moved = [[child + first if child else 0 for child in children] for children in (tree.left, tree.right)]
+    return DecisionTree(
+        feature=[column, *tree.feature, 0],
+        threshold=[0.5, *tree.threshold, 0.0],
+        missing_left=[True, *tree.missing_left, True],
+        left=[1 if left else size + 1, *moved[0], 0],
+        right=[size + 1 if left else 1, *moved[1], 0],
+        value=[0.0, *tree.value, 0.0],
+    )
 
 
 def _average(former: Any, learned: Any, share: float) -> Any:
