@@ -27,7 +27,6 @@ from tests.support.world_words import (
 )
 from workers.articles.matching.records import MatchRecord
 
-
 _SELLERS = 20
 
 

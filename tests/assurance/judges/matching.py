@@ -108,19 +108,20 @@ def market(folder: Path, articles: int, seed: int) -> None:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--f1-min", default=0.0, show_default=True, type=click.FloatRange(0, 1), help="Fail below this F1.")
 def offers(folder: Path, f1_min: float) -> None:
-    """Judge the pairs of each `*.json.gz` of a folder, end to end. One line of JSON each."""
+    """Judge the pairs of each `*.json.gz` of a folder. One line of JSON each."""
     files = files_of(folder)
     if not files:
         raise click.ClickException(f"{folder} has no file *.json.gz")
     worst = 1.0
     for path in files:
         with tempfile.TemporaryDirectory(prefix="itemindex-judge-") as scratch:
-            found = judge(path, Path(scratch), Model.shipped())
+            listed, found = judge(path, Path(scratch), Model.shipped())
         alone = found.unattended
         right = round(alone.precision * alone.found)
         said = {
             "set": path.name,
-            "f1": found.all.f1,
+            "f1": listed.all.f1,
+            "f1_end_to_end": found.all.f1,
             "precision": found.all.precision,
             "recall": found.all.recall,
             "unattended": {"right": right, "linked": alone.found},

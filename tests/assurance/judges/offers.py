@@ -28,17 +28,18 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(folder.rglob(f"*{_FORM}"))
 
 
-def judge(path: Path, scratch: Path, model: Model) -> Evaluation:
-    """Judge the pairs of a file, end to end among all of its offers; no label of it is used."""
+def judge(path: Path, scratch: Path, model: Model) -> tuple[Evaluation, Evaluation]:
+    """Judge the pairs of a file among all of its offers, as listed and end to end; no label of it is used."""
     rows = list(_rows(path))
     for side in _SIDES:
         offers = {str(row[f"id_{side}"]): row for row in rows}
-        listed = ([key, *(row[f"{field}_{side}"] or "" for field in _FIELDS)] for key, row in offers.items())
-        _write(scratch / f"{side}.csv", ("id", *_FIELDS), listed)
+        records = ([key, *(row[f"{field}_{side}"] or "" for field in _FIELDS)] for key, row in offers.items())
+        _write(scratch / f"{side}.csv", ("id", *_FIELDS), records)
     labelled = ([row["id_left"], row["id_right"], row["label"]] for row in rows)
     _write(scratch / "pairs.csv", ("left_id", "right_id", "label"), labelled)
     left, right, pairs = (scratch / f"{name}.csv" for name in (*_SIDES, "pairs"))
-    return evaluate(left, right, pairs, model, end_to_end=True)
+    listed, found = (evaluate(left, right, pairs, model, end_to_end=all_found) for all_found in (False, True))
+    return listed, found
 
 
 def write_market(folder: Path, articles: int, seed: int) -> Path:

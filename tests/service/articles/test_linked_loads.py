@@ -163,8 +163,46 @@ def test_items_that_their_source_declares_one_article_are_joined(settings: Setti
     assert len(set(articles(settings).values())) == 1
 
 
-def test_two_items_of_one_source_are_never_one_article(settings: Settings, tmp_path: Path) -> None:
-    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", SOY, "Soy milk 1L new"))
+TWO_OFFERS = row("1", SOY) + row("2", SOY, "Soy drink of Vita one litre", price="12")
+
+
+def test_a_second_offer_of_a_source_with_another_title_belongs_to_the_article_and_keeps_its_price(
+    settings: Settings, tmp_path: Path
+) -> None:
+    shop(settings, tmp_path, "shop_a", TWO_OFFERS)
+    second = mint("shop_a", "2").iid
+    assert articles(settings) == {A: A, second: second}
+    load = shop(settings, tmp_path, "shop_b", row("x", SOY))
+    [survivor] = set(articles(settings).values())
+    assert REPEATED not in load.field_rejects
+    prices = """SELECT t.source_item_id, o.price::float8 FROM observations o JOIN items i ON i.id = o.item_id
+        JOIN item_sources t ON t.item_id = i.id ORDER BY 1"""
+    assert execute(settings, prices) == [("1", 10.0), ("2", 12.0), ("x", 10.0)]
+    [(identifiers,)] = execute(settings, "SELECT identifiers FROM items WHERE iid = $1", survivor)
+    assert {one["value"] for one in identifiers} == {"1", "2", "x", SOY}
+    undone(settings, load.load_id)
+    assert articles(settings) == {A: A, second: second}
+
+
+def test_offers_of_one_source_that_contradict_each_other_stay_apart(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY, "Soy milk 1L") + row("2", SOY, "Soy milk 2L"))
+    shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk"))
+    assert len(set(articles(settings).values())) == 2
+
+
+def test_a_market_that_says_so_has_several_offers_of_an_article_without_another_source(
+    settings: Settings, tmp_path: Path
+) -> None:
+    shop(settings, tmp_path, "shop_a", TWO_OFFERS, "[match]\none_per_source = false\n")
+    assert len(set(articles(settings).values())) == 1
+    assert execute(settings, "SELECT count(*) FROM rejects") == [(0,)]
+
+
+def test_two_items_of_a_source_that_lists_each_product_once_are_never_one_article(
+    settings: Settings, tmp_path: Path
+) -> None:
+    once = "[match]\none_per_source = true\n"
+    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", SOY, "Soy milk 1L new"), once)
     shop(settings, tmp_path, "shop_b", row("x", SOY))
     found = articles(settings)
     assert found[A] != found[mint("shop_a", "2").iid]
@@ -208,9 +246,10 @@ def test_a_source_that_changes_its_ids_gets_new_items_and_a_reject_for_each(sett
 def test_identifiers_that_contradict_each_other_are_a_reject_and_nothing_is_lost(
     settings: Settings, tmp_path: Path
 ) -> None:
-    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", OAT, "Soy milk 1L new"))
-    shop(settings, tmp_path, "shop_b", row("x", SOY))
-    shop(settings, tmp_path, "shop_b", row("x", SOY) + row("y", SOY, "Soy milk 1L"))
+    once = "[match]\none_per_source = true\n"
+    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", OAT, "Soy milk 1L new"), once)
+    shop(settings, tmp_path, "shop_b", row("x", SOY), once)
+    shop(settings, tmp_path, "shop_b", row("x", SOY) + row("y", SOY, "Soy milk 1L"), once)
     assert (REPEATED, f"0{SOY}") in rejected(settings)
     shop(settings, tmp_path, "shop_c", row("z", SOY))
     assert (CONFLICTING, f"0{SOY}") in rejected(settings)

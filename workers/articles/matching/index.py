@@ -231,7 +231,7 @@ class MatchIndex:
         np.maximum.at(best, at[~copy], score[~copy])
         keep = copy | (score >= least_of_best * best[at])
         at, other, score, copy = at[keep], other[keep], score[keep], copy[keep]
-        order = np.lexsort((other, -score, copy, source[other], at))
+        order = np.lexsort((other, -score, ~copy, source[other], at))
         at, other, score, copy = at[order], other[order], score[order], copy[order]
         keep = position_in_group(at, source[other], copy) < MOST
         return Nearest(rows[at[keep]], other[keep], score[keep])
