@@ -13,6 +13,7 @@ from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, gtins, row, shop
+from tests.support.client import Edge
 from tests.support.database import execute
 from tests.support.releases import cut
 from tests.support.servers import Servers, begins_with
@@ -166,20 +167,24 @@ def test_items_that_their_source_declares_one_article_are_joined(settings: Setti
 TWO_OFFERS = row("1", SOY) + row("2", SOY, "Soy drink of Vita one litre", price="12")
 
 
-def test_a_second_offer_of_a_source_with_another_title_belongs_to_the_article_and_keeps_its_price(
-    settings: Settings, tmp_path: Path
+async def test_a_second_offer_of_a_source_with_another_title_belongs_to_the_article_and_keeps_its_price(
+    edge: Edge, tmp_path: Path
 ) -> None:
+    settings = edge.settings
     shop(settings, tmp_path, "shop_a", TWO_OFFERS)
     second = mint("shop_a", "2").iid
     assert articles(settings) == {A: A, second: second}
     load = shop(settings, tmp_path, "shop_b", row("x", SOY))
     [survivor] = set(articles(settings).values())
     assert REPEATED not in load.field_rejects
-    prices = """SELECT t.source_item_id, o.price::float8 FROM observations o JOIN items i ON i.id = o.item_id
+    prices = """SELECT t.source_item_id, o.price_minor FROM observations o JOIN items i ON i.id = o.item_id
         JOIN item_sources t ON t.item_id = i.id ORDER BY 1"""
-    assert execute(settings, prices) == [("1", 10.0), ("2", 12.0), ("x", 10.0)]
+    assert execute(settings, prices) == [("1", 1000), ("2", 1200), ("x", 1000)]
     [(identifiers,)] = execute(settings, "SELECT identifiers FROM items WHERE iid = $1", survivor)
     assert {one["value"] for one in identifiers} == {"1", "2", "x", SOY}
+    record = (await edge.get(f"/index/lookup/{survivor}")).json
+    members = [(one["source"], one["id"], one["iid"]) for one in record["members"]]
+    assert sorted(members) == [("shop_a", "1", A), ("shop_a", "2", second), ("shop_b", "x", B)]
     undone(settings, load.load_id)
     assert articles(settings) == {A: A, second: second}
 

@@ -93,7 +93,7 @@ def evaluate(
         probabilities = np.where(candidate, probabilities, 0.0)
     asked = ~_outdone(pairs, probabilities) & (probabilities >= model.review)
     offers = has_copies(standing)
-    bounds = [link_bound(*profiles[at], model, offers=bool(offers[at])) for at in positions.tolist()]
+    bounds = [link_bound(profiles[at][0], profiles[at][1], model, offers=bool(offers[at])) for at in positions.tolist()]
     linked = probabilities[positions] >= bounds
     labels = np.array(listed.labels)
     unlisted = int(np.delete(candidate & asked, positions).sum()) if end_to_end else 0
