@@ -8,7 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from shared.uncertainty.stated import Proportion, wilson
-from workers.articles.matching.context import CandidatePairs, standings
+from workers.articles.matching.context import COPIES, CandidatePairs, standings
 from workers.articles.matching.evidence import certain, opposed_fields, same_code
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import DecisionTree, Model
@@ -23,6 +23,9 @@ _FOLDS, _SEEDS = 5, 2
 # Weights of the former model in a learned one; never all, or nothing would have been learned.
 _FORMER_SHARES = (0.0, 0.25, 0.5, 0.75)
 _DECIDED = {"max_iter": 100, "learning_rate": 0.1, "min_samples_leaf": 20}
+# Decisions are few, and how many copies there are chooses trees but tells no pairs apart; it is the last feature, so
+# that the numbers of the others stay.
+_LEARNED_FROM = slice(FEATURES.index(COPIES))
 # A bound that decisions support has the precision among them, and at least this much in 97.5 % of repetitions: with no
 # error 73 pairs above it are enough.
 _LEAST_LIMIT = 0.95
@@ -111,7 +114,7 @@ def learn(former: Model, examples: Labelled, missed: int) -> Learned:
     from sklearn.metrics import average_precision_score  # only here: it takes a second, and loads need none of it
 
     def train(used: Array) -> Model:
-        features, labels = examples.features[used], examples.labels[used]
+        features, labels = examples.features[used][:, _LEARNED_FROM], examples.labels[used]
         return merge([fit(make_classifier(seed, **_DECIDED), features, labels) for seed in range(_SEEDS)])
 
     before = former.probabilities(examples.features)
