@@ -72,7 +72,7 @@ def standings(index: MatchIndex, pairs: CandidatePairs, chosen: Array) -> Array:
     rows[:, _RANKS] = rows[:, [column + _SIDE for column in _RANKS]] = MOST
     for number, space in enumerate(SPACES):
         rows[:, number * _WIDTH] = pairs.cosines[space][chosen]
-    copies = np.zeros((len(chosen), 2))
+    offers, copies = rows.copy(), np.zeros((len(chosen), 2))
     place = np.full(len(pairs.left), -1)
     place[chosen] = np.arange(len(chosen))
     for row, source, side, pair in _listings(index, pairs):
@@ -80,10 +80,15 @@ def standings(index: MatchIndex, pairs: CandidatePairs, chosen: Array) -> Array:
         at, first = place[pair[wanted], None], side[wanted, None] * _SIDE + np.arange(_SIDE)
         group, own = pairs.groups[1 - side, pair], pairs.groups[side, pair]
         copies[place[pair[wanted]], side[wanted]] = _copies(row, source, group == own)[wanted]
+        alone, none = np.arange(len(pair)), np.full(len(pair), -1)
         for column, space in zip(_RANKS, SPACES, strict=True):
-            rows[at, column + first] = _standing(row, source, group, own, pairs.cosines[space][pair])[wanted]
+            cosine = pairs.cosines[space][pair]
+            rows[at, column + first] = _standing(row, source, alone, none, cosine)[wanted]
+            offers[at, column + first] = _standing(row, source, group, own, cosine)[wanted]
+    # Only where both records have copies, as on marketplaces, do copies not compete.
     rows[:, -1] = copies.min(axis=1)
-    return rows
+    offers[:, -1] = rows[:, -1]
+    return np.where(has_copies(rows)[:, None], offers, rows)
 
 
 def has_copies(standing: Array) -> Array:
