@@ -49,7 +49,7 @@ def _perf(name: str, *options: str) -> list[str]:
 _SMALL = ("--items", "500", "--observations", "20000", "--rounds", "1")
 _BRIEF = str(_PROJECT / "tests" / "assurance" / "perf" / "load" / "scenarios" / "brief.toml")
 # Stands for a folder of the round's own.
-_INVENTED = "{scratch}/invented"
+_INVENTED, _MARKET = "{scratch}/invented", "{scratch}/market"
 # The longest first: that they end together. How long callers wait under load, and what a lookup by barcode costs beside one
 # by IID, is measured at length: a busy machine could not tell.
 ROUNDS: dict[str, list[str]] = {
@@ -112,6 +112,7 @@ ROUNDS: dict[str, list[str]] = {
     **{judge: ["tests.assurance.judges.run", "--brief", "--only", judge] for judge in sorted(tools.ALL)},
     "matching": ["tests.assurance.judges.matching", "service", _INVENTED],
     "tables": ["tests.assurance.judges.tables", _INVENTED, "--least", "0.99"],
+    "matching offers": ["tests.assurance.judges.matching", "offers", _MARKET, "--f1-min", "0.75"],
     "matching peers": ["tests.assurance.judges.matching", "peers", _INVENTED],
     "resolve": _perf("resolve_bench", "--requests", "200", "--rounds", "1", "--ratio-max", "0"),
     "loads": _perf("ingest_bench", *_SMALL),
@@ -129,6 +130,7 @@ _BEFORE = {
     name: ["tests.assurance.judges.matching", "invented", _INVENTED]
     for name in ("matching", "matching peers", "tables")
 }
+_BEFORE["matching offers"] = ["tests.assurance.judges.matching", "market", _MARKET]
 _OF_HOSTS = {"partition", "hosts"}
 _VARIABLES = {"jobs": {"LEASE_TTL_SECONDS": "4"}}
 

@@ -1,15 +1,20 @@
-"""The shipped model's recipe: trained on invented worlds, its bounds chosen by others that it has not seen."""
+"""The shipped model's recipe: trained on invented worlds, its bounds chosen by others that it has not seen.
+
+Trees of their own judge the pairs of offers that have copies, which invented marketplaces teach them.
+"""
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 
 import numpy as np
 
-from tests.support.worlds import World, worlds
-from workers.articles.matching.context import CandidatePairs, pairs_of
+from tests.support.worlds import World, markets, worlds
+from workers.articles.matching.context import COPIES, CandidatePairs, pairs_of
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
-from workers.articles.matching.segment import Array
-from workers.articles.matching.training import PRECISION, Labelled, fit, label_pairs, make_classifier, merge
+from workers.articles.matching.scoring import FEATURES
+from workers.articles.matching.segment import SPACES, Array
+from workers.articles.matching.training import PRECISION, Labelled, choose, fit, label_pairs, make_classifier, merge
 
 # Where both records have one model number; more is asked where likeness is all there is, because invented shops are
 # kinder than real ones.
@@ -18,6 +23,9 @@ _REVIEW = 0.35
 WORLDS, SEED = 36, 7
 # So many times as many worlds choose the bounds: in each only a few dozen pairs may be linked without a person.
 _UNSEEN = 3
+_UNSAID = [FEATURES.index(f"numbers_unsaid_{side}") for side in ("left", "right")]
+# More alike are only copies.
+_COPY = 0.9999
 
 
 def labelled_world(world: World) -> Labelled:
@@ -43,7 +51,26 @@ def train_shipped(*, worlds_count: int = WORLDS, seed: int = SEED, articles: int
     unseen = [labelled_world(world) for world in worlds(_UNSEEN * worlds_count, seed + 1, articles)]
     features, labels = np.vstack([one.features for one in used]), np.concatenate([one.labels for one in used])
     model = merge([fit(make_classifier(seed * 10 + at), features, labels) for at in range(2)])
-    return with_link_bounds(model, [model.probabilities(one.features) for one in unseen], unseen, _REVIEW)
+    model = with_link_bounds(model, [model.probabilities(one.features) for one in unseen], unseen, _REVIEW)
+    return with_offers(model, max(2, worlds_count // 2), seed)
+
+
+def with_offers(model: Model, count: int, seed: int) -> Model:
+    """Return the model with trees and a bound for offers that have copies, from so many invented marketplaces."""
+    used, unseen = ([_offers(labelled_world(one)) for one in markets(count, at)] for at in (seed, seed + 1))
+    features, labels = np.vstack([one.features for one in used]), np.concatenate([one.labels for one in used])
+    offers = merge([fit(make_classifier(seed * 10), features, labels)])
+    judged = np.concatenate([offers.probabilities(one.features) for one in unseen])
+    alike = np.concatenate([one.certain & ~one.features[:, _UNSAID].any(axis=1) for one in unseen])
+    link = bound(judged[alike], np.concatenate([one.labels for one in unseen])[alike])
+    return replace(choose(COPIES, model, offers), link_offers=max(model.review, link))
+
+
+def _offers(examples: Labelled) -> Labelled:
+    """Keep the pairs of records that have copies and are none of each other."""
+    alike = np.minimum(*(examples.features[:, FEATURES.index(f"{space}_cosine")] for space in SPACES))
+    kept = (examples.features[:, FEATURES.index(COPIES)] > 0) & (alike < _COPY)
+    return Labelled(*(getattr(examples, field.name)[kept] for field in fields(examples)))
 
 
 def with_link_bounds(model: Model, judged: Sequence[Array], unseen: Sequence[Labelled], review: float) -> Model:

@@ -27,6 +27,8 @@ from tests.support.world_words import (
 )
 from workers.articles.matching.records import MatchRecord
 
+_SELLERS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -81,16 +83,43 @@ def worlds(count: int, seed: int, articles: int = 500) -> Iterator[World]:
         yield _world(random.Random(f"{seed}/{number}"), articles)
 
 
+def markets(count: int, seed: int, articles: int = 200) -> Iterator[World]:
+    """Yield worlds of two marketplaces, on which many sellers offer an article under as many titles.
+
+    Some offers are on both, as exact copies.
+    """
+    for number in range(count):
+        yield _market(random.Random(f"market/{seed}/{number}"), articles)
+
+
+def _market(chance: random.Random, articles: int) -> World:
+    kind = chance.choice(("goods", "goods", "goods", "software", "supplies"))
+    sellers, brands = [_style(chance, kind) for _ in range(_SELLERS)], _brands(chance, articles)
+    both, most = chance.choice((0.7, 0.9, 1.0)), chance.choice((1, 2, 4))
+    sides: tuple[list[MatchRecord], list[MatchRecord]] = ([], [])
+    article_of: dict[str, int] = {}
+    for number, article in enumerate(_articles(chance, kind, brands, articles)):
+        for _ in range(chance.randint(1, most) + chance.randint(0, 1)):
+            offer = _record(chance, article, chance.choice(sellers), "left", len(article_of))
+            copied, first = chance.random() < both, chance.random() < 0.5
+            for side, listed in (("left", copied or first), ("right", copied or not first)):
+                if listed:
+                    key = f"{side}/{len(article_of)}"
+                    sides[side == "right"].append(replace(offer, key=key, source=side))
+                    article_of[key] = number
+    left, right = map(tuple, sides)
+    of_article: dict[int, list[str]] = {}
+    for record in right:
+        of_article.setdefault(article_of[record.key], []).append(record.key)
+    matches = ((one.key, other) for one in left for other in of_article.get(article_of[one.key], ()))
+    return World(left, right, frozenset(matches))
+
+
 def _world(chance: random.Random, articles: int) -> World:
     kind = chance.choice(("goods", "goods", "software", "software", "supplies"))
-    brands = [_word(chance, 2, 3) for _ in range(max(5, articles // chance.choice((4, 10, 25))))]
+    brands = _brands(chance, articles)
     styles = _style(chance, kind), _style(chance, kind)
-    made: list[_Article] = []
-    while len(made) < articles:
-        first = _article(chance, kind, brands)
-        made.append(first)
-        for _ in range(min(int(chance.expovariate(0.6)), 6)):
-            made.append(_sibling(chance, kind, chance.choice((first, made[-1]))))
+    made = _articles(chance, kind, brands, articles)
     left, right, matches = [], [], set()
     both, twice = chance.uniform(0.25, 0.8), chance.choice((0.02, 0.06, 0.25))
     for number, article in enumerate(made):
@@ -105,6 +134,21 @@ def _world(chance: random.Random, articles: int) -> World:
                 right.append(_record(chance, article, styles[1], "right", number + 10 * articles))
                 matches.add((left[-1].key, right[-1].key))
     return World(tuple(left), tuple(right), frozenset(matches))
+
+
+def _brands(chance: random.Random, articles: int) -> list[str]:
+    return [_word(chance, 2, 3) for _ in range(max(5, articles // chance.choice((4, 10, 25))))]
+
+
+def _articles(chance: random.Random, kind: str, brands: list[str], least: int) -> list[_Article]:
+    """Make articles in families of siblings."""
+    made: list[_Article] = []
+    while len(made) < least:
+        first = _article(chance, kind, brands)
+        made.append(first)
+        for _ in range(min(int(chance.expovariate(0.6)), 6)):
+            made.append(_sibling(chance, kind, chance.choice((first, made[-1]))))
+    return made
 
 
 def _style(chance: random.Random, kind: str) -> _Style:

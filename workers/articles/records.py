@@ -69,6 +69,7 @@ def _record(claims: list[_Claim]) -> SourceRecord:
         attributes=tuple(sorted(attributes.items())),
         article=identifiers.get(rules.get("article_identifier", ""), ""),
         separate=bool(rules.get("never", False)),
+        one_per_source=rules.get("one_per_source"),
     )
     return SourceRecord(newest.item_id, newest.source_id, record, rules.get("trust", "all"))
 

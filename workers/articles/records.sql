@@ -11,7 +11,8 @@ ORDER BY d.item_id, s.name, d.as_of DESC, d.no DESC;
 -- name: members
 -- The columns that decide which item of an article is the oldest; an item without claims was there before claims were kept.
 SELECT i.id, coalesce(own.source, ''), coalesce(own.first_day, i.first_seen_on),
-       coalesce((own.matching ->> 'never')::boolean, false), coalesce(d.article, '')
+       coalesce((own.matching ->> 'never')::boolean, false), coalesce(d.article, ''),
+       (own.matching ->> 'one_per_source')::boolean
 FROM items i LEFT JOIN declared_articles d ON d.item_id = i.id LEFT JOIN LATERAL (
     SELECT s.name AS source, s.matching, min(t.first_day) OVER () AS first_day
     FROM item_sources t JOIN sources s ON s.id = t.source_id JOIN item_contents k USING (item_id, content_hash)
@@ -23,9 +24,9 @@ WHERE i.id = ANY($1::bigint[]);
 SELECT item_id FROM item_sources WHERE source_id = $1;
 
 -- name: needed
--- Whether there can be anything to link: items of other sources than $1, or a source that declares articles.
+-- Whether there can be anything to link: items of other sources than $1, or a source whose own items may be one.
 SELECT count(*) FILTER (WHERE s.id IS DISTINCT FROM $1) > CASE WHEN $1::smallint IS NULL THEN 1 ELSE 0 END
-    OR coalesce(bool_or(s.matching ? 'article_identifier'), false)
+    OR coalesce(bool_or(s.matching ? 'article_identifier' OR s.matching ->> 'one_per_source' = 'false'), false)
 FROM sources s WHERE s.id = $1 OR EXISTS (SELECT FROM item_sources t WHERE t.source_id = s.id);
 
 -- name: everything

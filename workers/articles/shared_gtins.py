@@ -48,6 +48,9 @@ def _is_shared(links: Iterable[RecordLink], records: Mapping[int, SourceRecord])
 
 
 def _article(record: SourceRecord) -> str:
+    """Return what a source declares to be one article: of a market, all of its offers with one number."""
+    if record.record.one_per_source is False:
+        return "offers"
     return f"article {record.record.article}" if record.record.article else f"item {record.item_id}"
 
 

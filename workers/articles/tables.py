@@ -50,7 +50,9 @@ def match_rows(
 
 def _as_record(key: str, row: TableRow) -> MatchRecord:
     size = (("size", row.size),) if row.size else ()
-    return MatchRecord(key, _SOURCE, row.name, row.brand, row.mpn, gtins=row.gtins, attributes=size)
+    return MatchRecord(
+        key, _SOURCE, row.name, row.brand, row.mpn, gtins=row.gtins, attributes=size, one_per_source=True
+    )
 
 
 def _articles(connection: Connection, items: set[str]) -> Mapping[str, _Article]:

@@ -32,6 +32,7 @@ class MatchRules:
     never: bool = False
     own_identifiers: tuple[str, ...] = ()
     article_identifier: str | None = None
+    one_per_source: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,9 +79,10 @@ def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
     `items.begin` must have been called: where an owner changes, the items that share a record are noted before.
     """
     connected = _connected_items(connection, acts, set(seeds))
+    members = connection.execute(records.SQL.members, (list(connected),))
     known = {
-        item_id: ClusterMember(source, article, separate, age=(first_day, source, item_id))
-        for item_id, source, first_day, separate, article in connection.execute(records.SQL.members, (list(connected),))
+        item_id: ClusterMember(source, article, separate, (first_day, source, item_id), one_per_source)
+        for item_id, source, first_day, separate, article, one_per_source in members
     }
     links = stored.read(connection, known).values()
     articles = group(known, links, acts.standing, acts.decisions)

@@ -327,10 +327,11 @@ _ORDER = (
         "tests/service/events/test_watches.py::test_below_an_amount_fires_once_and_again_after_the_price_was_clearly_above",
     ),
     _fault(
-        "two records of one source become one article",
+        "two records of a source that lists each product once become one article",
         "workers.articles.matching.clusters:_JoinedGroups._may",
-        ("first.source != second.source", "True"),
-        "tests/unit/workers/articles/matching/test_clusters.py::test_no_two_records_of_one_source_are_in_one_article",
+        ("first.one_per_source is True", "False"),
+        "tests/unit/workers/articles/matching/test_clusters.py"
+        "::test_an_article_has_at_most_one_record_of_a_source_that_lists_each_product_once",
     ),
     _drilled(
         "a drill of jobs: published without the attempt fence",

@@ -13,6 +13,7 @@ from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.service.articles.support import HEADER, OAT, SOY, TEA, A, B, articles, gtins, row, shop, text_of
+from tests.support.client import Edge
 from tests.support.database import execute
 from tests.support.releases import cut
 from tests.support.servers import Servers, begins_with
@@ -163,8 +164,50 @@ def test_items_that_their_source_declares_one_article_are_joined(settings: Setti
     assert len(set(articles(settings).values())) == 1
 
 
-def test_two_items_of_one_source_are_never_one_article(settings: Settings, tmp_path: Path) -> None:
-    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", SOY, "Soy milk 1L new"))
+ONCE, MARKET = ("[match]\none_per_source = true\n", "[match]\none_per_source = false\n")
+TWO_OFFERS = row("1", SOY) + row("2", SOY, "Soy drink of Vita one litre", price="12")
+
+
+async def test_a_second_offer_of_a_source_with_another_title_belongs_to_the_article_and_keeps_its_price(
+    edge: Edge, tmp_path: Path
+) -> None:
+    settings = edge.settings
+    shop(settings, tmp_path, "shop_a", row("1", SOY), MARKET)
+    load = shop(settings, tmp_path, "shop_a", TWO_OFFERS, MARKET)
+    shop(settings, tmp_path, "shop_b", row("x", SOY))
+    second = mint("shop_a", "2").iid
+    [survivor] = set(articles(settings).values())
+    assert REPEATED not in load.field_rejects
+    prices = """SELECT t.source_item_id, o.price_minor FROM observations o JOIN items i ON i.id = o.item_id
+        JOIN item_sources t ON t.item_id = i.id ORDER BY 1"""
+    assert execute(settings, prices) == [("1", 1000), ("2", 1200), ("x", 1000)]
+    [(identifiers,)] = execute(settings, "SELECT identifiers FROM items WHERE iid = $1", survivor)
+    assert {one["value"] for one in identifiers} == {"1", "2", "x", SOY}
+    record = (await edge.get(f"/index/lookup/{survivor}")).json
+    members = [(one["source"], one["id"], one["iid"]) for one in record["members"]]
+    assert sorted(members) == [("shop_a", "1", A), ("shop_a", "2", second), ("shop_b", "x", B)]
+    undone(settings, load.load_id)
+    assert sorted(articles(settings)) == sorted([A, B])
+
+
+def test_offers_of_one_source_that_contradict_each_other_stay_apart(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY, "Soy milk 1L") + row("2", SOY, "Soy milk 2L"), MARKET)
+    shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk"))
+    assert len(set(articles(settings).values())) == 2
+
+
+def test_a_market_that_says_so_has_several_offers_of_an_article_without_another_source(
+    settings: Settings, tmp_path: Path
+) -> None:
+    shop(settings, tmp_path, "shop_a", TWO_OFFERS, MARKET)
+    assert len(set(articles(settings).values())) == 1
+    assert execute(settings, "SELECT count(*) FROM rejects") == [(0,)]
+
+
+def test_two_items_of_a_source_that_lists_each_product_once_are_never_one_article(
+    settings: Settings, tmp_path: Path
+) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", SOY, "Soy milk 1L new"), ONCE)
     shop(settings, tmp_path, "shop_b", row("x", SOY))
     found = articles(settings)
     assert found[A] != found[mint("shop_a", "2").iid]
@@ -208,7 +251,7 @@ def test_a_source_that_changes_its_ids_gets_new_items_and_a_reject_for_each(sett
 def test_identifiers_that_contradict_each_other_are_a_reject_and_nothing_is_lost(
     settings: Settings, tmp_path: Path
 ) -> None:
-    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", OAT, "Soy milk 1L new"))
+    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", OAT, "Soy milk 1L new"), ONCE)
     text = (
         text_of("shop_b")
         .replace('list_price = "list"\n', "")
@@ -217,6 +260,14 @@ def test_identifiers_that_contradict_each_other_are_a_reject_and_nothing_is_lost
     both = row("x", SOY).replace(",\n", f",{OAT}\n")
     load_rows(settings, tmp_path, both, text=text, name="shop_b.csv", header=HEADER)
     assert {reason for reason, _ in rejected(settings)} == {CONFLICTING}
+    assert execute(settings, "SELECT count(*) FROM items") == [(3,)]
+
+
+def test_a_source_that_lists_each_product_once_gives_no_number_twice(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY))
+    shop(settings, tmp_path, "shop_b", row("x", SOY), ONCE)
+    shop(settings, tmp_path, "shop_b", row("x", SOY) + row("y", SOY, "Soy milk 1L"), ONCE)
+    assert rejected(settings) == {(REPEATED, f"0{SOY}")}
     assert execute(settings, "SELECT count(*) FROM items") == [(3,)]
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from workers.articles.matching.records import LinkDecision, LinkKind, RecordLink
 
 Pair = tuple[str, str]
+CHAINED_MAX = 50
+"""An article whose records are not all linked with each other has no more records than this."""
 _STRENGTH = {LinkKind.IDENTIFIER: 0, LinkKind.LIKENESS: 1}
 
 
@@ -14,13 +16,14 @@ _STRENGTH = {LinkKind.IDENTIFIER: 0, LinkKind.LIKENESS: 1}
 class ClusterMember:
     """The properties of a record that clustering needs: its source and the article that the source itself declares.
 
-    `age` orders records from the oldest on.
+    `age` orders records from the oldest on. `one_per_source` is that of `MatchRecord`.
     """
 
     source: str
     article: str = ""
     separate: bool = False
     age: tuple[Any, ...] = ()
+    one_per_source: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,11 @@ def cluster(
 
     So a record that comes later takes no link of others away. Links that wait for a person are not followed. `merged`
     are pairs that an operator merged, which no rule forbids; `accepted` and `rejected` are pairs that a person decided.
-    Two groups are joined only if no two of their records are of one source (unless the source declares them one
-    article), no pair between them was rejected or has an identifier but contradicts it, and, for a likeness, every
-    other pair of sources between the groups is linked too: a chain through a weak link joins nothing. The result
-    depends on the arguments' content alone, not on their order.
+    Two groups are joined only if no source that lists each product once would have two records (unless it declares
+    them one article), and no pair between them was rejected or has an identifier but contradicts it. A likeness joins
+    them only if every other pair between the groups is linked too: a chain through a weak link joins nothing. A chain
+    of identifiers, whose members are not all linked with each other, ends at `CHAINED_MAX` records. The result depends
+    on the arguments' content alone, not on their order.
     """
     state = _JoinedGroups(members, {_in_order(pair) for pair in rejected})
     state.declare()
@@ -91,6 +95,7 @@ class _JoinedGroups:
         ours, theirs = self._of(left), self._of(right)
         if ours is theirs:
             return True
+        trusted = trusted and len(ours) + len(theirs) <= CHAINED_MAX
         for one in ours:
             for other in theirs:
                 if not self._may(one, other) or not (trusted or self._is_supported(one, other)):
@@ -121,10 +126,16 @@ class _JoinedGroups:
         first, second = self._members[one], self._members[other]
         if first.separate or second.separate or _in_order((one, other)) in self._rejected:
             return False
-        return first.source != second.source or (first.article != "" and first.article == second.article)
+        once = first.source == second.source and first.one_per_source is True
+        return not once or self._are_declared_one(first, second)
 
     def _is_supported(self, one: str, other: str) -> bool:
-        return _in_order((one, other)) in self.linked or self._members[one].source == self._members[other].source
+        known = _in_order((one, other)) in self.linked
+        return known or self._are_declared_one(self._members[one], self._members[other])
+
+    @staticmethod
+    def _are_declared_one(first: ClusterMember, second: ClusterMember) -> bool:
+        return first.source == second.source and first.article == second.article != ""
 
 
 def _contradicts(link: RecordLink) -> bool:

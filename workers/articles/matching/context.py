@@ -11,30 +11,40 @@ from workers.articles.matching.segment import SPACES, Array
 _BEST = 3
 # Less alike than this, in whichever space, is not worth the features: the model has hardly ever called it a match.
 _LEAST_ALIKE = 0.2
-CONTEXT_FEATURES = tuple(
-    f"{space}_{feature}"
-    for space in SPACES
-    for feature in ("cosine", "rank_left", "margin_left", "ratio_left", "rank_right", "margin_right", "ratio_right")
+COPIES = "copies"
+"""How many copies the record with fewer of them has among the other's source; a market's offers have some."""
+CONTEXT_FEATURES = (
+    *(
+        f"{space}_{feature}"
+        for space in SPACES
+        for feature in ("cosine", "rank_left", "margin_left", "ratio_left", "rank_right", "margin_right", "ratio_right")
+    ),
+    COPIES,
 )
 # For each space the cosine, then what the left and what the right record make of it.
 _SIDE = 3
 _WIDTH = 1 + 2 * _SIDE
 _RANKS = tuple(1 + space * _WIDTH for space in range(len(SPACES)))
 _TURNED = [space * _WIDTH + column for space in range(len(SPACES)) for column in (0, 4, 5, 6, 1, 2, 3)]
+_TURNED.append(len(SPACES) * _WIDTH)
 _CHUNK = 100_000
+# Cosines that differ less are equal.
+_EQUAL = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
 class CandidatePairs:
     """Pairs of rows, each once, the smaller row left, and per space the cosine of the two vectors.
 
-    `listed[0]` says whether the right record is among the nearest of the left one, `listed[1]` the reverse.
+    `listed[0]` says whether the right record is among the nearest of the left one, `listed[1]` the reverse. Records of
+    one of `groups`, which has a row for each side, are taken for offers of one article, which do not compete.
     """
 
     left: Array
     right: Array
     listed: Array
     cosines: dict[str, Array]
+    groups: Array
 
 
 def pairs_of(index: MatchIndex, row: Array, other: Array) -> CandidatePairs:
@@ -52,7 +62,8 @@ def pairs_of(index: MatchIndex, row: Array, other: Array) -> CandidatePairs:
         for space in SPACES:
             vectors = index.vectors(space, distinct)
             cosines[space][part] = np.asarray(vectors[ones].multiply(vectors[others]).sum(axis=1)).ravel()
-    return CandidatePairs(left, right, listed, cosines)
+    copies = np.unique(np.stack([index.contents(left), index.contents(right)]), return_inverse=True)[1]
+    return CandidatePairs(left, right, listed, cosines, copies.reshape(2, -1))
 
 
 def standings(index: MatchIndex, pairs: CandidatePairs, chosen: Array) -> Array:
@@ -61,14 +72,29 @@ def standings(index: MatchIndex, pairs: CandidatePairs, chosen: Array) -> Array:
     rows[:, _RANKS] = rows[:, [column + _SIDE for column in _RANKS]] = MOST
     for number, space in enumerate(SPACES):
         rows[:, number * _WIDTH] = pairs.cosines[space][chosen]
+    offers, copies = rows.copy(), np.zeros((len(chosen), 2))
     place = np.full(len(pairs.left), -1)
     place[chosen] = np.arange(len(chosen))
     for row, source, side, pair in _listings(index, pairs):
         wanted = place[pair] >= 0
         at, first = place[pair[wanted], None], side[wanted, None] * _SIDE + np.arange(_SIDE)
+        group, own = pairs.groups[1 - side, pair], pairs.groups[side, pair]
+        copies[place[pair[wanted]], side[wanted]] = _copies(row, source, group == own)[wanted]
+        alone, none = np.arange(len(pair)), np.full(len(pair), -1)
         for column, space in zip(_RANKS, SPACES, strict=True):
-            rows[at, column + first] = _standing(row, source, pairs.cosines[space][pair])[wanted]
-    return rows
+            cosine = pairs.cosines[space][pair]
+            rows[at, column + first] = _standing(row, source, alone, none, cosine)[wanted]
+            offers[at, column + first] = _standing(row, source, group, own, cosine)[wanted]
+    # Only where both records have copies, as on marketplaces, do copies not compete.
+    rows[:, -1] = copies.min(axis=1)
+    offers[:, -1] = rows[:, -1]
+    return np.where(has_copies(rows)[:, None], offers, rows)
+
+
+def has_copies(standing: Array) -> Array:
+    """Say of rows of `CONTEXT_FEATURES` whether both records have a copy among the other's source."""
+    several: Array = standing[:, -1] > 0
+    return several
 
 
 def swap_sides(standing: Array, which: Array) -> Array:
@@ -80,12 +106,13 @@ def contenders(index: MatchIndex, pairs: CandidatePairs, among: Array) -> tuple[
     """Return the positions of the pairs that are worth judging, and their `standings`; `among` says which may be.
 
     Each record is among the nearest of the other, and in one of the spaces they are alike at all. In one of them the
-    pair is the best candidate of one of its records, or among the best three of both.
+    pair is the best candidate of one of its records, or among the best three of both. Offers that have copies are all
+    worth it: those of other products, several of each, stand before them.
     """
     alike = np.maximum.reduce([pairs.cosines[space] for space in SPACES]) >= _LEAST_ALIKE
     chosen = np.flatnonzero(among & alike & pairs.listed.all(axis=0))
     standing = standings(index, pairs, chosen)
-    worth_judging = np.zeros(len(chosen), bool)
+    worth_judging = has_copies(standing)
     for column in _RANKS:
         left, right = standing[:, column], standing[:, column + _SIDE]
         worth_judging |= (np.minimum(left, right) < 1) | (np.maximum(left, right) < _BEST)
@@ -107,21 +134,39 @@ def _listings(index: MatchIndex, pairs: CandidatePairs) -> Iterator[tuple[Array,
         yield row[part], index.sources(other), side[part], pair[part]
 
 
-def _standing(row: Array, source: Array, cosine: Array) -> Array:
-    """Return rank, margin before the best other and ratio to the best, within each row's candidates of one source."""
-    order = np.lexsort((-cosine, source, row))
-    row, source, cosine = row[order], source[order], cosine[order]
-    position = position_in_group(row, source)
-    first = np.arange(len(row)) - position
-    best = cosine[first] if len(row) else cosine
-    follower = np.minimum(first + 1, len(row) - 1)
-    second = np.where((follower > first) & (first[follower] == first), cosine[follower], 0.0)
+def _copies(row: Array, source: Array, own: Array) -> Array:
+    """Count, within each row's candidates of one source, those of the row's own group; at most `_BEST`."""
+    _, lists = np.unique(np.stack([row, source]), axis=1, return_inverse=True)
+    counts = np.bincount(lists, own, minlength=int(lists.max(initial=-1)) + 1)
+    return np.minimum(counts[lists] - own, _BEST)
+
+
+def _standing(row: Array, source: Array, group: Array, own: Array, cosine: Array) -> Array:
+    """Return rank, margin before the best rival and ratio to the best, within each row's candidates of one source.
+
+    A candidate's rivals are those of other groups than its own and, as `own` tells, the row's; each group counts once.
+    """
+    starts = np.lexsort((source, row))
+    number = np.empty(len(row), np.int64)
+    number[starts] = np.cumsum(position_in_group(row[starts], source[starts]) == 0) - 1
+    rival = np.flatnonzero(group != own)
+    best_first = rival[np.lexsort((-cosine[rival], group[rival], number[rival]))]
+    leads = best_first[position_in_group(number[best_first], group[best_first]) == 0]
+    leads = leads[np.lexsort((-cosine[leads], number[leads]))]
+    # One ascending key for all lists: their number, then the best cosine first.
+    keys = 4.0 * number[leads] - cosine[leads]
+    first = np.searchsorted(number[leads], number)
     # Equal cosines share the rank of the first of them.
-    stands = np.zeros((len(row), 3))
-    new = (position == 0) | (cosine < np.roll(cosine, 1) - 1e-7)
-    stands[:, 0] = np.minimum(position[np.maximum.accumulate(np.where(new, np.arange(len(row)), 0))], MOST)
-    stands[:, 1] = cosine - np.where(position == 0, second, best)
-    stands[:, 2] = cosine / np.maximum(best, 1e-6)
-    result = np.empty_like(stands)
-    result[order] = stands
-    return result
+    better = np.searchsorted(keys, 4.0 * number - cosine - _EQUAL) - first
+    lead_of = np.full(len(row), -1.0)
+    _, mates = np.unique(np.stack([number, group]), axis=1, return_inverse=True)
+    best_mate = np.full(int(mates.max(initial=-1)) + 1, -1.0)
+    np.maximum.at(best_mate, mates[leads], cosine[leads])
+    lead_of = np.where(group != own, best_mate[mates], -1.0)
+    padded_group = np.append(group[leads], [-1, -1])
+    padded = np.append(cosine[leads], [0.0, 0.0])
+    padded_number = np.append(number[leads], [-1, -1])
+    at = first + ((padded_number[first] == number) & (padded_group[first] == group))
+    best = np.where(padded_number[at] == number, padded[at], 0.0)
+    rank = np.minimum(better - (lead_of > cosine + _EQUAL), MOST)
+    return np.stack([rank, cosine - best, cosine / np.maximum(np.maximum(best, cosine), 1e-6)], axis=1)

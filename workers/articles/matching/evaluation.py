@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workers.articles.matching.context import CandidatePairs, contenders, pairs_of, standings
+from workers.articles.matching.context import CandidatePairs, contenders, has_copies, pairs_of, standings
 from workers.articles.matching.evaluation_files import read_pairs, read_records
 from workers.articles.matching.evidence import link_bound
 from workers.articles.matching.index import MatchIndex
@@ -92,7 +92,9 @@ def evaluate(
         candidate = np.isin(np.arange(len(candidate)), contenders(index, pairs, candidate)[0])
         probabilities = np.where(candidate, probabilities, 0.0)
     asked = ~_outdone(pairs, probabilities) & (probabilities >= model.review)
-    linked = probabilities[positions] >= [link_bound(*profiles[int(at)], model) for at in positions]
+    offers = has_copies(standing)
+    bounds = [link_bound(profiles[at][0], profiles[at][1], model, offers=bool(offers[at])) for at in positions.tolist()]
+    linked = probabilities[positions] >= bounds
     labels = np.array(listed.labels)
     unlisted = int(np.delete(candidate & asked, positions).sum()) if end_to_end else 0
     return Evaluation(
@@ -123,10 +125,14 @@ def compare(
 
 
 def _outdone(pairs: CandidatePairs, probabilities: Array) -> Array:
-    """Say which pairs are the best of neither of their records; the queue asks a person about none of them."""
+    """Say which pairs are the best of neither of their records; the queue asks a person about none of them.
+
+    Copies do not compete with what else their record may be.
+    """
+    copies = pairs.groups[0] == pairs.groups[1]
     outdone = np.ones(len(probabilities), bool)
     for row in (pairs.left, pairs.right):
         best = np.zeros(int(row.max(initial=-1)) + 1)
-        np.maximum.at(best, row, probabilities)
-        outdone &= probabilities < best[row]
+        np.maximum.at(best, row[~copies], probabilities[~copies])
+        outdone &= ~copies & (probabilities < best[row])
     return outdone

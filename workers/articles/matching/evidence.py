@@ -55,11 +55,19 @@ def opposed_fields(left: Profile, right: Profile) -> list[str]:
     return opposed
 
 
-def link_bound(left: Profile, right: Profile, model: Model) -> float:
-    """Return from which probability on a pair is linked without a person; infinity where a person must decide."""
+def link_bound(left: Profile, right: Profile, model: Model, *, offers: bool) -> float:
+    """Return from which probability on a pair is linked without a person; infinity where a person must decide.
+
+    `offers`: both records have copies, as the offers of marketplaces do. Many of these are siblings with near-equal
+    names and one model number, so no name may have a number that the other record lacks.
+    """
+    if offers and any(_own_numbers(left, right)):
+        return math.inf
     learned = math.inf if model.link_learned is None or opposed_fields(left, right) else model.link_learned
     if not certain(left, right):
         return learned
+    if offers:
+        return min(learned, math.inf if model.link_offers is None else model.link_offers)
     return min(learned, model.link_coded if same_code(left, right) else model.link)
 
 

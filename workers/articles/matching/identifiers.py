@@ -41,6 +41,9 @@ def identifier_links(identifiers: Iterable[str], index: Callable[[str], Iterable
     What two records say decides about their link, whatever others carry the identifier: the next record of a catalogue
     in another language must not take a link back. A pair waits for a person where the two contradict each other, or
     where their names share no word, as in two languages, and nothing else confirms the identifier.
+
+    Two records of one source have a link only if the source does not list each product once, or if they contradict each
+    other, so that a record of another source does not join them.
     """
     links: dict[tuple[str, str], RecordLink] = {}
     for key in sorted(set(identifiers)):
@@ -61,11 +64,15 @@ def _links_of(key: str, records: Sequence[MatchRecord]) -> Iterable[RecordLink]:
     without = filled(records)
     said = [_read_identifiers(record) for record in records if record.source not in without and not record.separate]
     field, value = key.split(":", 1)
+    joinable = len({one.record.source for one in said}) > 1
     for at, left in enumerate(said):
         for right in said[at + 1 :]:
-            if left.record.source == right.record.source:
+            one_source = left.record.source == right.record.source
+            if one_source and (left.record.one_per_source or _are_declared_one(left.record, right.record)):
                 continue
             against = _against(field, left, right)
+            if one_source and left.record.one_per_source is None and not (against and joinable):
+                continue
             if against and len(said) > MOST_RECORDS:  # nobody looks through the thousands of pairs of a filler
                 continue
             evidence = (LinkEvidence(field, value, value, agrees=True), *against)
@@ -85,6 +92,10 @@ def _against(field: str, left: _ComparedRecord, right: _ComparedRecord) -> list[
     if not (against or confirmed or _alike(left.words, right.words)):
         against.append(LinkEvidence("name", *names, agrees=False))
     return against
+
+
+def _are_declared_one(left: MatchRecord, right: MatchRecord) -> bool:
+    return left.article == right.article != ""
 
 
 def part_numbers_differ(left: str, right: str) -> bool:

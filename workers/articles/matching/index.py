@@ -176,6 +176,16 @@ class MatchIndex:
         """Return the number of each row's source."""
         return self._source_numbers()[rows]
 
+    def contents(self, rows: Array) -> Array:
+        """Return the hash of each row's compared texts; copies have the same one."""
+        return self._values("content", rows, np.uint64)
+
+    def _values(self, name: str, rows: Array, kind: type[np.generic]) -> Array:
+        values = np.zeros(len(rows), kind)
+        for at, segment, of_segment in self._locate(rows):
+            values[at] = segment.arrays[name][of_segment]
+        return values
+
     def vectors(self, space: str, rows: Array) -> Any:
         """Return the vectors of rows in a space, in the order given."""
         from scipy import sparse  # see `Segment.vectors`
@@ -190,7 +200,8 @@ class MatchIndex:
     def nearest(self, rows: Array, least_of_best: float = LEAST_OF_BEST) -> Nearest:
         """Return the records of other sources that are most like each row in rare words, `MOST` of each source.
 
-        Those less like it than a share of the best one are left out.
+        Those less like it than a share of the best one are left out. Copies of the row are listed besides, and are not
+        that best one. Of a source that does not list each product once, records are compared with each other too.
         """
         blocks = [self._nearest(rows[at : at + _CHUNK], least_of_best) for at in range(0, len(rows), _CHUNK)]
         empty = [Nearest(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
@@ -200,6 +211,7 @@ class MatchIndex:
     def _nearest(self, rows: Array, least_of_best: float) -> Nearest:
         """Search for one block of rows."""
         queries, source = self.vectors("said", rows), self._source_numbers()
+        several = self._values("offers", rows, np.bool_)
         ats: list[Array] = []
         others: list[Array] = []
         scores: list[Array] = []
@@ -208,19 +220,20 @@ class MatchIndex:
             at = np.repeat(np.arange(len(rows)), np.diff(similarities.indptr))
             keep = similarities.data >= _LEAST
             at, other, score = at[keep], similarities.indices[keep].astype(np.int64) + start, similarities.data[keep]
-            keep = source[other] != source[rows[at]]
+            keep = (source[other] != source[rows[at]]) | (several[at] & (other != rows[at]))
             ats, others, scores = [*ats, at[keep]], [*others, other[keep]], [*scores, score[keep]]
         at, other, score = np.concatenate(ats), np.concatenate(others), np.concatenate(scores)
         if self._removed:
             keep = ~np.isin(other, list(self._removed))
             at, other, score = at[keep], other[keep], score[keep]
+        copy = self.contents(rows)[at] == self.contents(other)
         best = np.zeros(len(rows), np.float32)
-        np.maximum.at(best, at, score)
-        keep = score >= least_of_best * best[at]
-        at, other, score = at[keep], other[keep], score[keep]
-        order = np.lexsort((other, -score, source[other], at))
-        at, other, score = at[order], other[order], score[order]
-        keep = position_in_group(at, source[other]) < MOST
+        np.maximum.at(best, at[~copy], score[~copy])
+        keep = copy | (score >= least_of_best * best[at])
+        at, other, score, copy = at[keep], other[keep], score[keep], copy[keep]
+        order = np.lexsort((other, -score, ~copy, source[other], at))
+        at, other, score, copy = at[order], other[order], score[order], copy[order]
+        keep = position_in_group(at, source[other], copy) < MOST
         return Nearest(rows[at[keep]], other[keep], score[keep])
 
     def _append(self, segment: RecordSegment, name: str) -> None:

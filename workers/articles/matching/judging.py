@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from workers.articles.matching.context import has_copies
 from workers.articles.matching.evidence import evidence, link_bound
 from workers.articles.matching.model import Model
 from workers.articles.matching.profiles import Profile
@@ -47,11 +48,12 @@ class Judge:
         compared = [(profiles[left], profiles[right]) for left, right in ends]
         positions, scores = likely(self.model, compared, block.standing)
         links = []
+        offers = has_copies(block.standing)
         for at, score in zip(positions.tolist(), scores.tolist(), strict=True):
             left, right = sorted(compared[at], key=lambda one: one.record.key)
             if left.record.separate or right.record.separate:
                 continue
-            sure = score >= link_bound(left, right, self.model)
+            sure = score >= link_bound(left, right, self.model, offers=bool(offers[at]))
             decision = LinkDecision.LINK if sure else LinkDecision.REVIEW
             said = evidence(left, right)
             links.append(

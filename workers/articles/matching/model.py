@@ -45,7 +45,8 @@ class Model:
 
     From `link` on a pair is linked without a person, and from `link_coded` on where both have one model number, if more
     than the likeness of their names confirms it. From `link_learned` on, which decisions on the same records support,
-    nothing needs to confirm it. From `review` on a pair waits for a person; below it is nothing.
+    nothing needs to confirm it. Offers that have copies, as on marketplaces, are linked from `link_offers` on; never
+    without a person where it is None. From `review` on a pair waits for a person; below it is nothing.
     """
 
     features: tuple[str, ...]
@@ -55,6 +56,7 @@ class Model:
     link_coded: float
     review: float
     link_learned: float | None = None
+    link_offers: float | None = None
 
     @classmethod
     def read(cls, path: Path) -> "Model":

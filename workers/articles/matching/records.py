@@ -11,7 +11,9 @@ class MatchRecord:
 
     `key` is unique in the index and the same in every load, such as `source/own id`. `gtins` are in 14-digit form with
     a correct check digit. Records of one source with the same `article` are declared by it to be one article.
-    A record with `separate` is never linked.
+    A record with `separate` is never linked. `one_per_source`: whether its source lists each product once. Of a source
+    that does, no two records are one article; of one that does not, records are also compared with each other; where it
+    is unknown (None), two are one article only by identifiers or a person.
     """
 
     key: str
@@ -26,6 +28,7 @@ class MatchRecord:
     attributes: tuple[tuple[str, str], ...] = ()
     article: str = ""
     separate: bool = False
+    one_per_source: bool | None = None
 
 
 class LinkKind(StrEnum):

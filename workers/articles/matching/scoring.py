@@ -1,11 +1,12 @@
 """From candidate pairs to their features: what the two records say, and how the pair stands among its competitors."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
-from workers.articles.matching.context import CONTEXT_FEATURES, swap_sides
+from workers.articles.matching.context import CONTEXT_FEATURES, COPIES, swap_sides
 from workers.articles.matching.features import Group, amounts, codes, fields, numbers, words
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import ANOTHER_MODEL, Model, UnusableModel
@@ -76,7 +77,13 @@ def _fill(rows: Array, positions: Array, pairs: Sequence[tuple[Profile, Profile]
 
 
 def fitting(model: Model) -> Model:
-    """Return the model if it was trained on `FEATURES`; `UnusableModel` otherwise."""
+    """Return the model if it was trained on `FEATURES`; `UnusableModel` otherwise.
+
+    A model that was trained before offers with copies were told apart judges them like all others, and links none of
+    them without a person.
+    """
+    if model.features == tuple(name for name in FEATURES if name != COPIES):
+        return replace(model, features=FEATURES)
     if model.features != FEATURES:
         raise UnusableModel(f"the model was trained on other features: {ANOTHER_MODEL}")
     return model

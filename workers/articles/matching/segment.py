@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ COMMON = 2000
 _PART = 20_000
 SPACES = ("said", "named")
 _NAMES = (
-    "text", "text_at", "source", "key_hash", "key_row", "identifier_hash", "identifier_row",
+    "text", "text_at", "source", "content", "offers", "key_hash", "key_row", "identifier_hash", "identifier_row",
     "said_at", "said_term", "said_weight", "named_at", "named_term", "named_weight",
     "post_term", "post_at", "post_row", "post_weight",
 )  # fmt: skip
@@ -143,6 +144,8 @@ def _part(
         "text": np.frombuffer(b"".join(texts), np.uint8),
         "text_at": np.array([len(text) for text in texts]),
         "source": np.array([numbers.setdefault(record.source, len(numbers)) for record in records]),
+        "offers": np.array([record.one_per_source is False for record in records], bool),
+        "content": np.array([content_hash(record) for record in records], np.uint64),
     }
     keys = ((record.key, row) for row, record in enumerate(records, first))
     identifiers = ((key, row) for row, record in enumerate(records, first) for key in identifier_keys(record))
@@ -152,6 +155,12 @@ def _part(
         lengths, term, weight = _vectors(texts_of, vocabulary)
         arrays |= {f"{space}_at": lengths, f"{space}_term": term, f"{space}_weight": weight}
     return arrays
+
+
+def content_hash(record: MatchRecord) -> int:
+    """Return 64 bits that are equal for copies: records whose compared texts are the same."""
+    texts = (record.name, record.brand, record.mpn, record.category, record.description, *map(str, record.attributes))
+    return int.from_bytes(blake2b("\0".join(texts).encode(), digest_size=8).digest(), "big")
 
 
 def _spaces(record: MatchRecord) -> tuple[frozenset[str], frozenset[str]]:

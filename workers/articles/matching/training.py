@@ -8,7 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from shared.uncertainty.stated import Proportion, wilson
-from workers.articles.matching.context import CandidatePairs, standings
+from workers.articles.matching.context import COPIES, CandidatePairs, standings
 from workers.articles.matching.evidence import certain, opposed_fields, same_code
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import DecisionTree, Model
@@ -23,6 +23,9 @@ _FOLDS, _SEEDS = 5, 2
 # Weights of the former model in a learned one; never all, or nothing would have been learned.
 _FORMER_SHARES = (0.0, 0.25, 0.5, 0.75)
 _DECIDED = {"max_iter": 100, "learning_rate": 0.1, "min_samples_leaf": 20}
+# Decisions are few, and how many copies there are chooses trees but tells no pairs apart; it is the last feature, so
+# that the numbers of the others stay.
+_LEARNED_FROM = slice(FEATURES.index(COPIES))
 # A bound that decisions support has the precision among them, and at least this much in 97.5 % of repetitions: with no
 # error 73 pairs above it are enough.
 _LEAST_LIMIT = 0.95
@@ -111,7 +114,7 @@ def learn(former: Model, examples: Labelled, missed: int) -> Learned:
     from sklearn.metrics import average_precision_score  # only here: it takes a second, and loads need none of it
 
     def train(used: Array) -> Model:
-        features, labels = examples.features[used], examples.labels[used]
+        features, labels = examples.features[used][:, _LEARNED_FROM], examples.labels[used]
         return merge([fit(make_classifier(seed, **_DECIDED), features, labels) for seed in range(_SEEDS)])
 
     before = former.probabilities(examples.features)
@@ -123,9 +126,9 @@ def learn(former: Model, examples: Labelled, missed: int) -> Learned:
     share, unseen = max(blends, key=lambda one: average_precision_score(examples.labels, one[1]))
     supported = unseen[~examples.opposed], examples.labels[~examples.opposed]
     link = supported_bound(*supported)
-    model = blend(former, train(np.arange(len(examples.labels))), share).with_bounds(
-        link=former.link, link_coded=former.link_coded, review=former.review, link_learned=link
-    )
+    bounds = replace(former, link_learned=link)
+    learned = blend(former, train(np.arange(len(examples.labels))), share)
+    model = replace(bounds, features=learned.features, baseline=learned.baseline, trees=learned.trees)
     rankings = (float(average_precision_score(examples.labels, judged)) for judged in (unseen, before))
     return Learned(model, unseen, examples, missed, *rankings)
 
@@ -192,6 +195,30 @@ def blend(former: Model, learned: Model, share: float) -> Model:
         for tree in model.trees
     ]
     return Model(FEATURES, _average(former.baseline, learned.baseline, share), tuple(trees), 1.0, 1.0, 1.0)
+
+
+def choose(feature: str, without: Model, with_it: Model) -> Model:
+    """Join two models as one, with the bounds of the first, which judges the rows where a feature is zero."""
+    column = FEATURES.index(feature)
+    trees = [_gate(tree, column, left=True) for tree in without.trees]
+    trees += [_gate(tree, column, left=False) for tree in with_it.trees]
+    constant = DecisionTree([column, 0, 0], [0.5, 0.0, 0.0], [True] * 3, [1, 0, 0], [2, 0, 0], [0.0] * 3)
+    constant = replace(constant, value=[0.0, 0.0, with_it.baseline - without.baseline])
+    return replace(without, features=FEATURES, trees=(*trees, constant))
+
+
+def _gate(tree: DecisionTree, column: int, *, left: bool) -> DecisionTree:
+    """Put a tree below one side of a new root, whose other side adds nothing."""
+    size, first = len(tree.value), 1
+    moved = [[child + first if child else 0 for child in children] for children in (tree.left, tree.right)]
+    return DecisionTree(
+        feature=[column, *tree.feature, 0],
+        threshold=[0.5, *tree.threshold, 0.0],
+        missing_left=[True, *tree.missing_left, True],
+        left=[1 if left else size + 1, *moved[0], 0],
+        right=[size + 1 if left else 1, *moved[1], 0],
+        value=[0.0, *tree.value, 0.0],
+    )
 
 
 def _average(former: Any, learned: Any, share: float) -> Any:

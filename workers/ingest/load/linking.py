@@ -1,6 +1,6 @@
 """The linking of a load: its new items are compared with all others before it commits."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +26,7 @@ from workers.provenance.standing import Acts
 SQL = load_queries(__file__, "merge.sql")
 CROWDED = "a source gives this identifier to more than a hundred items, so it links none of them"
 REPEATED = "another item of the source has this identifier: they stay two items; has its id changed?"
-CONFLICTING = "would join two items of one source, or what a person separated"
+CONFLICTING = "would join two items of a source that lists each product once, or what a person separated"
 _REJECTS_MAX = 1_000
 _NAMED = 5
 
@@ -49,7 +49,7 @@ def faults(records: Iterable[MatchRecord], by_identifier: Callable[[str], list[M
             keys = [other.key for other in sharing]
             if filled(sharing):
                 yield CROWDED, identifier, keys
-            elif any(_repeats(record, other) for other in sharing):
+            elif any(_repeats(record, other, sharing) for other in sharing):
                 yield REPEATED, identifier, keys
 
 
@@ -71,9 +71,17 @@ def rejects(
     return [_reject(reason, identifier, keys, names) for reason, identifier, keys in listed]
 
 
-def _repeats(record: MatchRecord, other: MatchRecord) -> bool:
+def _repeats(record: MatchRecord, other: MatchRecord, sharing: Sequence[MatchRecord]) -> bool:
+    """Say whether two records of one source stay two items though they share an identifier with `sharing`.
+
+    They are joined where the source does not list each product once, declares them one, or does not say and a record of
+    another source joins them.
+    """
     same_source = record.key != other.key and record.source == other.source
-    return same_source and not (record.article and record.article == other.article)
+    if not same_source or (record.article and record.article == other.article):
+        return False
+    joined = record.one_per_source is None and any(one.source != record.source for one in sharing)
+    return record.one_per_source is not False and not joined
 
 
 def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, str]) -> Reject:

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from datetime import date
+from itertools import combinations, pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.articles.matching.clusters import ClusterMember, cluster
+from workers.articles.matching.clusters import CHAINED_MAX, ClusterMember, cluster
 from workers.articles.matching.records import LinkDecision, LinkEvidence, LinkKind, RecordLink
 
 LETTERS = "abcd"
@@ -20,10 +21,32 @@ def _members(*keys: str) -> dict[str, ClusterMember]:
     return {key: ClusterMember(key[0]) for key in keys}
 
 
-def test_no_two_records_of_one_source_are_in_one_article() -> None:
+def _once(*keys: str) -> dict[str, ClusterMember]:
+    return {key: replace(one, one_per_source=True) for key, one in _members(*keys).items()}
+
+
+def test_likenesses_that_are_not_all_linked_bring_no_two_records_of_one_source_together() -> None:
     done = cluster(_members("a1", "b1", "b2"), [_link("a1", "b1", 0.995), _link("a1", "b2", 0.999)])
     assert done.groups == (("a1", "b2"),)
     assert [link.pair for link in done.refused] == [("a1", "b1")]
+
+
+def test_several_offers_of_one_source_are_one_article_where_all_are_linked_or_an_identifier_joins_them() -> None:
+    members = _members("a1", "b1", "b2")
+    likenesses = [_link("a1", "b1"), _link("a1", "b2"), _link("b1", "b2")]
+    assert cluster(members, likenesses).groups == (("a1", "b1", "b2"),)
+    identifiers = [_link("a1", "b1", 1.0, LinkKind.IDENTIFIER), _link("a1", "b2", 1.0, LinkKind.IDENTIFIER)]
+    assert cluster(members, identifiers).groups == (("a1", "b1", "b2"),)
+    assert cluster(members, [], accepted=[("a1", "b1"), ("a1", "b2")]).groups == (("a1", "b1", "b2"),)
+    assert cluster(_once("a1", "b1", "b2"), likenesses).groups == (("a1", "b1"),)
+
+
+def test_a_chain_of_identifiers_ends_at_a_size_unless_all_are_linked() -> None:
+    keys = [f"{letter}{at:02}" for at in range(30) for letter in "ab"]
+    chain = [_link(*pair, 1.0, LinkKind.IDENTIFIER) for pair in pairwise(keys)]
+    assert max(map(len, cluster(_members(*keys), chain).groups)) == CHAINED_MAX
+    complete = [_link(*pair, 1.0, LinkKind.IDENTIFIER) for pair in combinations(sorted(keys), 2)]
+    assert list(map(len, cluster(_members(*keys), complete).groups)) == [60]
 
 
 def test_a_source_may_declare_two_of_its_records_one_article() -> None:
@@ -61,7 +84,7 @@ def test_a_younger_record_takes_no_link_of_equal_strength_away() -> None:
     links = [_link("a1", "b1", 1.0, LinkKind.IDENTIFIER), _link("a1", "b2", 1.0, LinkKind.IDENTIFIER)]
     for older in ("b1", "b2"):
         ages = {key: (date(2026, 7, 1 if key in ("a1", older) else 2),) for key in ("a1", "b1", "b2")}
-        members = {key: replace(one, age=ages[key]) for key, one in _members(*ages).items()}
+        members = {key: replace(one, age=ages[key]) for key, one in _once(*ages).items()}
         assert cluster(members, links).groups == (("a1", older),)
 
 
@@ -90,6 +113,6 @@ def test_the_order_of_records_and_links_does_not_matter(links: list[RecordLink],
 
 
 @given(st.lists(_links, unique_by=lambda link: link.pair))
-def test_every_article_has_at_most_one_record_of_a_source(links: list[RecordLink]) -> None:
-    for group in cluster(_members(*_ALL), links).groups:
+def test_an_article_has_at_most_one_record_of_a_source_that_lists_each_product_once(links: list[RecordLink]) -> None:
+    for group in cluster(_once(*_ALL), links).groups:
         assert len({key[0] for key in group}) == len(group)

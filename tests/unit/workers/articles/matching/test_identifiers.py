@@ -1,5 +1,7 @@
 """The identifier rule and its guards."""
 
+from dataclasses import replace
+
 from workers.articles.matching.identifiers import identifier_keys, identifier_links
 from workers.articles.matching.records import LinkDecision, LinkKind, MatchRecord, RecordLink
 
@@ -88,8 +90,22 @@ def test_pairs_of_very_many_sources_are_linked_and_those_that_contradict_each_ot
     assert len(links) == 2 * 51 * 50 // 2
 
 
-def test_two_records_of_one_source_are_never_linked() -> None:
-    assert _links(_pen("a"), MatchRecord("a/2", "a", "Stabilo pen 88", gtins=(GTIN,))) == []
+def test_two_records_of_one_source_have_a_link_where_it_lists_products_several_times_or_where_they_contradict() -> None:
+    blue, red = (MatchRecord(f"a/{at}", "a", f"Stabilo pen 88 {at}", gtins=(GTIN,)) for at in ("blue", "red"))
+    plain = replace(blue, key="a/2", name="Stabilo pen 88")
+    assert _links(blue, red) == _links(blue, plain) == []
+    assert [link.pair for link in _links(blue, plain, _pen("b"))] == [("a/2", "b/1"), ("a/blue", "b/1")]
+    decisions = {link.pair: link.decision for link in _links(blue, red, _pen("b"))}
+    assert decisions[blue.key, red.key] is LinkDecision.REVIEW
+    several = [replace(one, one_per_source=False) for one in (blue, red, plain)]
+    decisions = {link.pair: link.decision for link in _links(*several)}
+    assert decisions == {
+        ("a/2", "a/blue"): LinkDecision.LINK,
+        ("a/2", "a/red"): LinkDecision.LINK,
+        ("a/blue", "a/red"): LinkDecision.REVIEW,
+    }
+    once = [replace(one, one_per_source=True) for one in (blue, red)]
+    assert all("b/1" in link.pair for link in _links(*once, _pen("b")))
 
 
 def test_codes_for_circulation_inside_one_company_never_identify() -> None:

@@ -1,5 +1,6 @@
 """The index of candidates: what it finds, keeps and forgets."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,23 @@ def test_the_nearest_of_a_record_is_its_twin_and_none_is_of_its_own_source() -> 
     found = _nearest_keys(index, "a/17")
     assert found[0] == "b/17"
     assert all(key.startswith("b/") for key in found)
+
+
+def test_records_are_compared_with_others_of_their_source_where_it_does_not_list_each_product_once() -> None:
+    records = [replace(_record(number, "a"), key=f"a/{number}{at}") for number in range(50) for at in "xy"]
+    assert _nearest_keys(MatchIndex.of_all(records), "a/17x") == []
+    several = MatchIndex.of_all(replace(one, one_per_source=False) for one in records)
+    found = _nearest_keys(several, "a/17x")
+    assert found[0] == "a/17y"
+    assert "a/17x" not in found
+
+
+def test_copies_of_a_record_do_not_keep_other_candidates_away() -> None:
+    copies = [replace(_record(17, "b"), key=f"b/copy{at}") for at in range(12)]
+    index = MatchIndex.of_all([_record(17, "a"), *copies, *(_record(number, "b") for number in range(24, 50))])
+    found = _nearest_keys(index, "a/17")
+    assert sum(key.startswith("b/copy") for key in found) == 8
+    assert not found[-1].startswith("b/copy")
 
 
 def test_a_saved_index_gives_the_same_candidates_and_records(tmp_path: Path) -> None:

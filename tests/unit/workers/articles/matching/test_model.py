@@ -9,14 +9,16 @@ import pytest
 
 from tests.support.shipped_model import bound, labelled_world, with_link_bounds
 from tests.support.worlds import worlds
+from workers.articles.matching.context import COPIES
 from workers.articles.matching.evidence import link_bound
 from workers.articles.matching.model import DecisionTree, Model, UnusableModel
 from workers.articles.matching.profiles import Profile
 from workers.articles.matching.records import MatchRecord
-from workers.articles.matching.scoring import FEATURES
+from workers.articles.matching.scoring import FEATURES, fitting
 from workers.articles.matching.training import (
     Labelled,
     blend,
+    choose,
     fit,
     folds_by_record,
     learn,
@@ -170,6 +172,35 @@ def test_a_bound_needs_enough_decisions_that_support_it() -> None:
 def test_a_pair_that_contradicts_itself_waits_however_sure_a_learned_model_is() -> None:
     learned = Model.shipped().with_bounds(link=1.0, link_coded=1.0, review=0.35, link_learned=0.4)
     sizes = [Profile(MatchRecord(name, name, f"Vita soy milk {name}"), Vocabulary()) for name in ("1L", "2L", "1 l")]
-    assert link_bound(sizes[0], sizes[1], learned) == math.inf
-    assert link_bound(sizes[0], sizes[2], learned) == 0.4
-    assert link_bound(sizes[0], sizes[2], Model.shipped()) > 0.4
+    assert link_bound(sizes[0], sizes[1], learned, offers=False) == math.inf
+    assert link_bound(sizes[0], sizes[2], learned, offers=False) == 0.4
+    assert link_bound(sizes[0], sizes[2], Model.shipped(), offers=False) > 0.4
+
+
+def test_offers_with_copies_wait_where_one_has_a_number_that_the_other_lacks() -> None:
+    names = ("Evans EC2S drumhead", "Evans EC2S drumhead", "Evans EC2S drumhead 14")
+    ours, same, other = (Profile(MatchRecord(str(at), str(at), name), Vocabulary()) for at, name in enumerate(names))
+    shipped = Model.shipped()
+    assert link_bound(ours, same, shipped, offers=True) == shipped.link_offers
+    assert link_bound(ours, same, shipped, offers=False) == shipped.link_coded
+    assert link_bound(ours, other, shipped, offers=True) == math.inf
+    assert link_bound(ours, same, replace(shipped, link_offers=None), offers=True) == math.inf
+
+
+def test_a_model_from_before_copies_were_told_apart_is_used_and_links_no_offers_that_have_copies() -> None:
+    former = Model(FEATURES[:-1], -1.0, (), link=0.9, link_coded=0.9, review=0.35)
+    assert fitting(former).features == FEATURES
+    assert fitting(former).link_offers is None
+    with pytest.raises(UnusableModel):
+        fitting(replace(former, features=FEATURES[1:]))
+
+
+def test_two_models_joined_by_a_feature_judge_each_their_own_rows() -> None:
+    rows = np.random.default_rng(1).random((400, len(FEATURES)))
+    rows[:, FEATURES.index(COPIES)] = np.arange(400) % 3
+    labels = rows[:, 0] + rows[:, 1] > 1
+    first, second = (merge([fit(make_classifier(seed), rows, at)]) for seed, at in enumerate((labels, ~labels)))
+    joined = choose(COPIES, first, second).probabilities(rows)
+    has = rows[:, FEATURES.index(COPIES)] > 0
+    assert np.allclose(joined[has], second.probabilities(rows[has]))
+    assert np.allclose(joined[~has], first.probabilities(rows[~has]))
