@@ -50,7 +50,10 @@ class Applicant(NamedTuple):
 
 
 class Registry:
-    """The registered people, in a file that only this user may read. Addresses that are `reserved` are refused."""
+    """The registered people, in a file that only this user may read. Addresses that are `reserved` are refused.
+
+    Who registered an address before it was reserved stays in the file, and cannot sign in.
+    """
 
     def __init__(self, path: Path, reserved: Collection[str] = ()) -> None:
         self._path = path
@@ -58,6 +61,11 @@ class Registry:
         self._lock = threading.Lock()
         self._attempts: deque[float] = deque(maxlen=_ATTEMPTS_PER_MINUTE)
         self.people: list[RegisteredPerson] = json.loads(path.read_text()) if path.exists() else []
+
+    @property
+    def admitted(self) -> list[RegisteredPerson]:
+        """Those who can sign in."""
+        return [person for person in self.people if person["email"] not in self._reserved]
 
     def register(self, applicant: Applicant) -> str | None:
         """Keep a new person, or return why not. A taken address takes as long as a free one: the password is hashed."""
@@ -172,7 +180,7 @@ def serve_registration(app: "Flask", registry: Registry | None, origin: str) -> 
     app.view_functions["core.account.join"] = join
     app.view_functions["core.account.registration"] = registration
     app.context_processor(lambda: {"registration_open": registry is not None})
-    for person in registry.people if registry else ():
+    for person in registry.admitted if registry else ():
         _save_registered(person)
 
 

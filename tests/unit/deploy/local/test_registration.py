@@ -146,6 +146,14 @@ def test_an_address_that_is_somebodys_or_an_operators_is_refused(provider: Provi
     assert len(json.loads(file.read_text())) == 1
 
 
+def test_who_registered_an_address_before_it_was_an_operators_signs_in_no_more(provider: Provider, file: Path) -> None:
+    send(provider(Registry(file)).test_client(), "/join", JANE)
+    later = provider(Registry(file, [JANE["email"].upper()]))
+    assert "Login failed" in sign_in(later.test_client(), JANE["email"], JANE["password"]).text
+    assert send(later.test_client(), "/join", {**JANE, "email": "other@shop.example"}).status_code == 302
+    assert len(json.loads(file.read_text())) == 2, "nobody is lost who may sign in again another day"
+
+
 def test_more_than_twenty_attempts_a_minute_are_refused_before_a_password_is_hashed(
     provider: Provider, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
