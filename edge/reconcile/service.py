@@ -31,7 +31,9 @@ class Reconciliation:
         named = await self._by_iid(queries)
         asked = [one for one, query in queries.items() if EntityType.ITEM in query.types and one not in named]
         rows = [queries[one].row for one in asked]
-        items = dict(zip(asked, await self._matching.match(context, rows, charge), strict=True))
+        # What is found without the job is paid by the same charge: only the same of it comes free with an equal job.
+        beside = [(query.text, *query.types) for one, query in queries.items() if one in named or _has_names(query)]
+        items = dict(zip(asked, await self._matching.match(context, rows, charge, beside), strict=True))
         return {
             one: {"result": await self._result(query, named.get(one), items.get(one, ()))}
             for one, query in queries.items()
@@ -64,6 +66,11 @@ class Reconciliation:
         found.sort(key=lambda one: (not one.match, -one.score))  # of equal ones the first type asked for comes first
         matches = sum(one.match for one in found)
         return [_document(one, match=one.match and matches == 1) for one in found[: query.limit]]
+
+
+def _has_names(query: ReconciliationQuery) -> bool:
+    """Say whether brands or categories are asked for."""
+    return any(kind is not EntityType.ITEM for kind in query.types)
 
 
 def _document(one: EntityCandidate, *, match: bool) -> Mapping[str, object]:

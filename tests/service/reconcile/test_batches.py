@@ -95,6 +95,18 @@ async def test_a_batch_costs_what_a_batch_of_identifiers_costs_and_a_repeated_on
     assert await edge.used(key) == 4
 
 
+async def test_brands_beside_rows_that_were_matched_before_are_paid(edge: Edge, key: str, working: list[str]) -> None:
+    def beside(*brands: str) -> dict[str, Any]:
+        return {"row": SOY_QUERY, **{brand: {"query": brand, "type": "brand"} for brand in brands}}
+
+    assert (await reconcile(edge, key, beside("vita"))).status == 200
+    assert await edge.used(key) == 1
+    assert (await reconcile(edge, key, beside("vita"))).status == 200
+    assert await edge.used(key) == 1, "the same batch costs nothing"
+    assert (await reconcile(edge, key, beside("vita", "oatly"))).status == 200
+    assert await edge.used(key) == 2
+
+
 async def test_a_batch_longer_than_the_plan_allows_is_refused_and_costs_nothing(edge: Edge, key: str) -> None:
     long = {f"q{number}": {"query": "soy"} for number in range(101)}
     assert faults(await reconcile(edge, key, long)) == [
