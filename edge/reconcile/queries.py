@@ -90,7 +90,7 @@ def _read(given: JsonValue) -> ReconciliationQuery:
             raise InvalidParameter("properties", f"has an unknown `pid`; allowed: {', '.join(_PIDS)}", one.pid)
         values = said.setdefault(one.pid, [])
         values.extend(_texts(one.v))
-        if len(values) > _VALUES_MAX:  # also of a property that comes many times: a row costs the same, whatever it says
+        if len(values) > _VALUES_MAX:  # also where the property comes many times: a row costs the same, however long
             raise InvalidParameter("properties", f"may have at most {_VALUES_MAX} values of a property in a query")
     text = _clean("query", query.query)
     if not text and not query.properties:

@@ -97,7 +97,7 @@ class MatchIndex:
         return index
 
     def save(self, directory: Path) -> None:
-        """Write what is not there; the manifest comes last and in one step, so that a broken run leaves the former index.
+        """Write what is not there; the manifest comes last, in one step, so that a broken run leaves the former index.
 
         What this index was opened from may be there no more: another process may have saved its own meanwhile.
         """
