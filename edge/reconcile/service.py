@@ -40,8 +40,9 @@ class Reconciliation:
         }
 
     async def _by_iid(self, queries: Mapping[str, ReconciliationQuery]) -> Mapping[str, EntityCandidate]:
-        """Return the item of each query that is an IID; that of a merged one is its survivor."""
-        given = {one: iid for one, query in queries.items() if (iid := canonical_iid(query.text)) is not None}
+        """Return the item of each query for items that is an IID; that of a merged one is its survivor."""
+        of_items = {one: query for one, query in queries.items() if EntityType.ITEM in query.types}
+        given = {one: iid for one, query in of_items.items() if (iid := canonical_iid(query.text)) is not None}
         items = await find_items(self._records, given.values())
         return {
             one: EntityCandidate(
