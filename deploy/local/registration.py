@@ -21,6 +21,9 @@ _ATTEMPTS_PER_MINUTE = 20
 _PASSWORD_CHARACTERS = (8, 200)
 _NAME_CHARACTERS_MAX = 100
 _EMAIL_CHARACTERS_MAX = 254
+# No control characters, and one character at least that is seen. A long text is refused in linear time: every validator
+# of a field runs, also after one of its length.
+_NAME = r"^[^\S\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*\Z"
 # What browsers accept in a field of the type `email` (HTML Living Standard, "valid email address"): ASCII only, so that
 # no letter looks like another one's.
 _EMAIL = r"^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*$"
@@ -47,7 +50,10 @@ class Applicant(NamedTuple):
 
 
 class Registry:
-    """The registered people, in a file that only this user may read. Addresses that are `reserved` are refused."""
+    """The registered people, in a file that only this user may read. Addresses that are `reserved` are refused.
+
+    Who registered an address before it was reserved stays in the file, and cannot sign in.
+    """
 
     def __init__(self, path: Path, reserved: Collection[str] = ()) -> None:
         self._path = path
@@ -55,6 +61,11 @@ class Registry:
         self._lock = threading.Lock()
         self._attempts: deque[float] = deque(maxlen=_ATTEMPTS_PER_MINUTE)
         self.people: list[RegisteredPerson] = json.loads(path.read_text()) if path.exists() else []
+
+    @property
+    def admitted(self) -> list[RegisteredPerson]:
+        """Those who can sign in."""
+        return [person for person in self.people if person["email"] not in self._reserved]
 
     def register(self, applicant: Applicant) -> str | None:
         """Keep a new person, or return why not. A taken address takes as long as a free one: the password is hashed."""
@@ -132,7 +143,7 @@ def serve_registration(app: "Flask", registry: Registry | None, origin: str) -> 
             validators=[
                 InputRequired("Enter your name."),
                 Length(max=_NAME_CHARACTERS_MAX, message=f"Enter at most {_NAME_CHARACTERS_MAX} characters."),
-                Regexp(r"^[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*$", message="Enter your name, on one line."),
+                Regexp(_NAME, message="Enter your name, on one line."),
             ]
         )
         email = StringField(
@@ -169,7 +180,7 @@ def serve_registration(app: "Flask", registry: Registry | None, origin: str) -> 
     app.view_functions["core.account.join"] = join
     app.view_functions["core.account.registration"] = registration
     app.context_processor(lambda: {"registration_open": registry is not None})
-    for person in registry.people if registry else ():
+    for person in registry.admitted if registry else ():
         _save_registered(person)
 
 

@@ -29,7 +29,7 @@ SQL = load_queries(__file__, "identifiers.sql")
 CANDIDATES_MAX = 100
 _SEPARATOR = "\x1f"  # no identifier has a character that cannot be shown
 
-LAYOUT = 1
+LAYOUT = 2
 """Grows with each change of what is packed for the same identifier."""
 
 

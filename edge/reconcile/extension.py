@@ -60,7 +60,8 @@ def read_extension(parameter: str, given: Mapping[str, JsonValue]) -> ExtensionQ
     unknown = next((one.id for one in query.properties if one.id not in COLUMNS), None)
     if unknown is not None:
         raise InvalidParameter(f"{parameter}.properties", f"must be among {', '.join(COLUMNS)}", unknown)
-    return ExtensionQuery(list(dict.fromkeys(query.ids)), [COLUMNS[one.id] for one in query.properties])
+    columns = dict.fromkeys(one.id for one in query.properties)  # a body has room for thousands of equal ones
+    return ExtensionQuery(list(dict.fromkeys(query.ids)), [COLUMNS[id] for id in columns])
 
 
 def extend(query: ExtensionQuery, items: Mapping[str, ShownItem]) -> Mapping[str, object]:

@@ -1,5 +1,6 @@
 """Items for rows of a table: ordered from a worker, which has the index of matching, and waited for."""
 
+import hashlib
 from collections.abc import Sequence
 
 import msgspec
@@ -36,27 +37,30 @@ class ItemMatching:
         self._store = store
 
     async def match(
-        self, context: Context, rows: Sequence[TableRow], charge: Charge
+        self, context: Context, rows: Sequence[TableRow], charge: Charge, beside: Sequence[Sequence[str]] = ()
     ) -> Sequence[Sequence[ItemCandidate]]:
         """Return the candidates of each row, best first.
 
-        Equal rows that are asked for again join the job under way, or get its result, and pay nothing. Raises the
-        problem of a job that failed, and `service-unavailable` where it takes longer than a tool waits.
+        Equal rows that are asked for again join the job under way, or get its result, and pay nothing; unless the
+        charge is also for other things `beside` them than before. Raises the problem of a job that failed, and
+        `service-unavailable` where it takes longer than a tool waits.
         """
         if not rows:
             return []
         principal = context.principal
         assert principal is not None
-        spec = await self._spec(rows)
+        spec = await self._spec(rows, beside)
         submitted = await self._orders.submit(principal, spec, charge, context.span.traceparent)
         order = await self._orders.wait(principal.organization_id, submitted, _WAIT_SECONDS)
         return await self._candidates(order)
 
-    async def _spec(self, rows: Sequence[TableRow]) -> JobSpec:
+    async def _spec(self, rows: Sequence[TableRow], beside: Sequence[Sequence[str]]) -> JobSpec:
         if not self._version.current:
             await self._version.read()
         version = self._version.current
         parameters: dict[str, object] = {"rows": msgspec.to_builtins(rows)}
+        if beside:
+            parameters["beside"] = hashlib.sha256(msgspec.json.encode(beside)).hexdigest()
         return JobSpec(MATCH_TABLE, parameters, _FORMAT, fingerprint(parameters, _FORMAT, version), version)
 
     async def _candidates(self, order: Order) -> Sequence[Sequence[ItemCandidate]]:

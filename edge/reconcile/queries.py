@@ -88,7 +88,10 @@ def _read(given: JsonValue) -> ReconciliationQuery:
     for one in query.properties:
         if one.pid not in _PIDS:
             raise InvalidParameter("properties", f"has an unknown `pid`; allowed: {', '.join(_PIDS)}", one.pid)
-        said.setdefault(one.pid, []).extend(_texts(one.v))
+        values = said.setdefault(one.pid, [])
+        values.extend(_texts(one.v))
+        if len(values) > _VALUES_MAX:  # also where the property comes many times: a row costs the same, however long
+            raise InvalidParameter("properties", f"may have at most {_VALUES_MAX} values of a property in a query")
     text = _clean("query", query.query)
     if not text and not query.properties:
         raise InvalidParameter("", "needs `query` or `properties`")
@@ -118,7 +121,7 @@ def _row(text: str, said: Mapping[str, Sequence[str]]) -> TableRow:
         name="" if number else text,
         brand=first("brand"),
         mpn=first("mpn"),
-        size=" ".join(said.get("size", ())),
+        size=_clean("properties", " ".join(said.get("size", ()))),
         gtins=tuple(dict.fromkeys(gtin for gtin in gtins if gtin is not None)),
     )
 

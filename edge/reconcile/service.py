@@ -31,15 +31,18 @@ class Reconciliation:
         named = await self._by_iid(queries)
         asked = [one for one, query in queries.items() if EntityType.ITEM in query.types and one not in named]
         rows = [queries[one].row for one in asked]
-        items = dict(zip(asked, await self._matching.match(context, rows, charge), strict=True))
+        # What is found without the job is paid by the same charge: only the same of it comes free with an equal job.
+        beside = [(query.text, *query.types) for one, query in queries.items() if one in named or _has_names(query)]
+        items = dict(zip(asked, await self._matching.match(context, rows, charge, beside), strict=True))
         return {
             one: {"result": await self._result(query, named.get(one), items.get(one, ()))}
             for one, query in queries.items()
         }
 
     async def _by_iid(self, queries: Mapping[str, ReconciliationQuery]) -> Mapping[str, EntityCandidate]:
-        """Return the item of each query that is an IID; that of a merged one is its survivor."""
-        given = {one: iid for one, query in queries.items() if (iid := canonical_iid(query.text)) is not None}
+        """Return the item of each query for items that is an IID; that of a merged one is its survivor."""
+        of_items = {one: query for one, query in queries.items() if EntityType.ITEM in query.types}
+        given = {one: iid for one, query in of_items.items() if (iid := canonical_iid(query.text)) is not None}
         items = await find_items(self._records, given.values())
         return {
             one: EntityCandidate(
@@ -64,6 +67,11 @@ class Reconciliation:
         found.sort(key=lambda one: (not one.match, -one.score))  # of equal ones the first type asked for comes first
         matches = sum(one.match for one in found)
         return [_document(one, match=one.match and matches == 1) for one in found[: query.limit]]
+
+
+def _has_names(query: ReconciliationQuery) -> bool:
+    """Say whether brands or categories are asked for."""
+    return any(kind is not EntityType.ITEM for kind in query.types)
 
 
 def _document(one: EntityCandidate, *, match: bool) -> Mapping[str, object]:

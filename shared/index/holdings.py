@@ -12,6 +12,9 @@ from shared.index.identifiers import SCHEMES, normal
 SQL = load_queries(__file__, "holdings.sql")
 GTIN_SCHEMES = tuple(scheme for scheme, compared in SCHEMES.items() if compared == "gtin")
 
+SILENT_DAYS = 30
+"""How long a source may say nothing new of a number until another source's item takes it."""
+
 
 class StatedIdentifiers(NamedTuple):
     """What a source states an item's identifiers to be, in loads that follow each other: a row of `SQL.stated`.
@@ -79,15 +82,26 @@ def holders(times: Iterable[Holding], owners: Mapping[int, str], day: date | Non
     """Return who had the number on a day, of those to whom the items belong now; without a day, who has it now.
 
     An owner has it from the first day on which it is stated of any of its items. It loses it where that is taken back,
-    or on the day on which it is stated of another owner for the first time, if it was not stated of this one since.
+    or on the day on which the same source states it of another owner for the first time, if it was not stated of this
+    one since. Another source takes it from an owner only after `SILENT_DAYS`: before, the owner's own source may just
+    not have been loaded again, and anybody who lists a number would take it from its item.
     """
-    spans: dict[str, tuple[date, date]] = {}
+    spans: dict[tuple[str, int], tuple[date, date]] = {}
     for time in times:
         begun = day is None or time.first <= day
         ended = time.ended is not None and (day is None or time.ended <= day)
         if begun and not ended and time.item_id in owners:
-            owner = owners[time.item_id]
-            first, last = spans.get(owner, (time.first, time.last))
-            spans[owner] = min(first, time.first), max(last, time.last)
-    newest = max((first for first, _ in spans.values()), default=date.min)
-    return {owner for owner, (_, last) in spans.items() if last >= newest}
+            claim = owners[time.item_id], time.source_id
+            first, last = spans.get(claim, (time.first, time.last))
+            spans[claim] = min(first, time.first), max(last, time.last)
+    newest_of_source: dict[int, date] = {}
+    first_of_owner: dict[str, date] = {}
+    for (owner, source_id), (first, _) in spans.items():
+        newest_of_source[source_id] = max(first, newest_of_source.get(source_id, first))
+        first_of_owner[owner] = min(first, first_of_owner.get(owner, first))
+    newest = max(first_of_owner.values(), default=date.min)
+    return {
+        owner
+        for (owner, source_id), (_, last) in spans.items()
+        if last >= newest_of_source[source_id] and (newest - last).days <= SILENT_DAYS
+    }

@@ -2,9 +2,11 @@
 
 import fcntl
 import json
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from shared.db.connect import Connection
 from workers.articles import records
@@ -14,6 +16,7 @@ from workers.articles.records import SQL
 
 _STAMP = "stamp.json"
 _BATCH_ITEMS = 20_000
+_LOCK_SECONDS = 0.05
 # An index that is further behind is worth keeping anew.
 _BEHIND_MAX = 1_000
 
@@ -38,7 +41,7 @@ def open_index(
     Without a directory it is made in memory. `changed`: items whose records the caller adds itself. `check` is
     called between the steps of a search, and raises to cancel it.
     """
-    return _bring_up_to_date(connection, _read_index(connection, directory), changed, check)[0]
+    return _bring_up_to_date(connection, _read_index(connection, directory, check), changed, check)[0]
 
 
 def open_and_keep(connection: Connection, directory: Path, check: Callable[[], None] = lambda: None) -> MatchIndex:
@@ -46,11 +49,11 @@ def open_and_keep(connection: Connection, directory: Path, check: Callable[[], N
 
     In a transaction of one snapshot. Where only one source is loaded, no load keeps an index.
     """
-    kept = _read_index(connection, directory)
+    kept = _read_index(connection, directory, check)
     index, behind = _bring_up_to_date(connection, kept, (), check)
     if kept is None or behind > _BEHIND_MAX:
         with suppress(OSError):
-            save(connection, index, directory)
+            save(connection, index, directory, check)
     return index
 
 
@@ -73,11 +76,11 @@ def _bring_up_to_date(
     return index, len(newer)
 
 
-def save(connection: Connection, index: MatchIndex, directory: Path) -> None:
+def save(connection: Connection, index: MatchIndex, directory: Path, check: Callable[[], None] = lambda: None) -> None:
     """Keep an index that has all records of the newest data_version, for the next load."""
     row = connection.execute(SQL.stamp).fetchone()
     directory.mkdir(parents=True, exist_ok=True)
-    with _locked(directory):
+    with _locked(directory, check):
         (directory / _STAMP).unlink(missing_ok=True)  # an index that is half written must not be taken for a whole one
         if row is not None:
             index.save(directory)
@@ -85,21 +88,36 @@ def save(connection: Connection, index: MatchIndex, directory: Path) -> None:
 
 
 @contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    """Wait until no other process writes or opens the index here: what one writes takes files away."""
+def _locked(directory: Path, check: Callable[[], None]) -> Iterator[None]:
+    """Wait until no other process writes or opens the index here: what one writes takes files away.
+
+    A process that hangs keeps the lock until it is ended; `check` is called while it is waited for, and may raise.
+    """
     with (directory / ".lock").open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        while not _is_taken(file):
+            check()
+            time.sleep(_LOCK_SECONDS)
         yield
 
 
-def _read_index(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int] | None:
+def _is_taken(file: BinaryIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _read_index(
+    connection: Connection, directory: Path | None, check: Callable[[], None]
+) -> tuple[MatchIndex, int] | None:
     """Return the kept index and its data_version; None where this database has no index.
 
     After a loss of power files may be empty or cut short: an index that cannot be read is made anew.
     """
     if directory is not None:
         with suppress(OSError, ValueError, EOFError, KeyError, TypeError):
-            with _locked(directory):
+            with _locked(directory, check):
                 stamp = json.loads((directory / _STAMP).read_text(encoding="utf-8"))
                 row = connection.execute(SQL.moment, (stamp["version"],)).fetchone()
                 if row is not None and row[0] == stamp["at"]:

@@ -69,13 +69,14 @@ async def test_brands_and_categories_are_found_by_their_names_without_a_job(edge
         "category": {"query": "drinks", "type": ["category"]},
         "begun": {"query": "vit", "type": "brand"},
         "none": {"query": "zzz", "type": "brand"},
+        "item": {"query": A, "type": "brand"},
     }
     found = (await reconcile(edge, key, queries)).json
     [brand], [category] = found["brand"]["result"], found["category"]["result"][:1]
     assert (brand["id"], brand["name"], brand["type"], brand["match"]) == ("brand:vita", "Vita", [BRAND], True)
     assert (category["id"], category["match"], category["score"]) == ("category:drinks", True, 100.0)
     assert [(one["id"], one["match"]) for one in found["begun"]["result"]] == [("brand:vita", False)]
-    assert found["none"]["result"] == []
+    assert found["none"]["result"] == found["item"]["result"] == []
 
 
 async def test_a_batch_costs_what_a_batch_of_identifiers_costs_and_a_repeated_one_nothing(
@@ -93,6 +94,18 @@ async def test_a_batch_costs_what_a_batch_of_identifiers_costs_and_a_repeated_on
     assert await edge.used(key) == 4
     assert (await reconcile(edge, key, {})).json == {}
     assert await edge.used(key) == 4
+
+
+async def test_brands_beside_rows_that_were_matched_before_are_paid(edge: Edge, key: str, working: list[str]) -> None:
+    def beside(*brands: str) -> dict[str, Any]:
+        return {"row": SOY_QUERY, **{brand: {"query": brand, "type": "brand"} for brand in brands}}
+
+    assert (await reconcile(edge, key, beside("vita"))).status == 200
+    assert await edge.used(key) == 1
+    assert (await reconcile(edge, key, beside("vita"))).status == 200
+    assert await edge.used(key) == 1, "the same batch costs nothing"
+    assert (await reconcile(edge, key, beside("vita", "oatly"))).status == 200
+    assert await edge.used(key) == 2
 
 
 async def test_a_batch_longer_than_the_plan_allows_is_refused_and_costs_nothing(edge: Edge, key: str) -> None:

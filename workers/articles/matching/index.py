@@ -97,13 +97,16 @@ class MatchIndex:
         return index
 
     def save(self, directory: Path) -> None:
-        """Write what is new; the manifest comes last and in one step, so that a broken run leaves the former index."""
+        """Write what is not there; the manifest comes last, in one step, so that a broken run leaves the former index.
+
+        What this index was opened from may be there no more: another process may have saved its own meanwhile.
+        """
         directory.mkdir(parents=True, exist_ok=True)
         for at, segment in enumerate(self._segments):
-            if not self._names[at]:
+            if not (self._names[at] and (directory / self._names[at]).exists()):
                 self._names[at] = f"segment-{uuid.uuid4().hex}"
                 segment.save(directory / self._names[at])
-        if not self._vocabulary_name:
+        if not (self._vocabulary_name and (directory / self._vocabulary_name).exists()):
             self._vocabulary_name = f"vocabulary-{uuid.uuid4().hex}.npy"
             np.save(directory / self._vocabulary_name, self.vocabulary.frequency)
         manifest = _Manifest(self._names, sorted(self._removed), self.vocabulary.records, self._vocabulary_name)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,6 +106,8 @@ def test_the_file_keeps_no_password_and_belongs_to_its_user_alone(provider: Prov
         ("name", "", "Enter your name."),
         ("name", "  ", "Enter your name"),
         ("name", "Jane\nBcc: all", "on one line"),
+        ("name", "Jane\x00Doe", "on one line"),
+        ("name", "Jane\x1b[2J", "on one line"),
         ("name", "x" * 101, "at most 100"),
         ("email", "", "Enter your email"),
         ("email", "jane", "such as"),
@@ -125,6 +128,14 @@ def test_what_is_missing_or_out_of_bounds_is_named_and_nobody_is_kept(
     assert not file.exists()
 
 
+def test_a_name_as_long_as_a_form_may_be_is_refused_at_once(provider: Provider, file: Path) -> None:
+    browser = provider(Registry(file)).test_client()
+    before = time.process_time()
+    answer = send(browser, "/join", {**JANE, "name": "x" * 60_000 + "\x01\x01"})
+    assert answer.status_code == 400
+    assert time.process_time() - before < 3, "a pattern that tries every cut of it takes a quarter of a minute"
+
+
 @pytest.mark.parametrize("taken", ["ADA@example.org", "boss@shop.example", JANE["email"].upper()])
 def test_an_address_that_is_somebodys_or_an_operators_is_refused(provider: Provider, file: Path, taken: str) -> None:
     app = provider(Registry(file, ["Boss@Shop.example"]))
@@ -133,6 +144,14 @@ def test_an_address_that_is_somebodys_or_an_operators_is_refused(provider: Provi
     assert answer.status_code == 409
     assert "cannot be registered" in answer.text
     assert len(json.loads(file.read_text())) == 1
+
+
+def test_who_registered_an_address_before_it_was_an_operators_signs_in_no_more(provider: Provider, file: Path) -> None:
+    send(provider(Registry(file)).test_client(), "/join", JANE)
+    later = provider(Registry(file, [JANE["email"].upper()]))
+    assert "Login failed" in sign_in(later.test_client(), JANE["email"], JANE["password"]).text
+    assert send(later.test_client(), "/join", {**JANE, "email": "other@shop.example"}).status_code == 302
+    assert len(json.loads(file.read_text())) == 2, "nobody is lost who may sign in again another day"
 
 
 def test_more_than_twenty_attempts_a_minute_are_refused_before_a_password_is_hashed(

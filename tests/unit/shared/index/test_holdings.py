@@ -38,9 +38,22 @@ def test_a_number_that_two_items_have_in_the_same_loads_is_of_both() -> None:
     assert who(rows, year(2022)) == who(rows, year(2023)) == who(rows, None) == {"one", "two"}
 
 
-def test_one_day_of_two_sources_is_at_once_and_one_day_later_is_not() -> None:
+def test_one_day_of_two_sources_is_at_once_and_a_year_later_is_not() -> None:
     assert who([stated(1, OLD, 2020, 2022), stated(2, OLD, 2022, 2023, source=2)], None) == {"one", "two"}
     assert who([stated(1, OLD, 2020, 2022), stated(2, OLD, 2023, 2023, source=2)], None) == {"two"}
+
+
+def test_another_source_takes_a_number_only_from_an_item_whose_own_source_has_been_silent_for_a_month() -> None:
+    def claimed(item_id: int, source: int, first: date, last: date) -> StatedIdentifiers:
+        return stated(item_id, OLD, 2020, 2020, source=source)._replace(seen_from=first, first=first, last=last)
+
+    true = claimed(1, 1, date(2024, 1, 1), date(2024, 5, 31))
+    for day, expected in ((date(2024, 6, 1), {"one", "two"}), (date(2024, 6, 30), {"one", "two"})):
+        assert who([true, claimed(2, 2, day, day)], None) == expected, day
+    assert who([true, claimed(2, 2, date(2024, 7, 1), date(2024, 7, 1))], None) == {"two"}
+    assert who([true, claimed(2, 1, date(2024, 6, 1), date(2024, 6, 1))], None) == {"two"}, "its source gave it away"
+    both = [true, claimed(1, 2, date(2024, 5, 1), date(2024, 5, 1)), claimed(2, 2, date(2024, 6, 1), date(2024, 6, 1))]
+    assert who(both, None) == {"one", "two"}, "one of its sources gave it away, the other one did not"
 
 
 def test_an_item_that_gets_another_number_has_the_former_one_until_then() -> None:

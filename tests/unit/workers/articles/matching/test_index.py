@@ -121,6 +121,19 @@ def test_a_broken_save_leaves_the_former_index(tmp_path: Path, monkeypatch: pyte
     assert len(MatchIndex.open(tmp_path)) == 5
 
 
+def test_an_index_is_saved_whole_where_another_process_has_replaced_the_one_that_it_was_opened_from(
+    tmp_path: Path,
+) -> None:
+    MatchIndex.of_all([_record(number, "a") for number in range(20)]).save(tmp_path)
+    loading = MatchIndex.open(tmp_path)
+    loading.add([_record(1, "b")])
+    MatchIndex.of_all([_record(number, "a") for number in range(15)]).save(tmp_path)
+    loading.save(tmp_path)
+    again = MatchIndex.open(tmp_path)
+    assert len(again) == 21
+    assert _nearest_keys(again, "b/1") == _nearest_keys(loading, "b/1") != []
+
+
 def test_chinese_names_without_blanks_find_each_other() -> None:
     others = [MatchRecord(f"b/{number}", "b", f"清風紙巾第{number}款") for number in range(20)]
     index = MatchIndex.of_all(
