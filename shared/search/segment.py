@@ -2,7 +2,7 @@
 
 import mmap
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,8 +81,8 @@ class Segment:
         """Return the position of an IID in the order of IIDs, or where it would be inserted."""
         return bisect_left(range(self.items), iid.encode(), key=self.iids.__getitem__)
 
-    def identified(self, hashed: int) -> Iterator[int]:
-        """Yield the documents that have an identifier of this hash."""
+    def identified(self, hashed: int) -> list[int]:
+        """Return the documents that have an identifier of this hash."""
         return _behind_hash(self._identifiers, hashed)
 
     def size(self, field: str, term: str) -> int:
@@ -183,12 +183,15 @@ class Dictionary:
         return Postings(self.postings[first:end], self.times[first:end])
 
 
-def _behind_hash(numbers: memoryview, hashed: int) -> Iterator[int]:
-    """Yield what stands behind a hash in ascending numbers, whose upper 32 bits are hashes."""
-    at = bisect_left(numbers, hashed << 32)
-    while at < len(numbers) and numbers[at] >> 32 == hashed:
-        yield numbers[at] & 0xFFFF_FFFF
+def _behind_hash(numbers: memoryview, hashed: int) -> list[int]:
+    """Return what stands behind a hash in ascending numbers, whose upper 32 bits are hashes."""
+    least = hashed << 32
+    at = bisect_left(numbers, least)
+    found = []
+    while at < len(numbers) and (number := numbers[at] - least) <= 0xFFFF_FFFF:
+        found.append(number)
         at += 1
+    return found
 
 
 def map_files(folder: Path) -> dict[str, bytes]:
