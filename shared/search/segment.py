@@ -33,7 +33,7 @@ class Postings(NamedTuple):
     times: NDArray[np.uint8]
 
 
-class Names(msgspec.Struct, frozen=True):
+class DisplayNames(msgspec.Struct, frozen=True):
     """What brands and categories are called, by slug and by code."""
 
     brands: dict[str, str]
@@ -52,7 +52,7 @@ class Segment:
         self.columns: dict[str, NDArray[Any]] = {
             name: np.frombuffer(files[name], kind) for name, kind in layout.COLUMNS.items()
         }
-        self.names = msgspec.json.decode(files[layout.NAMES], type=Names)
+        self.names = msgspec.json.decode(files[layout.NAMES], type=DisplayNames)
         self._hits = files[layout.HITS]
         self._hit_offsets = memoryview(files[layout.HIT_OFFSETS]).cast("Q")
         self.dictionary = Dictionary(files)

@@ -7,18 +7,11 @@ from tests.laws.sources import trees
 
 # A schema of the API has the name of what it describes, since that is its component in the OpenAPI document.
 _SCHEMA = "a schema of the API, and the value that it describes"
-_WAITS = "waits for a name of its own: remove the line with it"
 
 SEVERAL = {
     "Meta": "marshmallow's name for the options of a schema",
     "Contributor": _SCHEMA,
     "Item": _SCHEMA,
-    "Category": _WAITS,
-    "Entries": _WAITS,
-    "Names": _WAITS,
-    "Outliers": _WAITS,
-    "Page": _WAITS,
-    "_Month": _WAITS,
 }
 """The names of more than one class, each with the reason."""
 

@@ -17,7 +17,7 @@ from shared.search.directory import make_durable
 from shared.search.layout import SegmentEntry
 from shared.search.model import Document
 from shared.search.rows import Numbers
-from shared.search.segment import Dictionary, Names, map_files
+from shared.search.segment import Dictionary, DisplayNames, map_files
 from shared.text import stem
 from workers.search.common_rows import write_rows
 from workers.search.dictionary_writer import DictionaryWriter, write_behind_hashes, write_offsets
@@ -34,7 +34,7 @@ _VOCABULARY_BYTES_MIN, _VOCABULARY_BYTES_MAX = 20_000_000, 1_000_000_000
 _BYTES_PER_WORD = 200
 
 
-class _Gathered:
+class _GatheredNumbers:
     """Numbers that documents have, in the order in which the documents came."""
 
     def __init__(self) -> None:
@@ -64,11 +64,11 @@ class SegmentWriter:
         self._words: defaultdict[str, int] = defaultdict()
         self._terms: defaultdict[str, int] = defaultdict()
         self._words.default_factory, self._terms.default_factory = self._words.__len__, self._terms.__len__
-        self._named, self._described, self._of_terms, self._identifiers = (_Gathered() for _ in range(4))
+        self._named, self._described, self._of_terms, self._identifiers = (_GatheredNumbers() for _ in range(4))
         self._columns = bytearray()
         self._iids: list[bytes] = []
         self._hits, self._hit_sizes = bytearray(), array("I")
-        self._names = Names({}, {})
+        self._names = DisplayNames({}, {})
 
     def __len__(self) -> int:
         return len(self._iids)

@@ -21,7 +21,7 @@ from workers.analytics.reports.columns import (
 from workers.analytics.reports.filters import Filter, Tree, brand_ids, filter_of, with_defaults
 from workers.analytics.reports.insights import FILTERED_BY, STANDING_METHOD, Figure, Insights, figures
 from workers.analytics.reports.outlier_counts import METHOD as OUTLIERS
-from workers.analytics.reports.pages import LIMIT, Listed, Page, page_of
+from workers.analytics.reports.pages import LIMIT, Listed, PageOfIds, page_of
 from workers.analytics.reports.price_change import (
     PRICE_CHANGE,
     PRICE_CHANGE_METHOD,
@@ -163,7 +163,7 @@ class _Brands(Insights):
             for counted in (self._counted.now, self._counted_before)
         )
 
-    def page(self, parameters: dict[str, Any]) -> Page:
+    def page(self, parameters: dict[str, Any]) -> PageOfIds:
         """Return the brands that a list is about: those with items in the range, sorted, from a position on."""
         totals = self._counted.totals()
         names = brand_names(self._reader.connection, list(totals))

@@ -20,10 +20,10 @@ from workers.analytics.reports.columns import (
     by_channel,
     with_channel,
 )
-from workers.analytics.reports.filters import Category, Filter, Tree, filter_of, with_defaults
+from workers.analytics.reports.filters import CategoryBranch, Filter, Tree, filter_of, with_defaults
 from workers.analytics.reports.insights import FILTERED_BY, STANDING_METHOD, Figure, Insights, by_moment
 from workers.analytics.reports.outlier_counts import METHOD as OUTLIERS
-from workers.analytics.reports.pages import LIMIT_MAX, Listed, Page, page_of
+from workers.analytics.reports.pages import LIMIT_MAX, Listed, PageOfIds, page_of
 from workers.analytics.reports.price_change import (
     PRICE_CHANGE,
     PRICE_CHANGE_METHOD,
@@ -151,7 +151,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     )
 
 
-def _of(chosen: Filter, category: Category) -> Filter:
+def _of(chosen: Filter, category: CategoryBranch) -> Filter:
     return replace(chosen, categories=category.below, tops=(category.id,))
 
 
@@ -164,7 +164,7 @@ class _Categories(Insights):
         self._ranks: dict[tuple[int, Moment], Ranks] = {}
         self._ranks_before: dict[tuple[int, Moment], Ranks] = {}
 
-    def page(self, parent: Category | None, parameters: dict[str, Any]) -> Page:
+    def page(self, parent: CategoryBranch | None, parameters: dict[str, Any]) -> PageOfIds:
         """Return the categories that a list is about: those of one level with items in the range, sorted."""
         totals, depth = self._counted.totals(), len(parent.path) if parent else 0
         listed = {
@@ -176,11 +176,11 @@ class _Categories(Insights):
         }
         return page_of(listed, parameters)
 
-    def by_channel(self, category: Category) -> Iterator[dict[str, Any]]:
+    def by_channel(self, category: CategoryBranch) -> Iterator[dict[str, Any]]:
         """Yield a row for each channel, period and currency."""
         return by_channel(_of(self._chosen, category), self._codes, lambda narrowed: self.rows(narrowed, category))
 
-    def rows(self, chosen: Filter, category: Category) -> list[dict[str, Any]]:
+    def rows(self, chosen: Filter, category: CategoryBranch) -> list[dict[str, Any]]:
         """Return a row for each period and currency; `chosen` is of the category."""
         reader = self._reader
         now, known, (of_channels, of_brands), prices = self._gather(chosen, ("channel",), ("brand",))
@@ -213,7 +213,7 @@ class _Categories(Insights):
         return listed
 
     def _standing(
-        self, category: Category, chosen: Filter, key: Key, was: Figure | None, earlier: Key
+        self, category: CategoryBranch, chosen: Filter, key: Key, was: Figure | None, earlier: Key
     ) -> dict[str, Any]:
         standing = self._rank(self._ranks, self._counted.now, category, self._moment(key, chosen))
         stood = self._rank(self._ranks_before, self._counted_before, category, self._moment(earlier, chosen))
@@ -231,7 +231,7 @@ class _Categories(Insights):
         self,
         known: dict[tuple[int, Moment], Ranks],
         counted: dict[Moment, Counted],
-        category: Category,
+        category: CategoryBranch,
         moment: Moment,
     ) -> Rank | None:
         """Return the place of a category among those of equal depth, which are ordered once for all of them."""

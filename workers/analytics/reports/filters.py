@@ -13,7 +13,7 @@ SQL = load_queries(__file__, "reports.sql")
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
+class CategoryBranch:
     """A category, and the ids of it and of all below it."""
 
     id: int
@@ -26,8 +26,8 @@ class Category:
 class Tree:
     """All categories, by code and by id."""
 
-    by_code: dict[str, Category]
-    by_id: dict[int, Category]
+    by_code: dict[str, CategoryBranch]
+    by_id: dict[int, CategoryBranch]
 
     @classmethod
     def read(cls, connection: Connection) -> "Tree":
@@ -37,7 +37,7 @@ class Tree:
             parts = code.split(".")
             for n in range(1, len(parts) + 1):
                 below.setdefault(".".join(parts[:n]), []).append(number)
-        listed = [Category(number, code, tuple(path), tuple(sorted(below[code]))) for number, code, path in rows]
+        listed = [CategoryBranch(number, code, tuple(path), tuple(sorted(below[code]))) for number, code, path in rows]
         return cls({category.code: category for category in listed}, {category.id: category for category in listed})
 
     @property
@@ -45,7 +45,7 @@ class Tree:
         """Return the code of every category."""
         return {category.id: category.code for category in self.by_id.values()}
 
-    def find(self, code: str) -> Category:
+    def find(self, code: str) -> CategoryBranch:
         """Return a category; raise CategoryNotFound."""
         if code not in self.by_code:
             raise CategoryNotFound(code)

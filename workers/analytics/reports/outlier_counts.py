@@ -8,7 +8,7 @@ from workers.analytics.reports.aggregator import Key
 from workers.analytics.reports.filters import SQL, Filter
 from workers.analytics.reports.periods import number
 from workers.analytics.reports.query import Reader, groups_within_rollups, rollups_with_entries
-from workers.analytics.reports.result import Outliers
+from workers.analytics.reports.result import OutlierTreatment
 from workers.analytics.rollups.codec import unpack
 
 METHOD = "prices that nothing confirms are outliers: `outliers` says whether they count, `set_aside` how many there are"
@@ -51,9 +51,9 @@ class SetAside:
                 counts[Key(currency, number(month), groups[0], groups[1])] += of_other
         return dict(counts)
 
-    def summary(self) -> Outliers:
+    def summary(self) -> OutlierTreatment:
         """Return what the meta of the answer says: the mode, and how many there were in all segments together."""
-        return Outliers(MODES[self._include], self._total)
+        return OutlierTreatment(MODES[self._include], self._total)
 
 
 def _counted(n: int, packed: bytes | None, by: str | None) -> list[tuple[int, int]]:

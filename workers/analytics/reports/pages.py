@@ -14,7 +14,7 @@ class Listed(NamedTuple):
     name: str
 
 
-class Page(NamedTuple):
+class PageOfIds(NamedTuple):
     """The ids of a page in their order, the position after it (None: it is the last), and how many there are in all."""
 
     ids: tuple[int, ...]
@@ -22,7 +22,7 @@ class Page(NamedTuple):
     total: int
 
 
-def page_of(listed: Mapping[int, Listed], parameters: Mapping[str, Any]) -> Page:
+def page_of(listed: Mapping[int, Listed], parameters: Mapping[str, Any]) -> PageOfIds:
     """Return the page that `sort`, `limit` and `after` ask for.
 
     Equals are in the order of their names, so a position is exact even when other observations came in between.
@@ -33,7 +33,7 @@ def page_of(listed: Mapping[int, Listed], parameters: Mapping[str, Any]) -> Page
     ordered = sorted(left, key=lambda number: listed[number].name)
     ordered.sort(key=lambda number: keys[number][0], reverse=sort.startswith("-"))
     ids = tuple(ordered[:limit])
-    return Page(ids, list(keys[ids[-1]]) if len(ordered) > limit else None, len(listed))
+    return PageOfIds(ids, list(keys[ids[-1]]) if len(ordered) > limit else None, len(listed))
 
 
 def _key(one: Listed, sort: str) -> tuple[Any, ...]:

@@ -129,7 +129,7 @@ def make(
                 f"the matrix would have {count:,} rows, more than {matrix_rows_max:,}; choose fewer brands or periods"
             )
             raise InvalidParameter("group_by", fault)
-        groups = _Groups.read(reader, group_by, list(prices.values()))
+        groups = _ItemGroups.read(reader, group_by, list(prices.values()))
         seen = reader.gather(chosen).days
         aside = SetAside(reader, chosen)
         aside.of(chosen)
@@ -149,7 +149,7 @@ def make(
     return Answer(rows, days, seen, UNITS, METHOD, ROUNDING, kind=chosen.kind, outliers=aside.summary())
 
 
-class _Groups(NamedTuple):
+class _ItemGroups(NamedTuple):
     """Of each item, by its place in `ids`, the ids of the groups it is in; as a group of its own it is its place.
 
     `named` are the names of brands, categories and channels, `iids` those of the items.
@@ -162,7 +162,7 @@ class _Groups(NamedTuple):
     iids: list[str]
 
     @classmethod
-    def read(cls, reader: Reader, group_by: tuple[str, ...], prices: list[_Prices]) -> "_Groups":
+    def read(cls, reader: Reader, group_by: tuple[str, ...], prices: list[_Prices]) -> "_ItemGroups":
         """Read which groups the items with a price are in; of items nothing is read where nothing is grouped."""
         found: list[tuple[Any, ...]] = []
         if group_by and prices:
@@ -237,7 +237,7 @@ def _compare(prices: _Prices, base: int | None) -> _Comparison:
     )
 
 
-def _columns(compared: _Comparison, groups: _Groups) -> dict[str, list[Any]]:
+def _columns(compared: _Comparison, groups: _ItemGroups) -> dict[str, list[Any]]:
     """Return a row for each group and channel, as columns; of items with their prices, in minor units."""
     keys, segment = numbered_rows(*groups.of(compared.prices.item), compared.prices.channel)
     *ids, channel = (column.tolist() for column in keys)

@@ -102,7 +102,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         aside = SetAside(reader, chosen)
         aside.of(chosen)
         offers = _recognized(listings, days, rule, offer_days)
-        figures = _Figures(listings, offers, days)
+        figures = _PromotionFigures(listings, offers, days)
         names = Names.read(connection, tree, chosen, figures.keys)
     schema = grouped_schema(chosen.group_by, _FIGURES)
     rows = Rows.of([{"rule": rule, **row} for row in figures.rows(chosen, names)], schema)
@@ -123,7 +123,7 @@ def _recognized(listings: DailyListings, days: Range, rule: str, offer_days: int
     return below_prior_price(listings, offers)
 
 
-class _Figures:
+class _PromotionFigures:
     """The figures of each period, group, channel and currency."""
 
     def __init__(self, listings: DailyListings, offers: Offers, days: Range) -> None:

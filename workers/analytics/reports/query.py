@@ -48,7 +48,7 @@ Rollups = tuple[RollupScope, tuple[int, ...], bool]
 """The scope and ids of rollups, and whether they are grouped by their ids."""
 
 
-class Entries(NamedTuple):
+class WantedObservations(NamedTuple):
     """Those of a rollup's single observations that are wanted; `item` are places among the rollup's `item_ids`.
 
     `value` is what statistics are of: the price, or that of a unit in millionths of the currency.
@@ -81,7 +81,7 @@ class Entries(NamedTuple):
 class DatedEntries(NamedTuple):
     """Entries with their days, counted from 1970, and the groups of a filter that has two at most; 0 without one."""
 
-    entries: Entries
+    entries: WantedObservations
     day: Array
     first_group: Array
     second_group: Array
@@ -150,7 +150,7 @@ class Reader:
         self.report_progress("reading", len(months), len(months))
         return [collector.segments() for collector in collectors]
 
-    def entries(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[Entries]:
+    def entries(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[WantedObservations]:
         """Yield a month's observations, rollup by rollup; without ids an item is known by its place alone."""
         if self.unit_prices is None:
             yield from self.observed(chosen, month, with_ids=with_ids)
@@ -160,7 +160,7 @@ class Reader:
             kept = np.flatnonzero(held.numerator)
             *columns, _ = (column.take(kept) for column in part[4:])
             value = unit_prices_of(columns[0], held.take(kept), part.currency)
-            yield Entries(part.group_id, part.currency, part.item_ids, part.item_count, *[*columns, value])
+            yield WantedObservations(part.group_id, part.currency, part.item_ids, part.item_count, *[*columns, value])
 
     def dated_entries(self, chosen: Filter) -> Iterator[DatedEntries]:
         """Yield the observations of all months of the range, rollup by rollup."""
@@ -173,7 +173,7 @@ class Reader:
                 yield DatedEntries(part, number(month) - 1 + part.day.astype("i4"), first, second)
         self.report_progress("reading", len(months), len(months))
 
-    def observed(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[Entries]:
+    def observed(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[WantedObservations]:
         """Yield a month's observations, also those of items whose content is unknown."""
         scope, ids, others = rollups_with_entries(chosen, self.tree)
         values = (scope, month, ids, chosen.currency, list(chosen.strata), with_ids or bool(chosen.partial))
@@ -183,7 +183,7 @@ class Reader:
                 is_wanted = np.isin(np.frombuffer(item_ids, "<i8"), np.array(chosen.items))
                 wanted = np.flatnonzero(is_wanted.take(columns[1]))
                 columns = [column.take(wanted) for column in columns]
-            yield Entries(group_id, currency, item_ids, item_count, *[*columns, columns[0]])
+            yield WantedObservations(group_id, currency, item_ids, item_count, *[*columns, columns[0]])
 
     def without_content(self, chosen: Filter) -> WithoutContent | None:
         """Return which items of a filter have prices and no known content; None where no unit prices are asked for."""

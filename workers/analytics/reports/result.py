@@ -8,7 +8,7 @@ import pyarrow as pa
 from shared.analytics.observations import coverage
 from shared.analytics.results import SIX_DECIMALS, Rows
 from shared.uncertainty.stated import Displacement
-from workers.analytics.reports.pages import Page
+from workers.analytics.reports.pages import PageOfIds
 from workers.analytics.reports.periods import Range, day_of, number
 
 UNIT_PRICES = (
@@ -18,7 +18,7 @@ UNIT_PRICES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Outliers:
+class OutlierTreatment:
     """Whether outliers count (`exclude` or `include`), and how many of them there are."""
 
     mode: str
@@ -54,8 +54,8 @@ class Answer:
     rounding: dict[str, str]
     kind: str | None = None
     basis: str | None = None
-    page: Page | None = None
-    outliers: Outliers | None = None
+    page: PageOfIds | None = None
+    outliers: OutlierTreatment | None = None
     conversion: dict[str, object] | None = None
     displacement: Displacement | None = None
     unit_prices: WithoutContent | None = None

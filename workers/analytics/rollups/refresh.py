@@ -61,7 +61,7 @@ def refresh_touched(
     connection.execute(SQL.touched_together)
     connection.execute(SQL.analyze_touched)
     for month in sorted({row[0] for row in connection.execute(SQL.months)} - but):
-        _Month(connection, items, above, month).refresh(observe, event_no)
+        _MonthRollups(connection, items, above, month).refresh(observe, event_no)
 
 
 def rebuild(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> None:
@@ -94,7 +94,7 @@ def _observed(connection: Connection, query: str, month: date, items: Items) -> 
     return by_stratum(month, items, copied_out(connection, query.replace("{table}", table), _ROW))
 
 
-class _Month:
+class _MonthRollups:
     def __init__(self, connection: Connection, items: Items, above: Ancestors, month: date) -> None:
         self._connection = connection
         self._items = items
