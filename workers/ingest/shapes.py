@@ -41,6 +41,7 @@ class Shape:
     title: str
     about: str
     because: str
+    """The columns by which it is recognized."""
     fields: FieldSpecs
     form: dict[str, Any]
     doubts: tuple[tuple[str, str], ...]
@@ -90,7 +91,7 @@ def recognized(sampled: Sample) -> Shape | None:
     return Shape(
         title=document["title"],
         about=document["about"],
-        because=f"the columns {', '.join(known[name] for name in why)}",
+        because=", ".join(known[name] for name in why),
         fields={"item": item, "observation": tables["observation"]},
         form=form,
         doubts=tuple(doubts),

@@ -130,7 +130,7 @@ class Workbook:
             if filled:
                 break
         if not filled:
-            raise LoadRefused("has no sheet with rows")
+            raise LoadRefused("has no sheet with rows: save the sheet that has the table, or export it as CSV")
         if len(filled) > 1:
             raise SeveralSheets(filled)
         yield chosen

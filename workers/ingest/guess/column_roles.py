@@ -240,19 +240,22 @@ def _no_items(sampled: Sample) -> str:
             "European Central Bank: eurofxref.csv, eurofxref-hist.csv, and the XML of both"
         )
     looked_at = many(len(sampled.rows), "row")
-    searched = (
-        f"no items here: {looked_at} are looked at, and no column of {named} seems to hold an item's id or name. "
-    )
+    nothing = f"no {sampled.part} of {named} seems to hold an item's id or name"
+    searched = f"no items here: {looked_at} are looked at, and {nothing}. "
+    by_hand = "write a mapping by hand%s (docs/guides/bring-your-own-data.md), and try it with "
+    by_hand += "`itemindex ingest --mapping MAPPING --dry-run FILE`"
     if "records" in sampled.form:
+        what = "elements" if sampled.part == "part" else "objects"
         return (
-            f'{searched}These are the parts of the elements at "{sampled.form["records"]}". If others are the items, '
-            "write a mapping by hand with their path in `records` (docs/guides/bring-your-own-data.md), and try it "
-            "with `itemindex ingest --mapping MAPPING --dry-run FILE`"
+            f'{searched}These are the {sampled.part}s of the {what} at "{sampled.form["records"]}". If others are the '
+            f"items, {by_hand % ' with their path in `records`'}"
         )
+    if sampled.part == "member":
+        return f"{searched}If one of these members does, or a list in another one has the items, {by_hand % ''}"
     return (
         f"{searched}They are the columns of line {sampled.header}. If these are cells of an item, add a line with the "
-        "names of the columns above them; if one of these columns does, write the mapping by hand "
-        "(docs/guides/bring-your-own-data.md); `itemindex rates load` reads the forms of exchange rates"
+        f"names of the columns above them; if one of these columns does, {by_hand % ''}; `itemindex rates load` reads "
+        "the forms of exchange rates"
     )
 
 

@@ -15,12 +15,12 @@ from shared.printable import many
 from shared.toml_text import as_toml, quoted, shown_text
 from workers.ingest.calendar_days import parsed, shown
 from workers.ingest.column_specs import ColumnSpec
-from workers.ingest.files.forms import UNPACKED_BYTES_MAX, opened
+from workers.ingest.files.forms import UNPACKED_BYTES_MAX, opened, refused_by_name
 from workers.ingest.files.xml_groups import GROUPS_MAX
 from workers.ingest.guess.attributes import AttributeWriter
 from workers.ingest.guess.categories import CategoryWriter, tree_field
 from workers.ingest.guess.cell_kinds import gtin_by_cells
-from workers.ingest.guess.column_roles import by_names, prices_not_taken
+from workers.ingest.guess.column_roles import Guessed, by_names, prices_not_taken
 from workers.ingest.guess.currencies import CurrencyWriter
 from workers.ingest.guess.days import DayWriter
 from workers.ingest.guess.field_guess import FieldGuess
@@ -94,7 +94,7 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
         sampled = with_all_rows(sample_of(found, member=member, sheet=sheet), found)
     shape = recognized(sampled)
     if shape is None:
-        found_by_names = by_names(sampled)
+        found_by_names = _by_names(path, sampled)
         down = fill_down_of(sampled, found_by_names.fields["item"])
         if down is None:
             return _Writer(path, sampled, found_by_names.fields, None, found_by_names.guesses).guess()
@@ -103,7 +103,7 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
         said = f"name: a row without {name} gets that of the row above{same}"
         form, doubts = sampled.form | {"fill_down": down}, (*sampled.doubts, said)
         sampled = replace(read_by(sampled, form), form=form, doubts=doubts)
-        fields, guesses = by_names(sampled)
+        fields, guesses = _by_names(path, sampled)
         return _Writer(path, sampled, fields, None, guesses).guess()
     if shape.tree is not None:
         paths = category_paths(path, shape.sampled.form, shape.tree, unpacked_bytes_max)
@@ -116,6 +116,11 @@ def guess(path: Path, *, member: str = "", sheet: str = "", unpacked_bytes_max: 
     if "gtin" not in identifiers and (column := gtin_by_cells(shape.sampled)):
         identifiers["gtin"] = {"column": column}
     return _Writer(path, shape.sampled, shape.fields, shape).guess()
+
+
+def _by_names(path: Path, sampled: Sample) -> Guessed:
+    with refused_by_name(path):
+        return by_names(sampled)
 
 
 def _first_rows(sampled: Sample) -> FirstRows:
@@ -174,7 +179,8 @@ class _Writer(
         self.lines.append(f"# A first mapping, guessed from {sampled} of the file.")
         if self.shape:
             self.lines += [
-                f"# Recognized: {self.shape.title}, because the file has {shown_text(self.shape.because)}.",
+                f"# Recognized: {self.shape.title}, because the file has the {self.sampled.part}s "
+                f"{shown_text(self.shape.because)}.",
                 f"# {self.shape.about}",
             ]
         self.lines += [
@@ -253,7 +259,7 @@ class _Writer(
         used |= {column for one in self.guesses.values() for column in one.runners_up}
         rest = [column for column in self.sampled.columns if column not in used]
         if rest:
-            self.lines += ["", "# Columns that are not used, and what they hold:"]
+            self.lines += ["", f"# {self.sampled.part.capitalize()}s that are not used, and what they hold:"]
             self.lines += [f"# {quoted(column)}: {_described(self.sampled.values(column))}" for column in rest]
 
 

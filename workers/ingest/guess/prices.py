@@ -1,7 +1,6 @@
 """Prices and list prices: which column, and how its amounts are written."""
 
 import re
-from typing import cast
 
 from shared.mapping_doubts import Reading
 from shared.money import minor_digits
@@ -9,7 +8,8 @@ from shared.printable import many
 from shared.toml_text import as_toml, quoted
 from workers.ingest.column_names import has_word, is_exactly_price, plain, word_list
 from workers.ingest.column_specs import ColumnSpec, Open
-from workers.ingest.guess.amount_readings import HABITS, differ, free_amounts, read_numbers
+from workers.ingest.guess.amount_fields import AmountField, amount_field
+from workers.ingest.guess.amount_readings import read_numbers
 from workers.ingest.guess.cell_kinds import HALF, MOSTLY, is_zero, zeros
 from workers.ingest.guess.column_roles import price_spec
 from workers.ingest.guess.currency_marks import mark_of
@@ -34,8 +34,6 @@ _WHOLE_MIN = 5
 _DECIMALS = 2
 _UNIT_BEHIND = re.compile(r"[0-9].*?(?:\s*/\s*|\s(?:per|pro|je|por|za|за)\s)([^\s0-9/-].*)$", re.ASCII)
 _BEFORE_UNIT = f"^(.*?){BEHIND}$"
-Choices = tuple[str, tuple[tuple[str | None, ColumnSpec], ...]]
-"""An amount that may be read in several ways, and each reading with the field that gives it."""
 
 
 class PriceWriter(FieldWriter):
@@ -222,43 +220,8 @@ class PriceWriter(FieldWriter):
                 (reading(f"price = {rounded}", f"{finer[0][1]} is rounded"),),
             )
 
-    def _amount(
-        self, spec: ColumnSpec, marks: list[str], currency: str | None
-    ) -> tuple[ColumnSpec, list[tuple[int, str]], Choices | None]:
-        """Return the field of an amount, the cells that it cannot read, and the readings where there are several."""
-        cells = self._numbered(spec)
-        if not isinstance(spec, dict) or {"thousands", "decimal", "free_form", "strip"} & spec.keys() or not cells:
-            return spec, [], None
-        taken_out = dict.fromkeys(sorted(marks, key=len, reverse=True), "")
-        spaces = "".join(sorted({c for _, text in cells for c in text if c.isspace()} - {" "}))
-        base = spec | ({"replace": taken_out} if taken_out else {})
-        readings = []
-        for thousands, decimal in HABITS:
-            made = base | ({"thousands": thousands} if thousands else {}) | ({"decimal": ","} if decimal == "," else {})
-            made |= {"strip": spaces} if spaces and thousands != " " else {}
-            if spaces and thousands == " ":
-                made["replace"] = {**taken_out, **dict.fromkeys(spaces, " ")}
-            readings.append((made, read_numbers(made, [text for _, text in cells])))
-        if currency and minor_digits(currency) == 0:  # such a price has no decimals
-            readings = [
-                (made, [None if value and "." in value else value for value in values]) for made, values in readings
-            ]
-        counts = [sum(value is not None for value in values) for _, values in readings]
-        best = max(counts)
-        made, values = readings[counts.index(best)]
-        if best < len(cells) and (marks or 2 * best < len(cells)):
-            keys = ("column", "first_of", "null", "on_error", "match")
-            kept = {name: value for name, value in spec.items() if name in keys}
-            free = cast(ColumnSpec, kept | {"free_form": True})
-            read = free_amounts(free, [text for _, text in cells])
-            if sum(value is not None for value in read) > best:
-                return free, [cell for cell, value in zip(cells, read, strict=True) if value is None], None
-        for other, count in zip(readings, counts, strict=True):
-            differing = [n for n, (a, b) in enumerate(zip(values, other[1], strict=True)) if a and b and differ(a, b)]
-            if count == best and differing:
-                text = cells[differing[0]][1]
-                return made, [], (text, ((values[differing[0]], made), (other[1][differing[0]], other[0])))
-        return made, [cell for cell, value in zip(cells, values, strict=True) if value is None], None
+    def _amount(self, spec: ColumnSpec, marks: list[str], currency: str | None) -> AmountField:
+        return amount_field(spec, self._numbered(spec), marks, currency)
 
     def _sale_above_price(self, specs: dict[str, ColumnSpec]) -> None:
         """Take the usual price where the sale price is the higher one: it is then no reduction."""

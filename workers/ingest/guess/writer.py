@@ -16,6 +16,7 @@ from workers.ingest.guess.field_guess import FieldGuess
 from workers.ingest.sampling.sample import Sample
 from workers.ingest.shapes import Shape
 
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
 _MARKED_UP = re.compile(MARKED_UP)
 _SENTENCE_MAX, _SENTENCE_END = 300, 140
 
@@ -36,7 +37,14 @@ class FieldWriter:
     """The table of the mapping that is being written."""
 
     def _doubt(self, of: str, sentence: str, readings: tuple[Reading, ...] = (), *, is_open: bool = False) -> None:
-        self.lines.append(Doubt(of, shown_text(_bounded(sentence)), readings, self.table, is_open))
+        said = _bounded(self._in_words_of_form(sentence))
+        self.lines.append(Doubt(of, shown_text(said), readings, self.table, is_open))
+
+    def _in_words_of_form(self, sentence: str) -> str:
+        """Return a sentence that calls columns what the form of the file has: XML has parts, JSON members."""
+        pieces = _QUOTED.split(sentence)
+        pieces[::2] = (re.sub(r"\bcolumn", self.sampled.part, piece) for piece in pieces[::2])
+        return "".join(pieces)
 
     def _ask(self, of: str, sentence: str, readings: tuple[Reading, ...] = ()) -> Open:
         """Note a doubt, and leave the field open."""
@@ -78,7 +86,7 @@ class FieldWriter:
         if spec == "?":
             self.lines.append(f'{name} = "?"')
             return
-        comment = evidence or self._given(spec)
+        comment = self._in_words_of_form(evidence) or self._given(spec)
         spec = [*map(self._as_written, spec)] if isinstance(spec, list) else self._as_written(spec)
         self.lines.append(f"{name} = {as_toml(short_form(spec))}" + (f"  # {shown_text(comment)}" if comment else ""))
 

@@ -44,7 +44,7 @@ def sample_of_xml(name: str, stream: Callable[[], TextStream]) -> Sample:
     made = sample_of_objects(
         map(_by_name, xml_rows(name, text(), at)), {"records": at} | ({"mend_xml": True} if mended else {})
     )
-    made = replace(made, titles=tuple(root_attributes(name, text())))
+    made = replace(made, titles=tuple(root_attributes(name, text())), part="part")
     said = f"mend_xml: the file is no well-formed XML: {mended} are mended; is the text right in the first rows?"
     return replace(made, doubts=(said, *made.doubts)) if mended else made
 
@@ -54,7 +54,7 @@ def sample_of_json(name: str, stream: Callable[[], TextStream]) -> Sample:
 
     def rows(path: str, *, in_list: bool) -> Sample:
         found = json_rows(name, stream(), path, in_list=in_list)
-        return sample_of_objects(found, {"records": path} if path else {})
+        return replace(sample_of_objects(found, {"records": path} if path else {}), part="member")
 
     if stream().beginning.lstrip().startswith(b"["):
         return rows("", in_list=True)

@@ -36,7 +36,7 @@ def sample_of(found: Opened, *, member: str, sheet: str) -> Sample:
     read = _sample_of_form(found, sheet)
     if not read.rows:
         below = f" below line {read.header}, which seems to name the columns" if read.header > 1 else ""
-        raise LoadRefused(f"the file has no row{below}")
+        raise LoadRefused(f"the file has no row{below}: export it again with the rows, or leave it out")
     if member:
         read.form["member"] = member
     return read
@@ -76,7 +76,7 @@ def _sample_of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
     """Read the rows of a text; `stream` begins it anew in an encoding."""
     raw = _beginning(stream("utf-8"))
     if not raw.strip():
-        raise LoadRefused("the file is empty")
+        raise LoadRefused("the file is empty: export it again, and look at it before it is loaded")
     encoding, doubt = encoding_of(raw, lambda: stream("utf-8"))
     if b"\0" in raw[:_FIRST_BYTES] and not encoding.startswith("utf-16"):
         raise LoadRefused("the file is not text, nor in another form that can be read; export it as CSV, JSON or XLSX")
@@ -87,9 +87,13 @@ def _sample_of_text(name: str, stream: Callable[[str], TextStream]) -> Sample:
     elif form == "json":
         made = sample_of_json(name, lambda: stream(encoding))
     elif form == "ndjson":
-        made = sample_of_objects(line_objects(name, io.BytesIO(_beginning(stream(encoding))), []), {})
+        objects = line_objects(name, io.BytesIO(_beginning(stream(encoding))), [])
+        made = replace(sample_of_objects(objects, {}), part="member")
         if not made.rows:
-            raise LoadRefused("no line of the file's beginning is a JSON object")
+            raise LoadRefused(
+                "no line of the file's beginning is a JSON object: write each row as an object in a line of its own, "
+                "or all of them as one list in a file whose name ends with .json"
+            )
         if len(made.rows) == 1 and not name.endswith((".ndjson", ".jsonl")):  # a whole document on one line
             document = sample_of_json(name, lambda: stream(encoding))
             if document.form:

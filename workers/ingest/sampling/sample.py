@@ -1,7 +1,7 @@
 """The first rows of a file as text, with the keys of a mapping that say how the file is written."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 SAMPLE_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
@@ -12,6 +12,7 @@ NOTHING = frozenset((*"NULL null Null (null) N/A n/a #N/A NaN nan".split(), "\\N
 
 
 Row = dict[str, str]
+Part = Literal["column", "part", "member"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Sample:
     filled_below: frozenset[str] = frozenset()
     """Columns that have no cell in these rows, and some further down."""
 
+    part: Part = "column"
+    """What a file of its form calls that which holds a cell of each row."""
     further: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of a column cells further down that state a currency, or stand for no value, as none of these rows does."""
 

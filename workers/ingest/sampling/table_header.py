@@ -25,7 +25,7 @@ def sample_of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, 
     `whole_rows`: all rows of the table have as many cells, as in a CSV; a sheet's rows are filled up.
     """
     if not rows:
-        raise LoadRefused("the file is empty")
+        raise LoadRefused("the file has no cells: export it again, and look at it before it is loaded")
     places = {place for _, cells in rows for place, cell in enumerate(cells) if _is_formula(cell)}
     if places:
         rows = [(number, [cell[2:-1] if _is_formula(cell) else cell for cell in cells]) for number, cells in rows]

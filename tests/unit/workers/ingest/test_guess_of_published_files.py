@@ -134,3 +134,13 @@ def test_products_of_prestashop_are_recognized_in_its_language(tmp_path: Path, l
         ("7", "Kiln", "home.jugs"), ("8", "Kiln", "home.vases")
     ]  # fmt: skip
     assert [item["identifiers"] for item in found.found.items] == [{"sku": "J-7"}, {"sku": "V-8"}]
+
+
+def test_listings_of_etsy_are_recognized_in_german(tmp_path: Path) -> None:
+    header = "TITEL,BESCHREIBUNG,PREIS,WÄHRUNGSCODE,STÜCKZAHL,TAGS,MATERIALIEN,BILD1,BESTANDSEINHEIT"
+    rows = 'Krug,Ein Krug,19.50,EUR,2,"ton,krug",Ton,https://example.com/1.jpg,K-1\n'
+    rows += 'Vase,Eine Vase,25.00,EUR,1,"ton,vase",Ton,https://example.com/2.jpg,V-1\n'
+    found = asked(tmp_path, f"{header}\n{rows}")
+    assert found.guess.shape == "Etsy listings"
+    assert [(item["id"], item["name"]) for item in found.found.items] == [("K-1", "Krug"), ("V-1", "Vase")]
+    assert found.prices == [("Krug", "19.50", None, "EUR"), ("Vase", "25.00", None, "EUR")]
