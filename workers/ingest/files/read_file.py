@@ -1,7 +1,7 @@
 """A file of any form as batches of text columns, read by its form."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from shared.errors import LoadRefused
@@ -97,18 +97,24 @@ def _batches(found: Opened, mapping: Mapping, batch_rows: int, block_bytes: int)
         if not mapping.records:
             raise LoadRefused('XML needs `records`, the path of the elements that are rows, such as "rss/channel/item"')
         text = MendedXml(stream) if mapping.mend_xml else stream
-        # The other parts are for the refusal that a column is none of them, which no column that may be missing needs.
-        columns = mapping.columns if mapping.sparse_columns.issuperset(mapping.columns) else None
-        yield from read_objects(name, xml_rows(name, text, mapping.records, columns), mapping, batch_rows)
+        yield from read_objects(name, xml_rows(name, text, mapping.records, _enough(mapping)), mapping, batch_rows)
     else:
         yield from read_csv(name, stream, mapping, block_bytes)
+
+
+def _enough(mapping: Mapping) -> Collection[str] | None:
+    """Return the columns that are enough of a file; None where all are read.
+
+    The others are for the refusal that a column is none of them, which no column that may be missing needs.
+    """
+    return mapping.columns if mapping.sparse_columns.issuperset(mapping.columns) else None
 
 
 def _of_sheets(found: Opened, mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
     """Read the sheets that the mapping means; of several those that have any of its columns."""
     name, several = found.name, is_pattern(mapping.sheet)
     others, is_one_read = [], False
-    for sheet, _, rows in found.workbook.sheets(mapping.sheet, mapping.skip_rows):
+    for sheet, _, rows in found.workbook.sheets(mapping.sheet, mapping.skip_rows, _enough(mapping)):
         if not several:
             yield from read_cells(name, rows, mapping, batch_rows)
             return

@@ -152,18 +152,22 @@ class IdWriter(FieldWriter):
             )
 
     def _replaced_rows(self, key: list[str], price: ColumnSpec) -> None:
+        """Say how many rows have another price than the first one of their item on their day, with an example."""
         prices: dict[tuple[object, ...], str] = {}
-        days = self._days_of_cells()
+        days, differing = self._days_of_cells(), []
         for place, text in self._numbered(price):
             row = self.sampled.rows[place]
             cells = [days.get((column, row.get(column)), row.get(column)) for column in key]
-            if key[0] in row and prices.setdefault(tuple(cells), text) != text:
-                self._doubt(
-                    "id",
-                    f"several rows have the id {quoted(row[key[0]])} on the same day at different prices: the last "
-                    'price replaces the others, unless identity is "event" or a column tells them apart',
-                )
-                return
+            if key[0] in row and (first := prices.setdefault(tuple(cells), text)) != text:
+                differing.append((row[key[0]], first, text))
+        if differing:
+            of, first, other = (quoted(text[:40]) for text in differing[0])
+            self._doubt(
+                "id",
+                f"of {many(len(self.sampled.rows), 'row')} {len(differing):,} have the id of an earlier one on the "
+                f"same day at another price, as {of} at {first} and {other}: the last price replaces the others, "
+                'unless identity is "event" or a column tells them apart',
+            )
 
     def _days_of_cells(self) -> dict[tuple[str, str | None], int]:
         """Return the day of each cell of the day's column: two times of one day are one day to a load."""

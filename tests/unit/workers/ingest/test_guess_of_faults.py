@@ -863,3 +863,11 @@ def test_a_file_without_names_of_columns_is_refused(tmp_path: Path, header: str)
     path = put(tmp_path, f"{header}\n{header}\n")
     with pytest.raises(LoadRefused, match="add a line with their names"):
         guess(path)
+
+
+def test_how_many_prices_would_be_replaced_is_said_with_an_example(tmp_path: Path) -> None:
+    """Where nothing in a file tells two rates of a room apart, a person decides what they are."""
+    rows = ("Room A,90", "Room A,75", "Room B,120", "Room B,99", "Room B,120", "Room C,60")
+    doubts = [one.sentence for one in guess(put(tmp_path, "\n".join(("name,price", *rows)) + "\n")).doubts]
+    said = 'of 6 rows 2 have the id of an earlier one on the same day at another price, as "Room A" at "90" and "75"'
+    assert [said in one for one in doubts].count(True) == 1

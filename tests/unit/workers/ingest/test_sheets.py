@@ -1,5 +1,6 @@
 """Workbooks of several sheets, titles above the columns, and number formats; the judge of what they hold is openpyxl."""
 
+from datetime import date
 from pathlib import Path
 
 import openpyxl
@@ -128,3 +129,27 @@ def test_the_sheets_of_an_open_workbook_can_be_read_again_in_any_order(tmp_path:
         name: [row.cells for one in Workbook(path, 1 << 24).sheets(name) for row in one.rows] for name in read
     }
     assert begun == {name: rows[0] for name, rows in read.items()} and read["Tea"] != read["Cups"]
+
+
+def test_columns_that_are_enough_are_read_as_among_all(tmp_path: Path) -> None:
+    """A guess makes texts of the columns alone that it asks for; a row with none of them is a row still."""
+    table = [["Prices of May"], ["Name ", "Note", "Price", "Note"], ["Tea", 1.5, 3, "a"], ["", "n", None, ""], [], [0]]
+    path = book(tmp_path / "a.xlsx", Tea=[*table, ["Soap", date(2026, 5, 1), True, " "]])
+    opened = Workbook(path, 1 << 24)
+    [whole] = ([row for row in sheet.rows if row.number > 1] for sheet in opened.sheets("Tea", 1))
+    [enough] = ([*sheet.rows] for sheet in opened.sheets("Tea", 1, ["Price", "Name", "Brand"]))
+    assert [row.cells for row in enough] == [[row.cells[0], row.cells[2]] for row in whole]
+    assert [row.number for row in enough] == [row.number for row in whole] == [2, 3, 4, 6, 7]
+    [none] = ([row.cells for row in sheet.rows] for sheet in opened.sheets("Tea", 1, ["Brand"]))
+    assert none == [[]] * len(whole)
+
+
+def test_columns_that_are_enough_keep_what_is_merged_and_faults(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", Tea=[["Name", "Kind", "Price"], ["Tea", "Hot", 3], ["Mate", None, "=1/0"]])
+    workbook = openpyxl.load_workbook(path)
+    workbook["Tea"].merge_cells("B2:B3")
+    workbook.save(path)
+    columns = ["Name", "Kind", "Price"]
+    [rows] = ([*sheet.rows] for sheet in Workbook(path, 1 << 24).sheets("Tea", 0, columns))
+    assert [row.cells for row in rows] == [columns, ["Tea", "Hot", "3"], ["Mate", "Hot", ""]]
+    assert [list(row.faults) for row in rows] == [[], [], [2]]
