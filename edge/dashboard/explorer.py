@@ -138,13 +138,15 @@ class ExplorerPages(SuggestingPages):
 
     async def brand(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A brand with its items."""
+        more = await self._includes(visitor, BRAND)
         async with self._charge(request, await self._principal(visitor), 1) as charge:
-            return charge.settle(await self._views.brand(request, visitor, request.match_info["slug"]))
+            return charge.settle(await self._views.brand(request, visitor, request.match_info["slug"], more=more))
 
     async def category(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A category with its items and the categories below it."""
+        more = await self._includes(visitor, BRAND)
         async with self._charge(request, await self._principal(visitor), 1) as charge:
-            return charge.settle(await self._views.category(request, visitor, request.match_info["code"]))
+            return charge.settle(await self._views.category(request, visitor, request.match_info["code"], more=more))
 
     async def record(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """An item as a page."""
