@@ -119,7 +119,7 @@ class BrandOrCategory(NamedTuple):
         return _levels(self.code, self.path)[:-1]
 
 
-class PricedItem(NamedTuple):
+class ItemWithPrices(NamedTuple):
     """An item's record with its size and the newest price of each shop, none where no shop has one."""
 
     record: Mapping[str, Any]
@@ -237,17 +237,17 @@ class Catalogue:
         prices = await self._prices(iids, await self._records.find_many(iids))
         return {iid: listed[0] for iid, listed in prices.items() if listed}
 
-    async def priced_items(self, group: BrandOrCategory, most: int) -> list[PricedItem]:
+    async def priced_items(self, group: BrandOrCategory, most: int) -> list[ItemWithPrices]:
         """Return the items of a brand or category by name, at most so many, each with its newest prices."""
         query = SQL.items_of_brand if group.kind == "brand" else SQL.items_of_category
         iids = [row["iid"] for row in await self._database.fetch(query, list(group.ids), most)]
-        found: list[PricedItem] = []
+        found: list[ItemWithPrices] = []
         for begins in range(0, len(iids), _PRICED_AT_ONCE):
             some = iids[begins : begins + _PRICED_AT_ONCE]
             records = await self._records.find_many(some)
             prices = await self._prices(some, records)
             found += (
-                PricedItem(document, _size(_content(records[iid])), prices[iid])
+                ItemWithPrices(document, _size(_content(records[iid])), prices[iid])
                 for iid in some
                 if (document := _document(records.get(iid)))
             )

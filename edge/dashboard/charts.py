@@ -27,7 +27,7 @@ _LARGE_SHARE = 50  # per cent
 # The percentiles of a box, from the end of its whisker inwards to its median and out again.
 _BOX = ("min", "p10", "p25", "p50", "p75", "p90", "max")
 # The fields of a row that list its parts with their shares, and what a part is.
-_PARTS = {"channels": "channel", "categories": "category", "top_brands": "brand (the five largest)"}
+_PARTS = {"channels": "shop", "categories": "category", "top_brands": "brand (the five largest)"}
 _SERIES_NAMES = {
     "low": "95 % interval, low",
     "high": "95 % interval, high",

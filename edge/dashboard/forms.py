@@ -33,7 +33,7 @@ _WORDS: Mapping[str, Mapping[str, Any]] = {
     "slug": {"label": "Brand", "completes": "brand"},
     "brand": {"label": "Brands", "completes": "brand"},
     "category": {"label": "Categories", "completes": "category"},
-    "channel": {"label": "Channels", "completes": "channel"},
+    "channel": {"label": "Shops", "completes": "channel"},
     "granularity": {"label": "Periods"},
     "group_by": {"label": "Grouped by", "sentence": "Group by one or two of these", "default": "No grouping"},
     "kind": {"label": "Prices of"},

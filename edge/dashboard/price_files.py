@@ -8,7 +8,7 @@ from decimal import Decimal
 from aiohttp import web
 
 from edge.composition import Services
-from edge.dashboard.catalogue import BrandOrCategory, Catalogue, DataSource, PricedItem, ShopPrice
+from edge.dashboard.catalogue import BrandOrCategory, Catalogue, DataSource, ItemWithPrices, ShopPrice
 from edge.dashboard.explore_views import FILE_ITEMS_MAX, existing, file_units
 from edge.dashboard.page_requests import PageError, send_file
 from edge.dashboard.pages import Pages
@@ -63,13 +63,13 @@ class PriceFilePages(Pages):
             return charge.settle(send_file(made.content, made.media_type, f"{name}.{made.extension}"))
 
 
-def price_columns(items: Sequence[PricedItem]) -> list[ResultColumn]:
+def price_columns(items: Sequence[ItemWithPrices]) -> list[ResultColumn]:
     """Return a row for each item and price, one without a price for an item that has none."""
     rows = [_row(item, price) for item in items for price in (item.prices or (None,))]
     return [ResultColumn(name, heading, [row[place] for row in rows]) for place, (name, heading) in enumerate(_COLUMNS)]
 
 
-def _row(item: PricedItem, price: ShopPrice | None) -> tuple[Cell, ...]:
+def _row(item: ItemWithPrices, price: ShopPrice | None) -> tuple[Cell, ...]:
     record = item.record
     brand, category = record["brand"], record["category"]
     paid: tuple[str | None, Decimal | None, str | None, Decimal | None, str | None, date | None] = (None,) * 6
@@ -86,7 +86,7 @@ def _row(item: PricedItem, price: ShopPrice | None) -> tuple[Cell, ...]:
     )
 
 
-def _remarks(group: BrandOrCategory, items: Sequence[PricedItem], sources: Sequence[DataSource]) -> list[str]:
+def _remarks(group: BrandOrCategory, items: Sequence[ItemWithPrices], sources: Sequence[DataSource]) -> list[str]:
     """Return what a reader of the file has to know: what a row is, how many items it has, and the sources' terms."""
     cut = f" The first {len(items):,} of {group.items:,} items by name." if group.items > len(items) else ""
     named = {one["source"] for item in items for one in item.record["sources"]}
