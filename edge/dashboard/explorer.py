@@ -16,7 +16,7 @@ from aiohttp import web
 from edge.analytics.envelope import in_thread_if_large
 from edge.analytics.light_reads import MovedToSurvivor
 from edge.composition import Services
-from edge.dashboard import bars, price_chart
+from edge.dashboard import price_chart
 from edge.dashboard.catalogue import Catalogue
 from edge.dashboard.explore_views import ExploreViews, words_in
 from edge.dashboard.page_requests import PageError, is_part, redirect_to_survivor
@@ -186,7 +186,6 @@ class ExplorerPages(SuggestingPages):
             plots=await in_thread_if_large(len(history.prices), price_chart.history, history.prices, history.outliers),
             years=price_chart.years(history.prices),
             figures=rows,
-            intervals=bars.footprint(rows, titles),
             statistics=history.meta["statistics"],
             iid=iid,
             record=record,
