@@ -226,7 +226,7 @@ def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> FormField:
     described: dict[str, Any] = {
         "label": name.replace("_", " ").capitalize(),
         "sentence": declared.metadata.get("description") or (f"For example `{example}`." if example else ""),
-        "choices": tuple((value, _in_words(value)) for value in (*allowed, *pairs)),
+        "choices": tuple((value, in_words(value.replace(",", " and "))) for value in (*allowed, *pairs)),
         "default": f"Default ({usual})" if isinstance(usual, str) else "" if declared.required else "Default",
         "attributes": next((given for kind, given in _INPUTS if isinstance(inner, kind)), _NONE),
         **_WORDS.get(name, {}),
@@ -240,9 +240,9 @@ def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> FormField:
     return FormField(**{"name": name, "parameter": path, "declared": declared, **described})
 
 
-def _in_words(value: str) -> str:
-    """Return a choice of the API as a page names it: `brand,channel` is "brand and shop"."""
-    return value.replace(",", " and ").replace("channel", "shop")
+def in_words(text: str) -> str:
+    """Return words of the API as a page has them: a channel is a shop to people."""
+    return text.replace("channel", "shop")
 
 
 class Choice(NamedTuple):

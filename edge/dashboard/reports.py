@@ -20,7 +20,7 @@ from edge.analytics.reports.question import question_names, question_of
 from edge.analytics.wording import PLAIN, Names, RowContext, name_of
 from edge.dashboard import charts
 from edge.dashboard.dates import range_text, with_days
-from edge.dashboard.forms import Choice, Form, FormOffer, FormPages
+from edge.dashboard.forms import Choice, Form, FormOffer, FormPages, in_words
 from edge.dashboard.page_requests import PageError, redirect, send_file
 from edge.dashboard.question_presets import address_of, preset_of, subject_of
 from edge.dashboard.questions import export_question, question
@@ -61,7 +61,7 @@ def _form(report: Report) -> Form:
     return Form.over(schema(partial=path), names, _FIELDS, {"kind": report.kind.name})
 
 
-FORMS = {one.kind.name: Choice(one.title, one.description, one.rank_min, _form(one)) for one in REPORTS}
+FORMS = {one.kind.name: Choice(one.title, in_words(one.description), one.rank_min, _form(one)) for one in REPORTS}
 
 
 @cache
