@@ -72,7 +72,8 @@ def _range(rows: Rows, name: str, when: str, reading: RowContext) -> Headline:
     fields = differing(rows)
     field = fields[0] if len(fields) == 1 else "group"
     count = len({tuple(row.get(name) for name in fields) for row in rows})
-    groups = f"{count} {'categories' if field == 'category' else f'{field}s'}"
+    nouns = {"category": "categories", "channel": "shops"}
+    groups = f"{count} {nouns.get(field, f'{field}s')}"
     currencies = sorted({str(row["currency"]) for row in rows})
     if len(currencies) > 1:
         listed = f"{', '.join(currencies[:-1])} and {currencies[-1]}"

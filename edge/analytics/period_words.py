@@ -10,18 +10,24 @@ from shared.calendar_periods import first_day, last_day, quarter
 
 @dataclass(frozen=True, slots=True)
 class Periods:
-    """The length of a result's periods, None where the whole range is one, and its first and last day with data."""
+    """The length of a result's periods, None where the whole range is one, and its first and last day with data.
+
+    With `monthly`, data are of one day a month, which stands for all of it.
+    """
 
     granularity: str | None = None
     first: date | None = None
     last: date | None = None
+    monthly: bool = False
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any], meta: Mapping[str, Any]) -> "Periods":
         """Return the periods of a stored result."""
         coverage = meta.get("coverage") or {}
         first, last = (date.fromisoformat(coverage[end]) if coverage.get(end) else None for end in ("first", "last"))
-        return cls(parameters.get("granularity"), first, last)
+        days = coverage.get("observed_days", 0)
+        monthly = first is not None and last is not None and first.day == last.day and 1 < days <= _months(first, last)
+        return cls(parameters.get("granularity"), first, last, monthly)
 
     @property
     def span(self) -> str:
@@ -45,11 +51,17 @@ class Periods:
         return self.granularity or "period"
 
     def is_partial(self, period: str) -> bool:
-        """Return whether data begins after the period's first day, or ends before its last one."""
+        """Return whether data begins after the period's first day, or ends before its last one.
+
+        Where they are of one day a month, it is the month's first or last day that counts.
+        """
         ends = self._ends(date.fromisoformat(period)) if self.granularity not in (None, "day") else None
         if ends is None or self.first is None or self.last is None or not self._has_data(period, ends):
             return False
-        return date.fromisoformat(period) < self.first or ends > self.last
+        first, last = self.first, self.last
+        if self.monthly and self.granularity != "week":
+            first, last = first_day(first, "month"), last_day(last, "month")
+        return date.fromisoformat(period) < first or ends > last
 
     def text(self, period: str) -> str:
         """Return a period by its days with data: never by a day before the first of them."""
@@ -83,8 +95,10 @@ class Periods:
         """Return the longest length of period that would divide the days with data into several; None if none does."""
         if self.first is None or self.last is None:
             return None
-        lengths = ("year", "quarter", "month", "week", "day")
+        lengths = ["year", "quarter", "month", "week", "day"]
         shorter = lengths[lengths.index(self.granularity) + 1 :] if self.granularity else lengths[2:]
+        if self.monthly:
+            shorter = [name for name in shorter if name not in ("week", "day")]
         starts = {name: first_day(self.first, name) != first_day(self.last, name) for name in shorter}
         return next((name for name in shorter if starts[name]), None)
 
@@ -104,10 +118,17 @@ def coverage_text(meta: Mapping[str, Any]) -> str:
     """
     observed, days = meta["coverage"]["observed_days"], meta["coverage"]["days"]
     first, last = date.fromisoformat(meta["from"]), date.fromisoformat(meta["to"])
-    months = (last.year - first.year) * 12 + last.month - first.month + 1
+    months = _months(first, last)
+    if Periods.of({}, meta).monthly and observed == months:
+        return f"Prices of one day a month, for all {months:,} months"
     if 1 < observed <= months:
         return f"{observed:,} days in {months:,} months have prices"
     return f"{observed:,} of {days:,} {'day has' if days == 1 else 'days have'} prices"
+
+
+def _months(first: date, last: date) -> int:
+    """Return how many months the days from the first to the last are in."""
+    return (last.year - first.year) * 12 + last.month - first.month + 1
 
 
 def days_text(first: date, last: date) -> str:

@@ -1,6 +1,6 @@
 """Bars of figures with their intervals. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from edge.analytics.wording import estimate, figure, number
@@ -32,22 +32,6 @@ def chart_entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, An
         text = f"{shown[0]}{' %' if percent else ''} ({shown[1]} to {shown[2]})"
         whisker = (_part(low, full), _part(high, full))
     return {"label": bar.label, "part": _part(value, full), "text": text, "whisker": whisker}
-
-
-def footprint(
-    figures: Iterable[Mapping[str, Any]],
-    titles: Mapping[str, str],
-    title: str = "Footprint of one item with its 95 % interval",
-) -> dict[str, Any] | None:
-    """Return bars of an item's figures with whiskers, each indicator on a scale of its own; None without figures."""
-    entries = []
-    for row in figures:
-        if row["per_unit"] is None:
-            continue
-        bar = Bar(titles.get(row["indicator"], row["indicator"]), row["per_unit"], row["low"], row["high"])
-        drawn = chart_entry(bar, max(row["per_unit"], row["high"] or 0.0) or 1.0)
-        entries.append({**drawn, "text": f"{drawn['text']} {row['unit']}"})
-    return {"title": f"{title}, each indicator on a scale of its own", "entries": entries} if entries else None
 
 
 def _part(value: float, full: float) -> float:

@@ -27,6 +27,7 @@ ALIKE = 8
 # Of one that was merged the page leads to the survivor.
 _GONE = (ItemState.ABSENT, ItemState.WITHDRAWN)
 _PAGES_PASSED_MAX = 5
+_PRICED_AT_ONCE = 100
 _FOOTPRINT = (("co2e_kg", "kg CO₂e"), ("water_l", "l water"), ("waste_kg", "kg waste"))
 _GRAMS_BELOW = Decimal(1)
 _SMALLER = {"kg": "g", "l": "ml"}
@@ -109,11 +110,21 @@ class BrandOrCategory(NamedTuple):
     items: int
     days: tuple[PricedDays, ...]
     children: tuple[Mapping[str, Any], ...] = ()
+    ids: tuple[int, ...] = ()
+    """The keys of the brand, or of the category and those below it."""
 
     @property
     def parents(self) -> list[tuple[str, str]]:
         """The codes and names of the categories above, the topmost first."""
         return _levels(self.code, self.path)[:-1]
+
+
+class ItemWithPrices(NamedTuple):
+    """An item's record with its size and the newest price of each shop, none where no shop has one."""
+
+    record: Mapping[str, Any]
+    size: str | None
+    prices: Sequence[ShopPrice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +237,22 @@ class Catalogue:
         prices = await self._prices(iids, await self._records.find_many(iids))
         return {iid: listed[0] for iid, listed in prices.items() if listed}
 
+    async def priced_items(self, group: BrandOrCategory, most: int) -> list[ItemWithPrices]:
+        """Return the items of a brand or category by name, at most so many, each with its newest prices."""
+        query = SQL.items_of_brand if group.kind == "brand" else SQL.items_of_category
+        iids = [row["iid"] for row in await self._database.fetch(query, list(group.ids), most)]
+        found: list[ItemWithPrices] = []
+        for begins in range(0, len(iids), _PRICED_AT_ONCE):
+            some = iids[begins : begins + _PRICED_AT_ONCE]
+            records = await self._records.find_many(some)
+            prices = await self._prices(some, records)
+            found += (
+                ItemWithPrices(document, _size(_content(records[iid])), prices[iid])
+                for iid in some
+                if (document := _document(records.get(iid)))
+            )
+        return found
+
     async def brand(self, slug: str) -> BrandOrCategory | None:
         """Return a brand; None for one that has no items."""
         row = await self._database.fetch_row(SQL.brand, slug)
@@ -238,6 +265,7 @@ class Catalogue:
             (row["name"],),
             row["items"],
             await self.days(RollupScope.BRAND, [row["id"]]),
+            ids=(row["id"],),
         )
 
     async def category(self, code: str) -> BrandOrCategory | None:
@@ -247,7 +275,7 @@ class Catalogue:
             return None
         path, children = tuple(row["path"]), tuple(msgspec.json.decode(row["children"] or "[]"))
         days = await self.days(RollupScope.CATEGORY, row["ids"])
-        return BrandOrCategory("category", row["code"], path[-1], path, row["items"], days, children)
+        return BrandOrCategory("category", row["code"], path[-1], path, row["items"], days, children, tuple(row["ids"]))
 
     async def _newest(self, seen: Sequence[tuple[str, str, date]]) -> Sequence[asyncpg.Record]:
         days = {last - timedelta(days=before) for last in {day for _, _, day in seen} for before in range(OLD_DAYS + 1)}

@@ -50,6 +50,14 @@ SELECT t.code, c.path, t.item_count_total AS items,
     FROM category_tree k JOIN categories d ON d.id = k.category_id WHERE k.parent = t.code) AS children
 FROM category_tree t JOIN categories c ON c.id = t.category_id WHERE t.code = $1;
 
+-- name: items_of_brand
+-- The first $2 items of the brands $1 by name.
+SELECT iid FROM items WHERE status = 'active' AND brand_id = ANY ($1::int[]) ORDER BY name, iid LIMIT $2;
+
+-- name: items_of_category
+-- The first $2 items of the categories $1 by name.
+SELECT iid FROM items WHERE status = 'active' AND category_id = ANY ($1::int[]) ORDER BY name, iid LIMIT $2;
+
 -- name: alike
 -- Some items of the same brand, those of the same category first. A brand may have a hundred thousand items: a few hundred are read.
 SELECT n.iid, n.name FROM items i

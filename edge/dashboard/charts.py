@@ -17,7 +17,7 @@ from edge.analytics.wording import (
     money_of,
     number,
 )
-from edge.dashboard.bars import Bar, bar_chart, footprint
+from edge.dashboard.bars import Bar, bar_chart
 from edge.dashboard.tables import heading, is_amount, is_share
 
 ROWS_MAX = 200
@@ -27,7 +27,7 @@ _LARGE_SHARE = 50  # per cent
 # The percentiles of a box, from the end of its whisker inwards to its median and out again.
 _BOX = ("min", "p10", "p25", "p50", "p75", "p90", "max")
 # The fields of a row that list its parts with their shares, and what a part is.
-_PARTS = {"channels": "channel", "categories": "category", "top_brands": "brand (the five largest)"}
+_PARTS = {"channels": "shop", "categories": "category", "top_brands": "brand (the five largest)"}
 _SERIES_NAMES = {
     "low": "95 % interval, low",
     "high": "95 % interval, high",
@@ -111,23 +111,7 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: RowContex
             counted = "items" if "items" in parts[0] else "observations"
             title = f"Share of {counted} by {words}, {moment}{largest_of(_BARS_MAX, parts)}"
             made.append(bar_chart(title, listed, percent=True))
-    single = [name for name in picture.lines if name in BY_CODE and len(_known(_drawn_name(name, rows), rows)) == 1]
-    indicators = [
-        {
-            "indicator": name,
-            "unit": BY_CODE[name].unit,
-            "per_unit": row[_drawn_name(name, rows)],
-            "low": row.get(f"{name}_low"),
-            "high": row.get(f"{name}_high"),
-        }
-        for name in single
-    ]
-    drawn = footprint(
-        indicators,
-        {name: BY_CODE[name].title for name in single},
-        f"Footprint, {moment}, with its 95 % interval",
-    )
-    return [*made, *([drawn] if drawn else [])]
+    return made
 
 
 def _compared(picture: Picture, alike: Rows, rows: Rows, reading: RowContext) -> list[Plot]:

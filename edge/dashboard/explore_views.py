@@ -19,6 +19,7 @@ from shared.search.model import Facet, FacetCount, Page, Position, SearchQuery, 
 from shared.search.paging import begins_iid
 
 HITS = 20
+FILE_ITEMS_MAX = 500
 _QUERY_MAX = 200
 _CURSOR = "dashboard-explorer"
 _FILTERS: tuple[Facet, ...] = ("brand", "category", "channel")
@@ -159,21 +160,22 @@ class ExploreViews:
         rows = await self._database.fetch(lists.SQL.categories, None, 1, None, None, _BRANDS)
         return self._render(request, "categories.html", visitor, categories=rows)
 
-    async def brand(self, request: web.Request, visitor: SignedIn | None, slug: str) -> web.StreamResponse:
-        """A brand with its items."""
-        return await self._group(request, visitor, await self._catalogue.brand(slug))
+    async def brand(
+        self, request: web.Request, visitor: SignedIn | None, slug: str, *, more: bool = False
+    ) -> web.StreamResponse:
+        """A brand with its items; `more` says whether the visitor's plan includes the file of its prices."""
+        return await self._group(request, visitor, await self._catalogue.brand(slug), more=more)
 
-    async def category(self, request: web.Request, visitor: SignedIn | None, code: str) -> web.StreamResponse:
-        """A category with its items and the categories below it."""
-        return await self._group(request, visitor, await self._catalogue.category(code))
+    async def category(
+        self, request: web.Request, visitor: SignedIn | None, code: str, *, more: bool = False
+    ) -> web.StreamResponse:
+        """A category with its items and the categories below it; `more` as for a brand."""
+        return await self._group(request, visitor, await self._catalogue.category(code), more=more)
 
     async def _group(
-        self, request: web.Request, visitor: SignedIn | None, group: BrandOrCategory | None
+        self, request: web.Request, visitor: SignedIn | None, group: BrandOrCategory | None, *, more: bool
     ) -> web.StreamResponse:
-        if group is None:
-            raise PageError(
-                404, "There is no brand or category at this address. It may have been renamed: search for it."
-            )
+        group = existing(group)
         asked = AskedSearch(
             group.name[:_QUERY_MAX],
             {"brand" if group.kind == "brand" else "category": group.code},
@@ -187,6 +189,7 @@ class ExploreViews:
         own = _FACET_NAMES["brand" if group.kind == "brand" else "category"]
         facets = {name: choices for name, choices in self._facets(asked, page).items() if name != own}
         values = {"group": group, "page": page, "lines": lines, "asked": asked, "facets": facets}
+        values |= {"more": more, "file_units": file_units(group.items), "file_items": FILE_ITEMS_MAX}
         return self._render(request, "group.html", visitor, cheapest=_cheapest(lines), **values)
 
     def _render(
@@ -255,6 +258,18 @@ class ExploreViews:
             return msgspec.convert(self._services.cursors.open(_CURSOR, asked.given(), asked.after), Position)
         except (InvalidCursor, msgspec.ValidationError):
             raise PageError(400, "This page of results does not exist. Search again.") from None
+
+
+def file_units(items: int) -> int:
+    """Return what a file of the prices of so many items costs: as much as the pages of results that show them."""
+    return max(1, -(-min(items, FILE_ITEMS_MAX) // HITS))
+
+
+def existing(group: BrandOrCategory | None) -> BrandOrCategory:
+    """Return a brand or category that there is. Raises PageError for one that there is not."""
+    if group is None:
+        raise PageError(404, "There is no brand or category at this address. It may have been renamed: search for it.")
+    return group
 
 
 def words_in(request: web.Request) -> str:

@@ -16,7 +16,7 @@ from aiohttp import web
 from edge.analytics.envelope import in_thread_if_large
 from edge.analytics.light_reads import MovedToSurvivor
 from edge.composition import Services
-from edge.dashboard import bars, price_chart
+from edge.dashboard import price_chart
 from edge.dashboard.catalogue import Catalogue
 from edge.dashboard.explore_views import ExploreViews, words_in
 from edge.dashboard.page_requests import PageError, is_part, redirect_to_survivor
@@ -138,13 +138,15 @@ class ExplorerPages(SuggestingPages):
 
     async def brand(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A brand with its items."""
+        more = await self._includes(visitor, BRAND)
         async with self._charge(request, await self._principal(visitor), 1) as charge:
-            return charge.settle(await self._views.brand(request, visitor, request.match_info["slug"]))
+            return charge.settle(await self._views.brand(request, visitor, request.match_info["slug"], more=more))
 
     async def category(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """A category with its items and the categories below it."""
+        more = await self._includes(visitor, BRAND)
         async with self._charge(request, await self._principal(visitor), 1) as charge:
-            return charge.settle(await self._views.category(request, visitor, request.match_info["code"]))
+            return charge.settle(await self._views.category(request, visitor, request.match_info["code"], more=more))
 
     async def record(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """An item as a page."""
@@ -184,7 +186,6 @@ class ExplorerPages(SuggestingPages):
             plots=await in_thread_if_large(len(history.prices), price_chart.history, history.prices, history.outliers),
             years=price_chart.years(history.prices),
             figures=rows,
-            intervals=bars.footprint(rows, titles),
             statistics=history.meta["statistics"],
             iid=iid,
             record=record,

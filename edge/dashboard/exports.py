@@ -44,13 +44,15 @@ def _form(name: str) -> Form:
         "missing": "Choose at least one column.",
     }
     filters = [f"filter.{one}" for one in fields_by_name(export_schemas.ExportFilter()) if one in shape.filters]
-    parameters = ("columns", *filters, "format", "compression", *(("since",) if shape.since else ()))
+    parameters = (*filters, "columns", "format", "compression", *(("since",) if shape.since else ()))
     chosen = {"dataset": name}
     return Form.over(export_schemas.NewExport(), parameters, {**_FIELDS, "columns": boxes}, chosen, chosen)
 
 
+# What a person calls a dataset whose own name is a word of the API.
+_TITLES = {"observations": "Prices", "impacts": "Footprints", "merged": "Merged items"}
 FORMS = {
-    name: Choice(name, DATASETS[name].title, INSTITUTIONAL, _form(name))
+    name: Choice(_TITLES.get(name, name.capitalize()), DATASETS[name].title, INSTITUTIONAL, _form(name))
     for name in sorted(QUERIED, key=lambda name: name != "observations")
 }
 
@@ -58,6 +60,7 @@ FORMS = {
 class ExportPages(FormPages):
     path, title, button, chooses, choices = "/dashboard/exports", "New export", "Create export", "dataset", FORMS
     crumb = "Exports"
+    remark = "For prices with the items’ names, as Excel, open the page of a category or brand:"
 
     async def _offer(self, request: web.Request, principal: Principal, form: Form) -> FormOffer:
         body = form.body()

@@ -31,9 +31,9 @@ _NONE: Mapping[str, Any] = {}
 _WORDS: Mapping[str, Mapping[str, Any]] = {
     "code": {"label": "Category", "completes": "category"},
     "slug": {"label": "Brand", "completes": "brand"},
-    "brand": {"label": "Brands", "completes": "brand"},
-    "category": {"label": "Categories", "completes": "category"},
-    "channel": {"label": "Channels", "completes": "channel"},
+    "brand": {"label": "Brands", "completes": "brand", "sentence": "Type a name to choose it"},
+    "category": {"label": "Categories", "completes": "category", "sentence": "With those below it"},
+    "channel": {"label": "Shops", "completes": "channel", "sentence": "All if empty"},
     "granularity": {"label": "Periods"},
     "group_by": {"label": "Grouped by", "sentence": "Group by one or two of these", "default": "No grouping"},
     "kind": {"label": "Prices of"},
@@ -226,7 +226,7 @@ def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> FormField:
     described: dict[str, Any] = {
         "label": name.replace("_", " ").capitalize(),
         "sentence": declared.metadata.get("description") or (f"For example `{example}`." if example else ""),
-        "choices": tuple((value, value.replace(",", " and ")) for value in (*allowed, *pairs)),
+        "choices": tuple((value, in_words(value.replace(",", " and "))) for value in (*allowed, *pairs)),
         "default": f"Default ({usual})" if isinstance(usual, str) else "" if declared.required else "Default",
         "attributes": next((given for kind, given in _INPUTS if isinstance(inner, kind)), _NONE),
         **_WORDS.get(name, {}),
@@ -238,6 +238,11 @@ def _field(schema: Schema, path: str, words: Mapping[str, Any]) -> FormField:
     if control == "choice" and not described["default"]:
         described["first"] = (described["choices"][0][0],)
     return FormField(**{"name": name, "parameter": path, "declared": declared, **described})
+
+
+def in_words(text: str) -> str:
+    """Return words of the API as a page has them: a channel is a shop to people."""
+    return text.replace("channel", "shop")
 
 
 class Choice(NamedTuple):
@@ -266,7 +271,7 @@ class FormPages(Pages, ABC):
     """The pages of a form for several choices: new, previewed, and shown again with its faults until it is ordered.
 
     The hidden field `chooses` holds the choice. `crumb` is the title of the list at `path`; without it, the form is
-    there.
+    there. `remark` leads to the pages of brands and categories.
     """
 
     path: ClassVar[str]
@@ -275,6 +280,7 @@ class FormPages(Pages, ABC):
     chooses: ClassVar[str]
     choices: ClassVar[Mapping[str, Choice]]
     crumb: ClassVar[str] = ""
+    remark: ClassVar[str] = ""
     previews: ClassVar[bool] = True
 
     async def _about(self, form: Form) -> object:

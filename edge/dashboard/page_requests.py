@@ -69,6 +69,12 @@ def redirect(location: str) -> web.Response:
     return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
 
 
+def send_file(content: bytes, media_type: str, name: str) -> web.Response:
+    """Send a file that was made for this request; its name is of letters, digits and marks alone."""
+    fields = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}"'}
+    return web.Response(body=content, headers={**fields, "Content-Type": media_type})
+
+
 def redirect_to_sign_in(request: web.Request) -> web.Response:
     """Redirect to sign-in and then back to the page with its query.
 

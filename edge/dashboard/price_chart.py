@@ -77,7 +77,7 @@ def history(prices: Sequence[ObservedPrice], outliers: Sequence[ObservedPrice] =
         step = "month" if _is_monthly({price.day for price in chosen}) else "day"
         observations = f"{ObservationKind(kind).text}s"
         title = f"Median price per {step}, {observations}, {currency}, {days_text(first, last)}{logarithmic}"
-        title += largest_of(SERIES_MAX, channels, " channels")
+        title += largest_of(SERIES_MAX, channels, " shops")
         listed = [day.isoformat() for day in days]
         made.append({"title": title, "x": listed, "series": series, "kind": "lines", "scale": scale, "unit": currency})
     return made

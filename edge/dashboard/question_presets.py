@@ -250,6 +250,13 @@ def preset_of(kind: str, parameters: Mapping[str, Any]) -> QuestionPreset | None
     return preset if not grouped or grouped in offered else None
 
 
+def subject_of(parameters: Mapping[str, Any]) -> tuple[Kind, str] | None:
+    """Return the one brand or category that a finished report is of; None where it is of several or of none."""
+    kinds: tuple[Kind, ...] = ("brand", "category")
+    named = [(kind, str(code)) for kind in kinds for code in parameters.get(kind) or []]
+    return named[0] if len(named) == 1 else None
+
+
 def address_of(kind: str, parameters: Mapping[str, Any]) -> str | None:
     """Return the query of the address that asks what a finished report answers; None where no question does."""
     preset = preset_of(kind, parameters)

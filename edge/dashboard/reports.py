@@ -20,12 +20,12 @@ from edge.analytics.reports.question import question_names, question_of
 from edge.analytics.wording import PLAIN, Names, RowContext, name_of
 from edge.dashboard import charts
 from edge.dashboard.dates import range_text, with_days
-from edge.dashboard.forms import Choice, Form, FormOffer, FormPages
-from edge.dashboard.page_requests import PageError, redirect
-from edge.dashboard.question_presets import address_of, preset_of
+from edge.dashboard.forms import Choice, Form, FormOffer, FormPages, in_words
+from edge.dashboard.page_requests import PageError, redirect, send_file
+from edge.dashboard.question_presets import address_of, preset_of, subject_of
 from edge.dashboard.questions import export_question, question
 from edge.dashboard.rendering import render
-from edge.dashboard.result_files import ResultFile, columns_of, csv_of, file_name, parquet_of
+from edge.dashboard.result_files import FILE_KINDS, ResultFile, columns_of, file_name, file_of
 from edge.dashboard.saved_reports import SavedReport, SavedReports
 from edge.dashboard.summaries import summary_of
 from edge.dashboard.tables import cell, heading, keys_in, repeats, table_of
@@ -42,7 +42,6 @@ from shared.jobs.contract import EXPORT, MATCH_TABLE
 from shared.organizations.accounts import BRAND, Principal
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
-FILE_KINDS = ("csv", "xlsx", "parquet")
 LISTED = 50
 
 
@@ -62,7 +61,7 @@ def _form(report: Report) -> Form:
     return Form.over(schema(partial=path), names, _FIELDS, {"kind": report.kind.name})
 
 
-FORMS = {one.kind.name: Choice(one.title, one.description, one.rank_min, _form(one)) for one in REPORTS}
+FORMS = {one.kind.name: Choice(one.title, in_words(one.description), one.rank_min, _form(one)) for one in REPORTS}
 
 
 @cache
@@ -215,12 +214,7 @@ class ReportPages(FormPages):
         reading = await self._reading(order, rows, meta)
         made = await asyncio.to_thread(_file, kind, order, rows, meta, reading)
         name = file_name(self._subject(order, reading), reading.periods.first, reading.periods.last)
-        fields = {
-            "Cache-Control": "no-store",
-            "Content-Disposition": f'attachment; filename="{name}.{made.extension}"',
-            "Content-Type": made.media_type,
-        }
-        return web.Response(body=made.content, headers=fields)
+        return send_file(made.content, made.media_type, f"{name}.{made.extension}")
 
     async def _reading(self, order: Order, rows: list[dict[str, Any]], meta: dict[str, Any]) -> RowContext:
         parameters = parameters_of(order)
@@ -273,6 +267,7 @@ class ReportPages(FormPages):
             "report": report,
             "preset": preset_of(kind, parameters),
             "again": address_of(kind, parameters),
+            "subject": subject_of(parameters),
             **await draw_charts(report.picture if report else Picture(), rows, reading),
         }
 
@@ -296,20 +291,12 @@ def _listed(value: Any) -> list[str]:
 
 
 def _file(kind: str, order: Order, rows: list[dict[str, Any]], meta: dict[str, Any], reading: RowContext) -> ResultFile:
-    columns = columns_of(rows, reading)
-    if kind == "csv":
-        return csv_of(columns)
-    if kind == "parquet":
-        return parquet_of(columns)
-    # Imported here: it takes 11 MB and tenths of a second, and most processes never make a workbook.
-    from edge.dashboard.workbooks import xlsx_of
-
     remarks = [
         f"{coverage_text(meta)}, {range_text(meta['from'], meta['to'])}.",
         f"Method: {meta['method']}.",
         f"Data version {meta['data_version']}.",
     ]
-    return xlsx_of(columns, with_days(question_in_words(order, reading.names)), remarks)
+    return file_of(kind, columns_of(rows, reading), with_days(question_in_words(order, reading.names)), remarks)
 
 
 async def show_orders(

@@ -17,6 +17,7 @@ from edge.dashboard.tables import cell, heading, is_amount, repeats
 from shared.printable import without_formula
 from shared.text import fold
 
+FILE_KINDS = ("csv", "xlsx", "parquet")
 _SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_MAX = 60
 _DAY_CHARACTERS = len("2026-11-29")
@@ -55,6 +56,18 @@ def columns_of(rows: Sequence[Mapping[str, Any]], reading: RowContext) -> list[R
             continue
         columns.append(ResultColumn(name, title, [_cell(name, row, reading) for row in rows]))
     return columns
+
+
+def file_of(kind: str, columns: Sequence[ResultColumn], title: str, remarks: Sequence[str]) -> ResultFile:
+    """Return a file of one of FILE_KINDS; a workbook has the title and the remarks on a sheet of its own."""
+    if kind == "csv":
+        return csv_of(columns)
+    if kind == "parquet":
+        return parquet_of(columns)
+    # Imported here: it takes 11 MB and tenths of a second, and most processes never make a workbook.
+    from edge.dashboard.workbooks import xlsx_of
+
+    return xlsx_of(columns, title, remarks)
 
 
 def csv_of(columns: Sequence[ResultColumn]) -> ResultFile:

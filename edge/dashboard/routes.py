@@ -15,6 +15,7 @@ from edge.dashboard.operators.models import ModelPages
 from edge.dashboard.operators.running import RunningPages
 from edge.dashboard.organization import OrganizationPages
 from edge.dashboard.person import PersonPages
+from edge.dashboard.price_files import PriceFilePages
 from edge.dashboard.question_pages import QuestionPages
 from edge.dashboard.report_schedules import ReportSchedules
 from edge.dashboard.reports import ReportPages
@@ -40,6 +41,7 @@ def routes(services: Services) -> tuple[Route, ...]:
     org, person, usage = OrganizationPages(*shared), PersonPages(*shared), UsagePages(*shared)
     catalogue = Catalogue(services)
     explorer, completions, reports = ExplorerPages(*shared, catalogue), CompletionPages(*shared), ReportPages(*shared)
+    prices = PriceFilePages(*shared, catalogue)
     questions = QuestionPages(*shared, catalogue, reports)
     home = HomePages(*shared, catalogue, questions)
     datasets, exports = DatasetPages(*shared), ExportPages(*shared)
@@ -82,6 +84,8 @@ def routes(services: Services) -> tuple[Route, ...]:
         _get("/brands/{slug}", guard.page(explorer.brand), searches),
         _get("/categories", guard.page(explorer.categories), searches),
         _get("/categories/{code}", guard.page(explorer.category), searches),
+        _get("/brands/{slug}/prices/{kind}", guard.page(prices.brand), searches),
+        _get("/categories/{code}/prices/{kind}", guard.page(prices.category), searches),
         _get("/reports", guard.page(reports.new)),
         _get("/reports/preview", guard.page(reports.preview)),
         _post("/reports", guard.form(reports.submit), "dashboard-reports"),

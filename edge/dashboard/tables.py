@@ -30,7 +30,9 @@ COLUMNS_SHOWN = 8
 _LISTED_MAX = 3
 
 
-_HEADINGS = {name: words for report in REPORTS for name, words in report.headings.items()}
+# A channel of the API is a shop to people.
+_SHOPS = {"channel": "Shop", "channels": "Shops", "base_channel": "Chosen shop"}
+_HEADINGS = _SHOPS | {name: words for report in REPORTS for name, words in report.headings.items()}
 _TWO_DECIMALS = {"ratio", "first period = 100"}
 _CURRENCY = "currency"
 _AMOUNTS = {"median", "median_before", "category_median"}

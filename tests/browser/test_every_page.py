@@ -108,6 +108,8 @@ NO_PAGES = {
     "/v1/clients",
     "/v1/clients/{file}",
     "/v1/docs/reference/openapi.json",
+    "/dashboard/brands/{slug}/prices/{kind}",
+    "/dashboard/categories/{code}/prices/{kind}",
     "/dashboard/completions/{list}",
     "/dashboard/data/{id}/mapping.toml",
     "/dashboard/data/{id}/state",

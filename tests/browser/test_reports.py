@@ -39,7 +39,7 @@ def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
     member.page.wait_for_url("**/dashboard/jobs/*")
     expect(member.page.locator("#job .done[data-state=succeeded]")).to_be_visible()
     expect(member.page.locator(".canvas canvas").first).to_be_visible()
-    expect(member.page.get_by_text("Share of observations by channel")).to_be_visible()
+    expect(member.page.get_by_text("Share of observations by shop")).to_be_visible()
     member.check_every_form("job-cohort")
     with member.page.expect_download() as download:
         member.page.get_by_role("link", name="JSON").click()

@@ -80,7 +80,7 @@ def find_availability(parameters: Parameters, rows: Rows, reading: RowContext) -
     """Return the share of days on which items were seen in the newest period."""
     newest = [row for row in rows if row["period"] == rows[-1]["period"]]
     seen, missing = (sum(row[name] for row in newest) for name in ("item_days", "missing_days"))
-    channels = count_of(len({row["channel"] for row in newest}), "channel")
+    channels = count_of(len({row["channel"] for row in newest}), "shop")
     if not seen:
         return Headline("0 items", f"were left in {channels} that had some before{days_clause(reading)}.")
     when = f"({reading.periods.text(rows[-1]['period'])})"

@@ -128,7 +128,7 @@ def find_no_comparison(parameters: Parameters, rows: Rows, reading: RowContext) 
     """Return why no prices were compared."""
     if reading.periods.first is None:
         return find_nothing(parameters, rows, reading)
-    advice = "Choose a longer range, or other channels or categories."
+    advice = "Choose a longer range, or other shops or categories."
     return Headline("0 comparisons", "of prices at most 31 days apart are in these days.", advice, parameters)
 
 

@@ -128,12 +128,12 @@ def find_index(parameters: Parameters, rows: Rows, reading: RowContext) -> Headl
     first, newest = indexed[0], indexed[-1]
     change, bounds = newest["index"] - 100, ""
     if newest["low"] is not None:
-        bounds = f" (95 % interval {signed_percent(newest['low'] - 100)} to {signed_percent(newest['high'] - 100)})"
+        bounds = f"95 % interval {signed_percent(newest['low'] - 100)} to {signed_percent(newest['high'] - 100)}"
     ends = f"from {reading.periods.name(first['period'])} to {reading.periods.name(newest['period'])}"
     if newest["low"] is not None and newest["low"] < 100 < newest["high"]:
-        sentence = f"No clear change {ends}: the prices of the same items {change_in_words(change)}{bounds}."
-        return Headline(signed_percent(change), sentence)
-    return Headline(signed_percent(change), f"Prices of the same items {change_in_words(change)} {ends}{bounds}.")
+        return Headline("No clear change", f"in the prices of the same items {ends}: the {bounds} contains zero.")
+    stated = f" ({bounds})" if bounds else ""
+    return Headline(signed_percent(change), f"Prices of the same items {change_in_words(change)} {ends}{stated}.")
 
 
 REPORT = Report(

@@ -43,11 +43,11 @@ class PricePositionRow(GroupedRow):
     gap = share_field(
         "Geometric mean over the matched items of price / price in `base_channel`, less 1; null below three items, "
         "unless the row is one item",
-        heading="Gap to the chosen channel",
+        heading="Gap to the chosen shop",
     )
     gap_low = share_field("Lower end of the 95 % interval of `gap`", heading="Gap, low")
     gap_high = share_field("Upper end of the 95 % interval of `gap`", heading="Gap, high")
-    compared_items = count_field("Those that any other channel has too", heading="Items of other channels too")
+    compared_items = count_field("Those that any other channel has too", heading="Items of other shops too")
     gap_to_cheapest = share_field(
         "Geometric mean over the compared items of price / lowest price in any channel, less 1; null as `gap` is",
         heading="Gap to the cheapest",
@@ -118,12 +118,12 @@ def find_position(parameters: Parameters, rows: Rows, reading: RowContext) -> He
         return Headline(signed_percent(100 * row["gap"]), sentence)
     known = [row for row in newest if row["share_cheapest"] is not None]
     if not known:
-        advice = "Choose more channels, more brands or categories, or longer periods."
-        return Headline("0 items", f"can be compared: too few have a price in several channels {when}.", advice)
+        advice = "Choose more shops, more brands or categories, or longer periods."
+        return Headline("0 items", f"can be compared: too few have a price in several shops {when}.", advice)
     row = max(known, key=lambda one: one["share_cheapest_low"] or 0.0)  # of few items a share is often high by chance
     tied = f", {row['tied_items']:,} of them tied" if row["tied_items"] else ""
     sentence = (
-        f"of the {row['compared_items']:,} items that {group_name(row, reading.names)} shares with other channels are "
+        f"of the {row['compared_items']:,} items that {group_name(row, reading.names)} shares with other shops are "
         f"cheapest there{tied}, the highest share of all by the lower ends of their intervals {when}."
     )
     return Headline(f"{100 * row['share_cheapest']:.1f} %", sentence)

@@ -254,7 +254,7 @@ def test_the_dashboard_says_which_channel_has_the_lowest_prices(settings: Settin
     rows = [{**row, "period": str(row["period"])} for row in ask(settings, channel=["NORTH", "SOUTH"])]
     alone = summary_of(report, {}, rows, reading)
     assert f"{alone.figure} {alone.sentence}".startswith(
-        "100.0 % of the 40 items that NORTH shares with other channels are cheapest there, the highest share of all"
+        "100.0 % of the 40 items that NORTH shares with other shops are cheapest there, the highest share of all"
     )
     rows = [{**row, "period": str(row["period"])} for row in ask(settings, channel=["NORTH"])]
     assert summary_of(report, {}, rows, reading).figure == "0 items"

@@ -79,7 +79,7 @@ def test_the_only_group_of_its_currency_is_named_beside_groups_of_others() -> No
     assert [picture["title"] for picture in bars(COHORT, rows)] == [
         "Distribution of prices, 2026-07-01, HKD",
         "Distribution of prices, z, 2026-07-01, USD",
-        "Share of observations by channel, z, 2026-07-01, USD",
+        "Share of observations by shop, z, 2026-07-01, USD",
     ]
 
 

@@ -20,10 +20,10 @@ def test_an_outlier_is_a_hollow_point_of_its_channel_and_no_part_of_its_line() -
     assert "hollow" not in other
 
 
-def test_a_picture_says_how_many_channels_it_leaves_out() -> None:
+def test_a_picture_says_how_many_shops_it_leaves_out() -> None:
     [six], [seven] = (history([price(1, 1000, channel=channel) for channel in some]) for some in ("ABCDEF", "ABCDEFG"))
     assert len(six["series"]) == len(seven["series"]) == 6
-    assert "channels" not in six["title"] and seven["title"].endswith("(the 6 largest of 7 channels)")
+    assert "largest" not in six["title"] and seven["title"].endswith("(the 6 largest of 7 shops)")
 
 
 def test_far_outliers_make_the_axis_logarithmic_so_that_the_line_stays_readable() -> None:

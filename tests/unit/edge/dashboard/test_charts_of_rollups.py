@@ -37,14 +37,13 @@ def test_a_title_states_the_days_with_data_and_unfinished_periods_are_marked() -
     assert boxes["title"] == "Distribution of prices, 2026-07-20 to 2026-07-24, HKD"
 
 
-def test_each_indicator_has_a_scale_of_its_own_and_one_with_a_single_period_is_a_bar_with_its_unit() -> None:
+def test_each_indicator_has_a_plot_of_its_own_and_one_with_a_single_period_has_no_picture() -> None:
     def row(period: str, water: float | None) -> dict[str, object]:
         figures = {f"water_l{bound}": water for bound in ("", "_low", "_central", "_high")}
         return {**footprint(period, 1, 2, 4), **figures}
 
     rows = [row("2026-06-01", None), row("2026-07-01", 300.0)]
     assert [one["title"] for one in plots(FOOTPRINT, rows)] == ["Greenhouse gas emissions, kg CO2e per period"]
-    [drawn] = bars(FOOTPRINT, rows)
-    assert [(e["label"], e["text"]) for e in drawn["entries"]] == [("Water consumption", "300 (300 to 300) l")]
+    assert bars(FOOTPRINT, rows) == []
     both = [row("2026-06-01", 200.0), row("2026-07-01", 300.0)]
     assert [one["title"] for one in plots(FOOTPRINT, both)][1:] == ["Water consumption, l per period"]

@@ -3,7 +3,6 @@
 from typing import Any
 
 from edge.analytics.reports.declaration import Picture
-from edge.dashboard.bars import footprint as footprint_chart
 from edge.dashboard.charts import bars, plots
 from tests.unit.edge.dashboard.rows_of_reports import FOOTPRINT
 
@@ -44,19 +43,8 @@ def test_an_indicator_over_periods_has_its_interval_as_a_band() -> None:
     }
 
 
-def test_an_items_indicators_are_each_on_a_scale_of_its_own() -> None:
-    rows = [
-        {"indicator": "co2e_kg", "unit": "kg", "per_unit": 4.0, "low": 2.0, "high": 8.0},
-        {"indicator": "water_l", "unit": "l", "per_unit": 300.0, "low": 240.0, "high": 400.0},
-        {"indicator": "waste_kg", "unit": "kg", "per_unit": None, "low": None, "high": None},
-    ]
-    picture = footprint_chart(rows, {"co2e_kg": "CO2e"})
-    assert picture is not None
-    assert [(e["label"], e["part"], e["whisker"], e["text"]) for e in picture["entries"]] == [
-        ("CO2e", 50.0, (25.0, 100.0), "4 (2 to 8) kg"),
-        ("water_l", 75.0, (60.0, 100.0), "300 (240 to 400) l"),
-    ]
-    assert footprint_chart(rows[2:], {}) is None
+def test_indicators_of_one_group_have_no_bars_as_no_scale_is_common_to_them() -> None:
+    assert bars(FOOTPRINT, [rollup("2026-07-01", 1)]) == []
 
 
 def test_shares_and_their_bounds_are_in_per_cent() -> None:

@@ -39,6 +39,30 @@ def test_a_period_among_others_is_named_by_what_people_call_it() -> None:
         assert Periods(granularity, date(2026, 7, 15), date(2028, 1, 1)).name(period) == name, granularity
 
 
+MONTHLY = {"coverage": {"first": "2006-06-01", "last": "2022-05-01", "observed_days": 192, "days": 5814}}
+
+
+def test_a_month_of_a_source_of_one_day_a_month_is_whole() -> None:
+    for granularity, period, partial in (
+        ("month", "2006-06-01", False),
+        ("month", "2022-05-01", False),
+        ("quarter", "2022-04-01", True),
+        ("quarter", "2006-04-01", True),
+        ("year", "2021-01-01", False),
+        ("year", "2022-01-01", True),
+    ):
+        assert Periods.of({"granularity": granularity}, MONTHLY).is_partial(period) == partial, (granularity, period)
+    assert Periods.of({"granularity": "month"}, MONTHLY).name("2022-05-01") == "2022-05"
+    assert Periods.of({"granularity": "month"}, MONTHLY).finer() is None, "a week or day divides no such month"
+    assert Periods.of({"granularity": "year"}, MONTHLY).finer() == "quarter"
+
+
+def test_a_month_whose_data_ends_early_stays_incomplete_beside_monthly_ones() -> None:
+    for last, observed in (("2022-05-24", 202), ("2022-05-01", 193)):
+        coverage = {"coverage": {**MONTHLY["coverage"], "last": last, "observed_days": observed}}
+        assert Periods.of({"granularity": "month"}, coverage).is_partial("2022-05-01"), last
+
+
 def test_a_period_with_data_for_all_of_its_days_is_whole() -> None:
     periods = Periods("week", date(2026, 7, 13), date(2026, 7, 26))
     assert [periods.text(monday) for monday in ("2026-07-13", "2026-07-20")] == [
@@ -58,11 +82,13 @@ def test_the_coverage_of_a_result_is_what_titles_state() -> None:
 @pytest.mark.parametrize(
     ("first", "last", "observed", "days", "text"),
     [
-        ("2006-06-01", "2022-05-01", 192, 5814, "192 days in 192 months have prices"),
+        ("2006-06-01", "2022-05-01", 192, 5814, "Prices of one day a month, for all 192 months"),
+        ("2006-06-01", "2022-06-30", 150, 5874, "150 days in 193 months have prices"),
         ("2026-07-15", "2026-07-24", 10, 10, "10 of 10 days have prices"),
         ("2026-06-01", "2026-07-31", 3, 61, "3 of 61 days have prices"),
         ("2030-01-01", "2030-01-01", 0, 1, "0 of 1 day has prices"),
     ],
 )
 def test_monthly_prices_are_covered_by_months(first: str, last: str, observed: int, days: int, text: str) -> None:
-    assert coverage_text({"from": first, "to": last, "coverage": {"observed_days": observed, "days": days}}) == text
+    coverage = {"first": first, "last": last, "observed_days": observed, "days": days}
+    assert coverage_text({"from": first, "to": last, "coverage": coverage}) == text

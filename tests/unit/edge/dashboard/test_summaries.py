@@ -78,7 +78,7 @@ def test_one_period_is_the_median_itself_and_several_groups_are_their_range() ->
     assert "from 1 observation of 1 item" in text_of("cohorts", [cohort("2026-06-01", "23.00") | {"observations": 1}])
     groups = [cohort("2026-06-01", "23.00", channel="A"), cohort("2026-06-01", "9.50", channel="B")]
     assert text_of("cohorts", groups) == (
-        "HKD 9.50 to 23.00 is the range of the median prices of 2 channels, from B to A (2026-06)."
+        "HKD 9.50 to 23.00 is the range of the median prices of 2 shops, from B to A (2026-06)."
     )
 
 
@@ -93,7 +93,7 @@ def test_a_range_counts_what_distinguishes_its_groups() -> None:
     groups = [
         cohort("2026-06-01", price, category="x", channel=name) for price, name in (("23.00", "A"), ("9.50", "B"))
     ]
-    assert "of 2 channels, from B to A (" in text_of("cohorts", groups)
+    assert "of 2 shops, from B to A (" in text_of("cohorts", groups)
     groups = [cohort("2026-06-01", "9.50", brand=brand, channel=name) for brand in "xy" for name in "AB"]
     assert "of 4 groups, from x, A to x, A (" in text_of("cohorts", groups)
 
@@ -103,7 +103,7 @@ def test_groups_in_several_currencies_are_counted_once_and_the_currencies_listed
         return cohort("2026-06-01", "9.50", **group) | {"currency": currency}
 
     both = [priced("EUR", channel="A"), priced("KWD", channel="A"), priced("HKD", channel="B")]
-    assert text_of("cohorts", both) == "2 channels have prices, in EUR, HKD and KWD (2026-06)."
+    assert text_of("cohorts", both) == "2 shops have prices, in EUR, HKD and KWD (2026-06)."
     assert text_of("cohorts", both[:2]) == "2 currencies have prices: EUR and KWD (2026-06)."
 
 
@@ -118,8 +118,8 @@ def test_an_index_is_the_change_since_its_first_period_with_its_interval() -> No
 def test_a_change_whose_interval_holds_zero_is_said_to_be_unclear() -> None:
     said = text_of("price-index", [index("2026-06-01", 100.0), index("2026-07-01", 99.4)])
     assert said == (
-        "−0.6 % No clear change from 2026-06 to the incomplete month 2026-07: the prices of the same items fell 0.6 % "
-        "(95 % interval −1.6 % to +1.4 %)."
+        "No clear change in the prices of the same items from 2026-06 to the incomplete month 2026-07: "
+        "the 95 % interval −1.6 % to +1.4 % contains zero."
     )
 
 
