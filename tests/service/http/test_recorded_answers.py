@@ -896,6 +896,27 @@ async def mcp(asker: Asker) -> None:
     asker.recording.add("no JSON", ["POST /mcp", "", "{"], answer.status, answer.head.items(), answer.body)
 
 
+async def reconciliation(asker: Asker) -> None:
+    """Tables matched with the index. What a worker matches has tests of its own."""
+    ask, key = asker.ask, asker.key("brand")
+    at = "/v1/reconcile"
+    await ask("what it offers", at)
+    queries = {"a": {"query": SOY}, "b": {"query": "vita", "type": "brand"}, "c": {"query": "Milk", "type": "category"}}
+    await ask("an IID, a brand and a category", at, key, method="POST", body={"queries": queries})
+    columns = [{"id": "name"}, {"id": "price"}]
+    await ask("columns", at, key, method="POST", body={"extend": {"ids": [SOY, UNKNOWN], "properties": columns}})
+    await ask("a property that there is not", at, key, method="POST", body={"extend": {"ids": [], "properties": [{}]}})
+    await ask("neither", at, key, method="POST", body={})
+    await ask("without a credential", at, method="POST", body={"queries": queries})
+    await ask("entities", f"{at}/suggest/entity?prefix=vi", key)
+    await ask("properties", f"{at}/suggest/property?prefix=g", key)
+    await ask("types", f"{at}/suggest/type?prefix=", key)
+    await ask("of items", f"{at}/properties?type=item&limit=2", key)
+    address = await ask("not recorded", f"{at}/address", key, recorded=False)
+    asker.recording.note(address.json["url"].rpartition("/")[2], "credential of the path")
+    await ask("for tools that send no headers", f"{at}/address", key)
+
+
 async def metrics(asker: Asker) -> None:
     """What operators measure: names and labels. Their values are of the process, not of a caller."""
     answer = await asker.ask("not recorded", "/metrics", recorded=False)
@@ -912,7 +933,7 @@ async def metrics(asker: Asker) -> None:
 
 # Each has organizations and an address of its own. The last one's load makes the data another version.
 SUBJECTS = (service, pages, index, digital_link, analytics, reports, jobs, datasets, catalogues, sharing, exports)
-SUBJECTS += (organizations, mcp, metrics, events)
+SUBJECTS += (organizations, reconciliation, mcp, metrics, events)
 
 
 async def recorded(settings: Settings, folder: Path) -> dict[str, str]:

@@ -37,7 +37,7 @@ def test_a_record_that_is_packed_otherwise_has_another_layout() -> None:
 
 
 def test_a_resolution_that_is_packed_otherwise_has_another_layout() -> None:
-    assert (identifiers.LAYOUT, Resolution(("II-1", "II-2")).pack()) == (1, b"II-1\nII-2")
+    assert (identifiers.LAYOUT, Resolution(("II-1", "II-2")).pack()) == (2, b"II-1\nII-2")
 
 
 def test_no_key_of_one_layout_is_a_key_of_another() -> None:
