@@ -14,6 +14,7 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
 from apispec import APISpec
+from marshmallow import Schema
 from msgspec import Struct
 
 from edge.http.catalogue import CATALOGUE
@@ -189,8 +190,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
                 needed = any(field.required for field in schema["schema"].fields.values())
                 others = getattr(schema["schema"], "other_forms", {})
                 content = {"application/json": {"schema": schema["schema"]}}
-                # `binary`: generators of clients then send what the caller gives them as it is.
-                content |= {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in others}
+                content |= {name: {"schema": _schema_of_form(name, schema["schema"])} for name in others}
                 sentence = f"At most {rule.body_bytes_max // 1024} kB."
                 operation["requestBody"] = {"description": sentence, "required": needed, "content": content}
         operation["responses"] = responses
@@ -382,3 +382,13 @@ def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, list[str]]:
     for slug in dict.fromkeys(slugs):
         by_status.setdefault(str(CATALOGUE[slug].status), []).append(slug)
     return by_status
+
+
+def _schema_of_form(media_type: str, schema: Schema) -> Node:
+    """Return the schema of a body that is no JSON: the fields of an HTML form, whose values are texts, or bytes.
+
+    What is `binary` is sent by generated clients as the caller gives it.
+    """
+    if media_type == "application/x-www-form-urlencoded":
+        return {"type": "object", "properties": {name: {"type": "string"} for name in schema.fields}}
+    return {"type": "string", "format": "binary"}
