@@ -390,5 +390,6 @@ def _schema_of_form(media_type: str, schema: Schema) -> Node:
     What is `binary` is sent by generated clients as the caller gives it.
     """
     if media_type == "application/x-www-form-urlencoded":
-        return {"type": "object", "properties": {name: {"type": "string"} for name in schema.fields}}
+        texts = {name: {"type": "string"} for name in schema.fields}
+        return {"type": "object", "properties": texts, "additionalProperties": False}
     return {"type": "string", "format": "binary"}
