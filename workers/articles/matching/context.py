@@ -76,18 +76,21 @@ def standings(index: MatchIndex, pairs: CandidatePairs, chosen: Array) -> Array:
     place = np.full(len(pairs.left), -1)
     place[chosen] = np.arange(len(chosen))
     for row, source, side, pair in _listings(index, pairs):
-        wanted = place[pair] >= 0
-        at, first = place[pair[wanted], None], side[wanted, None] * _SIDE + np.arange(_SIDE)
+        at, first = place[pair], side[:, None] * _SIDE + np.arange(_SIDE)
+        wanted = at >= 0
         group, own = pairs.groups[1 - side, pair], pairs.groups[side, pair]
-        copies[place[pair[wanted]], side[wanted]] = _copies(row, source, group == own)[wanted]
+        counted = _copies(row, source, group == own)
+        copies[at[wanted], side[wanted]] = np.minimum(counted - (group == own), _BEST)[wanted]
         alone, none = np.arange(len(pair)), np.full(len(pair), -1)
+        some = np.flatnonzero(counted)  # of the other lists, offers that do not compete would stand as all do
+        asked = wanted[some]
         for column, space in zip(_RANKS, SPACES, strict=True):
             cosine = pairs.cosines[space][pair]
-            rows[at, column + first] = _standing(row, source, alone, none, cosine)[wanted]
-            offers[at, column + first] = _standing(row, source, group, own, cosine)[wanted]
+            rows[at[wanted, None], column + first[wanted]] = _standing(row, source, alone, none, cosine)[wanted]
+            among_offers = _standing(row[some], source[some], group[some], own[some], cosine[some])
+            offers[at[some][asked, None], column + first[some][asked]] = among_offers[asked]
     # Only where both records have copies, as on marketplaces, do copies not compete.
-    rows[:, -1] = copies.min(axis=1)
-    offers[:, -1] = rows[:, -1]
+    rows[:, -1] = offers[:, -1] = copies.min(axis=1)
     return np.where(has_copies(rows)[:, None], offers, rows)
 
 
@@ -135,10 +138,10 @@ def _listings(index: MatchIndex, pairs: CandidatePairs) -> Iterator[tuple[Array,
 
 
 def _copies(row: Array, source: Array, own: Array) -> Array:
-    """Count, within each row's candidates of one source, those of the row's own group; at most `_BEST`."""
+    """Count, within each row's candidates of one source, those of the row's own group, the candidate among them."""
     _, lists = np.unique(np.stack([row, source]), axis=1, return_inverse=True)
-    counts = np.bincount(lists, own, minlength=int(lists.max(initial=-1)) + 1)
-    return np.minimum(counts[lists] - own, _BEST)
+    counts: Array = np.bincount(lists, own, minlength=int(lists.max(initial=-1)) + 1)[lists]
+    return counts
 
 
 def _standing(row: Array, source: Array, group: Array, own: Array, cosine: Array) -> Array:
@@ -158,7 +161,6 @@ def _standing(row: Array, source: Array, group: Array, own: Array, cosine: Array
     first = np.searchsorted(number[leads], number)
     # Equal cosines share the rank of the first of them.
     better = np.searchsorted(keys, 4.0 * number - cosine - _EQUAL) - first
-    lead_of = np.full(len(row), -1.0)
     _, mates = np.unique(np.stack([number, group]), axis=1, return_inverse=True)
     best_mate = np.full(int(mates.max(initial=-1)) + 1, -1.0)
     np.maximum.at(best_mate, mates[leads], cosine[leads])
