@@ -8,13 +8,12 @@ import hashlib
 import hmac
 import re
 
-from shared.organizations.credentials import ID_CHARACTERS
+from shared.organizations.credentials import ID_CHARACTERS, PATH_PREFIX
 
-_PREFIX = "iixr_path_"
 _DOMAIN = b"item-index/path-key/1\0"
 # 160 bits, as hexadecimal digits: with other characters a log would end too soon what it leaves out.
 _SIGNATURE_CHARACTERS = 40
-_FORM = re.compile(rf"{_PREFIX}([0-9A-Za-z]{{{ID_CHARACTERS}}})([0-9a-f]{{{_SIGNATURE_CHARACTERS}}})", re.ASCII)
+_FORM = re.compile(rf"{PATH_PREFIX}([0-9A-Za-z]{{{ID_CHARACTERS}}})([0-9a-f]{{{_SIGNATURE_CHARACTERS}}})", re.ASCII)
 
 
 class PathKeys:
@@ -25,7 +24,7 @@ class PathKeys:
 
     def issue(self, key_id: str) -> str:
         """Make the credential for the API key of this id."""
-        return f"{_PREFIX}{key_id}{_sign(self._secrets[0], key_id)}"
+        return f"{PATH_PREFIX}{key_id}{_sign(self._secrets[0], key_id)}"
 
     def key_id(self, text: str) -> str | None:
         """Return the id of the key that a credential names; None where this service did not make it."""

@@ -38,7 +38,7 @@ from edge.http.validation import fields_by_name
 from edge.jobs.orders import JoinedOrderEnded, Order
 from edge.jobs.serializer import failure
 from edge.storage.database import Database
-from shared.jobs.contract import EXPORT, MATCH_TABLE
+from shared.jobs.contract import EXPORT, JOB_KINDS
 from shared.organizations.accounts import BRAND, Principal
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
@@ -232,7 +232,7 @@ class ReportPages(FormPages):
         if visitor.suspended:  # as the API refuses its key
             raise PageError(403, SUSPENDED)
         order = await self._services.orders.find(organization, request.match_info["id"])
-        if order.row["kind"] == MATCH_TABLE.name:
+        if not JOB_KINDS[order.row["kind"]].listed:
             raise PageError(404, "The batches of a table have no page; their results are in the table.")
         return order
 

@@ -7,6 +7,7 @@ import msgspec
 
 from edge.http.answer_cache import representation_of
 from shared.organizations.accounts import counted_network
+from shared.organizations.credentials import BEGINNING
 
 # Case, order and number of the lines are those of deploy/nginx/forwarded.conf, not the caller's. A line that is not
 # named here has a meaning that this module does not know: the request takes the ordinary way.
@@ -18,7 +19,9 @@ PLAIN_REQUEST = re.compile(
     rb"|[0-9A-Za-z/_.-]{1,120}(?:\?[!-~]{0,1500})?)) HTTP/1\.1\r\n"
     rb"Host: [^\r\n]{1,255}+\r\n"
     rb"X-Real-IP: (?P<address>[0-9a-fA-F.:]{2,45}+)\r\n"
-    rb"(?:X-Request-Id: (?P<request_id>[A-Za-z0-9-]{8,64}+(?=\r)|(?!.*(?i:iix[kpr]_))[A-Za-z0-9_-]{8,64}+)\r\n)?"
+    rb"(?:X-Request-Id: (?P<request_id>[A-Za-z0-9-]{8,64}+(?=\r)|(?!.*"
+    + BEGINNING.encode()
+    + rb")[A-Za-z0-9_-]{8,64}+)\r\n)?"
     rb"X-Charge-Id: (?P<charge_id>[0-9a-f]{32})\r\n"
     rb"(?:X-Began: (?P<began>[0-9]{1,12}+\.[0-9]{3})\r\n)?"
     rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80}+)\r\n"

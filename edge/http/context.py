@@ -12,11 +12,12 @@ from aiohttp import web
 from edge.http.answer_cache import AnswerOffer
 from edge.storage.database import ACCOUNT
 from shared.organizations.accounts import Person, Principal, account_of, counted_network
+from shared.organizations.credentials import BEGINNING
 from shared.telemetry.trace_context import SpanContext
 
 _CHARGE_ID_MAX = 64
 # A key in the wrong place would be written to logs.
-_REQUEST_ID = re.compile(r"(?!.*(?i:iix[kpr]_))[A-Za-z0-9_-]{8,64}", re.ASCII)
+_REQUEST_ID = re.compile(rf"(?!.*{BEGINNING})[A-Za-z0-9_-]{{8,64}}", re.ASCII)
 _NOWHERE = SpanContext("", "", "", sampled=False)
 
 

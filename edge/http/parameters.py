@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sized
 from datetime import date
 from typing import TypeAlias, TypedDict, TypeVar, Unpack
 
-from marshmallow import RAISE, Schema, ValidationError, fields, validate
+from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validate
 
 from shared.currencies import CODES
 
@@ -64,6 +64,15 @@ class QueryParameters(Parameters):
     """Base of the parameters of a query."""
 
     location = "querystring"
+
+
+class OpenQueryParameters(QueryParameters):
+    """Base of the parameters of a query whose protocol knows more names than these: the others are ignored."""
+
+    class Meta:
+        """Marshmallow's option for it."""
+
+        unknown = EXCLUDE
 
 
 class WholeNumber(fields.Integer):

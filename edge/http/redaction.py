@@ -3,8 +3,10 @@
 import re
 from urllib.parse import unquote
 
+from shared.organizations.credentials import BEGINNING
+
 _CREDENTIAL = re.compile(r"((?i:iix[a-z]_[a-z]{1,8}_))[0-9A-Za-z]+|eyJ[0-9A-Za-z_.-]{20,}", re.ASCII)
-_BEGINNING = re.compile(r"(?i:iix[kpr]_)|eyJ", re.ASCII)
+_BEGINNING = re.compile(rf"{BEGINNING}|eyJ", re.ASCII)
 # A text that was encoded more often is none of ours, and none that a program makes by mistake.
 _DECODINGS_MAX = 5
 

@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from aiohttp import hdrs, web
-from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, validate
+from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
-from edge.http.parameters import QueryParameters
+from edge.http.parameters import OpenQueryParameters
 from edge.http.problem_details import problem_of
 from edge.http.problems import Problem
 from edge.http.routing import Route, Rule, operation
@@ -52,13 +52,8 @@ _PATHS = ("/01/{gtin}", "/01/{gtin}/{rest:.*}")
 _COMPRESSED = "/{compressed:[A-Za-z0-9_-]{10,1000}}{slash:/?}"
 
 
-class DigitalLinkQuery(QueryParameters):
+class DigitalLinkQuery(OpenQueryParameters):
     """Query of a Digital Link: attributes of the article, or anything else, which a link may take over."""
-
-    class Meta:
-        """Marshmallow's option: names that this schema does not declare are accepted."""
-
-        unknown = EXCLUDE
 
     linkType = fields.Str(  # noqa: N815 - GS1's name
         validate=validate.Length(1, 200),

@@ -21,7 +21,7 @@ from shared.clock import utc_now
 from shared.db.queries import load_queries
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.index.iid import canonical_uuid
-from shared.jobs.contract import ENDED, EXPORT, JobKind
+from shared.jobs.contract import ENDED, EXPORT, UNLISTED, JobKind
 from shared.organizations.accounts import Principal
 from shared.telemetry.log import Log
 
@@ -251,8 +251,8 @@ class JobOrders:
     ) -> tuple[list[Order], int]:
         """Return orders after a position, one more than asked where there are more, and how many there are in all."""
         async with self._database.transaction(Scope(organization=organization_id)) as transaction:
-            rows = await transaction.fetch(SQL.list, organization_id, state, kind, after, limit + 1)
-            [counted] = await transaction.fetch(SQL.count, organization_id, state, kind)
+            rows = await transaction.fetch(SQL.list, organization_id, state, kind, after, limit + 1, UNLISTED)
+            [counted] = await transaction.fetch(SQL.count, organization_id, state, kind, UNLISTED)
         return [_order(row) for row in rows], counted["total"]
 
     async def wait(self, organization_id: str | None, submitted: SubmittedOrder, seconds: float) -> Order:

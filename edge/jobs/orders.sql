@@ -60,7 +60,7 @@ WHERE o.id = $1 AND o.organization_id = $2;
 
 -- name: list
 -- The newest first; ids are UUIDv7, so their order is that of creation. One row more than requested shows whether more follow.
--- A table has a job for each batch, which would hide all others: they are listed only where their kind is asked for.
+-- $6: kinds of which there are so many that they would hide all others: they are listed only where their kind is asked for.
 SELECT o.id::text, o.job_id::text, j.kind, j.parameters, j.format, j.data_version, j.attempt, j.progress_fraction,
        j.progress_stage, j.rows_done, j.rows_total, j.result, j.error, o.created_at, j.started_at, j.expires_at,
        coalesce(o.cancelled_at, j.finished_at) AS finished_at,
@@ -70,7 +70,7 @@ FROM job_orders o JOIN jobs j ON j.id = o.job_id,
 LATERAL (SELECT CASE WHEN o.cancelled_at IS NOT NULL THEN 'cancelled'
                      WHEN j.state = 'succeeded' AND j.expires_at <= statement_timestamp() THEN 'expired'
                      ELSE j.state END AS state) s
-WHERE o.organization_id = $1 AND ($2::text IS NULL OR s.state = $2) AND (j.kind = $3 OR $3::text IS NULL AND j.kind <> 'match-table')
+WHERE o.organization_id = $1 AND ($2::text IS NULL OR s.state = $2) AND (j.kind = $3 OR $3::text IS NULL AND j.kind <> ALL ($6::text[]))
   AND ($4::uuid IS NULL OR o.id < $4)
 ORDER BY o.id DESC LIMIT $5;
 
@@ -80,7 +80,7 @@ SELECT count(*) AS total FROM job_orders o JOIN jobs j ON j.id = o.job_id,
 LATERAL (SELECT CASE WHEN o.cancelled_at IS NOT NULL THEN 'cancelled'
                      WHEN j.state = 'succeeded' AND j.expires_at <= statement_timestamp() THEN 'expired'
                      ELSE j.state END AS state) s
-WHERE o.organization_id = $1 AND ($2::text IS NULL OR s.state = $2) AND (j.kind = $3 OR $3::text IS NULL AND j.kind <> 'match-table');
+WHERE o.organization_id = $1 AND ($2::text IS NULL OR s.state = $2) AND (j.kind = $3 OR $3::text IS NULL AND j.kind <> ALL ($4::text[]));
 
 -- name: lock_job
 -- Locks the job's row before its other orders are looked at: a concurrent order waits, or is seen.

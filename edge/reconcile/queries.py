@@ -1,6 +1,6 @@
 """Batches of reconciliation queries, from JSON text to what is asked for each row."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,8 +12,8 @@ from edge.http.problems import invalid_parameters
 from edge.http.validation import shown_name
 from edge.reconcile.entities import PROPERTIES, EntityType, read_entity_id
 from shared.articles.table_rows import CANDIDATES_MAX, TableRow
-from shared.errors import InvalidIdentifier, InvalidJson, InvalidParameter
-from shared.index.identifiers import normal
+from shared.errors import InvalidJson, InvalidParameter
+from shared.index.identifiers import NUMBER_CHARACTERS_MIN, NUMBER_SCHEMES, gtin_of
 from shared.json_types import JsonValue
 from shared.text import in_ascii
 
@@ -21,7 +21,6 @@ _TEXT_MAX = 1_000
 _VALUES_MAX = 20
 _PIDS = tuple(one.id for one in PROPERTIES)
 _TYPES = ", ".join(EntityType)
-_NUMBER_CHARACTERS_MIN = 8
 _DEFAULT_CANDIDATES = 5
 Checked = TypeVar("Checked")
 
@@ -114,27 +113,22 @@ def _convert(given: JsonValue) -> _Query:
 
 def _row(text: str, said: Mapping[str, Sequence[str]]) -> TableRow:
     """Return what is said of an item. A number that cannot be a GTIN says nothing: other fields may be right."""
-    number = gtin_of(text) if len(text) >= _NUMBER_CHARACTERS_MIN else None
-    gtins = [number, *map(gtin_of, said.get("gtin", ()))]
-    first: Callable[[str], str] = lambda pid: next(iter(said.get(pid, ())), "")  # noqa: E731
+    number = _gtin_of_number(text) if len(text) >= NUMBER_CHARACTERS_MIN else None
+    gtins = [number, *map(_gtin_of_number, said.get("gtin", ()))]
+    first = {pid: values[0] for pid, values in said.items() if values}
     return TableRow(
         name="" if number else text,
-        brand=first("brand"),
-        mpn=first("mpn"),
+        brand=first.get("brand", ""),
+        mpn=first.get("mpn", ""),
         size=_clean("properties", " ".join(said.get("size", ()))),
         gtins=tuple(dict.fromkeys(gtin for gtin in gtins if gtin is not None)),
     )
 
 
-def gtin_of(text: str) -> str | None:
+def _gtin_of_number(text: str) -> str | None:
     """Return a GTIN, EAN, UPC or ISBN in 14 digits; None where the text is none."""
-    for scheme in ("gtin", "upc", "isbn"):
-        try:
-            identifier = normal(scheme, in_ascii(text))
-        except InvalidIdentifier:
-            continue
-        return identifier.value if identifier is not None else None
-    return None
+    number = in_ascii(text)
+    return next((gtin for scheme in NUMBER_SCHEMES if (gtin := gtin_of(scheme, number))), None)
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What reconciliation shows of items: their records, also where an item was merged into another."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -44,8 +44,7 @@ class ShownItem(msgspec.Struct):
     @property
     def description(self) -> str:
         """Its brand and category."""
-        path = " > ".join(self.category.path) if self.category else ""
-        return ", ".join(filter(None, (self.brand.name if self.brand else "", path)))
+        return describe(self.brand.name if self.brand else None, self.category.path if self.category else ())
 
     @property
     def gtins(self) -> list[str]:
@@ -57,6 +56,11 @@ class ShownItem(msgspec.Struct):
         """The figures of its footprint that are known, by indicator."""
         known = self.sustainability or {}
         return {code: value for code in CODES if isinstance(value := known.get(code), float | int)}
+
+
+def describe(brand: str | None, category: Sequence[str]) -> str:
+    """Return what tells items of one name apart: a brand, and the path of a category."""
+    return ", ".join(filter(None, (brand, " > ".join(category))))
 
 
 _DECODER = msgspec.json.Decoder(ShownItem)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl
 
-from marshmallow import EXCLUDE, INCLUDE, Schema, fields
+from marshmallow import INCLUDE, Schema, fields
 
-from edge.http.parameters import Parameters, PathParameters, QueryParameters, Utf8, WholeNumber, field_doc
+from edge.http.parameters import OpenQueryParameters, Parameters, PathParameters, Utf8, WholeNumber, field_doc
 from shared.errors import InvalidParameter
 from shared.json_types import JsonValue
 
@@ -23,13 +23,8 @@ def _read_form(body: bytes) -> Mapping[str, JsonValue]:
     return dict(reversed(pairs))
 
 
-class ManifestQuery(QueryParameters):
+class ManifestQuery(OpenQueryParameters):
     """Query of the service: none for the manifest. Parameters of other versions of the protocol are ignored."""
-
-    class Meta:
-        """Marshmallow's option for it."""
-
-        unknown = EXCLUDE
 
     queries = fields.Str(load_default=None, metadata=field_doc(f"{_BATCH}, as JSON"))
     extend = fields.Str(load_default=None, metadata=field_doc(f"{_EXTEND}, as JSON"))
@@ -65,25 +60,15 @@ class ReconcileAddress(Schema):
     url = fields.Url(required=True, metadata=field_doc("It opens the service as your key does: keep it secret"))
 
 
-class SuggestQuery(QueryParameters):
+class SuggestQuery(OpenQueryParameters):
     """Query of suggestions. Parameters of other versions of the protocol are ignored."""
-
-    class Meta:
-        """Marshmallow's option for it."""
-
-        unknown = EXCLUDE
 
     prefix = Utf8(0, 200, load_default="", metadata=field_doc("What has been typed so far", pattern=r"^[^\u0000]*$"))
     cursor = WholeNumber(0, 1_000, load_default=0, metadata=field_doc("How many suggestions to skip"))
 
 
-class ProposalQuery(QueryParameters):
+class ProposalQuery(OpenQueryParameters):
     """Query of the columns of a type."""
-
-    class Meta:
-        """Marshmallow's option for it."""
-
-        unknown = EXCLUDE
 
     type = fields.Str(load_default=None, metadata=field_doc("Id of a type", example="item"))
     limit = WholeNumber(1, 1_000, load_default=100, metadata=field_doc("Largest number of columns"))

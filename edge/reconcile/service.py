@@ -9,7 +9,7 @@ from edge.reconcile.entities import TYPES, EntityId, EntityType
 from edge.reconcile.items import ItemMatching
 from edge.reconcile.names import EntityCandidate, find_named
 from edge.reconcile.queries import ReconciliationQuery
-from edge.reconcile.records import find_items
+from edge.reconcile.records import describe, find_items
 from edge.search.engine import SearchEngine
 from shared.articles.table_rows import ItemCandidate
 from shared.index.iid import canonical_iid
@@ -58,9 +58,8 @@ class Reconciliation:
         found = [named] if named is not None else []
         for one in items:
             score = round(100 * one.score, 2)
-            description = ", ".join(filter(None, (one.brand, " > ".join(one.category))))
             id = EntityId(EntityType.ITEM, one.iid)
-            found.append(EntityCandidate(id, one.name, description, score, one.match))
+            found.append(EntityCandidate(id, one.name, describe(one.brand, one.category), score, one.match))
         for kind in query.types:
             if kind is not EntityType.ITEM and query.text:
                 found += await find_named(self._engine, query.text, kind)

@@ -9,7 +9,7 @@ from edge.index.identifiers import RequestedIdentifier, ResolutionCache
 from edge.search.engine import SearchEngine
 from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIdentifier
-from shared.index.identifiers import LAYOUT, SCHEMES, normal
+from shared.index.identifiers import LAYOUT, NUMBER_CHARACTERS_MIN, NUMBER_SCHEMES, SCHEMES, normal
 from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
 from shared.search.paging import begins_iid
@@ -18,9 +18,7 @@ from shared.text import in_ascii
 # A text that more items have is no identifier of theirs.
 _ITEMS_MAX = 10
 _WORDS_MAX = 3
-_NUMBERS = ("gtin", "upc", "isbn")
 _WORD = re.compile(r"\S+")
-_NUMBER_CHARACTERS_MIN = 8
 _PART_CHARACTERS_MIN = 5
 _DIGIT = re.compile(r"[0-9]", re.ASCII)
 
@@ -38,9 +36,9 @@ def _candidates(q: str) -> Iterator[RequestedIdentifier]:
         return
     words = _WORD.findall(q)
     for text in (q, *words):
-        if len(text) >= _NUMBER_CHARACTERS_MIN:
+        if len(text) >= NUMBER_CHARACTERS_MIN:
             number = in_ascii(text)
-            for scheme in _NUMBERS:
+            for scheme in NUMBER_SCHEMES:
                 yield from _read(scheme, number)
     # A part number or a source's own number may be any text: only a short query with a digit is looked up as one.
     if len(words) <= _WORDS_MAX and len(q) >= _PART_CHARACTERS_MIN:

@@ -6,8 +6,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from shared.db.queries import load_queries
-from shared.errors import InvalidIdentifier
-from shared.index.identifiers import SCHEMES, normal
+from shared.index.identifiers import SCHEMES, gtin_of
 
 SQL = load_queries(__file__, "holdings.sql")
 GTIN_SCHEMES = tuple(scheme for scheme, compared in SCHEMES.items() if compared == "gtin")
@@ -57,7 +56,11 @@ def _holdings_of_source(gtin: str, stated: Sequence[StatedIdentifiers]) -> Itera
     numbers: dict[str, str | None] = {}
     current: Holding | None = None
     for row in stated:
-        now = {entry["scheme"]: _gtin(entry) for entry in row.identifiers if entry["scheme"] in GTIN_SCHEMES}
+        now = {
+            scheme: gtin_of(scheme, entry["value"])
+            for entry in row.identifiers
+            if (scheme := entry["scheme"]) in GTIN_SCHEMES
+        }
         numbers |= now  # a scheme of which a load says nothing keeps its number, as in the record
         if gtin in now.values():
             # The rows of a first load may go back for years; those of a later one repeat days of the loads before it.
@@ -68,14 +71,6 @@ def _holdings_of_source(gtin: str, stated: Sequence[StatedIdentifiers]) -> Itera
             current = None
     if current:
         yield current
-
-
-def _gtin(entry: Mapping[str, str]) -> str | None:
-    try:
-        canonical = normal(entry["scheme"], entry["value"])
-    except InvalidIdentifier:
-        return None
-    return canonical.value if canonical else None
 
 
 def holders(times: Iterable[Holding], owners: Mapping[int, str], day: date | None = None) -> set[str]:

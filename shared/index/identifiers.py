@@ -15,6 +15,9 @@ SCHEMES = {"gtin": "gtin", "ean": "gtin", "upc": "gtin", "isbn": "gtin", "mpn": 
 LAYOUT = 3
 """Raise it whenever `normal` gives another form to a text that it accepts, or other rows are made of identifiers."""
 
+NUMBER_SCHEMES = ("gtin", "upc", "isbn")
+"""The schemes under which a bare number may be one, each with spellings of its own."""
+NUMBER_CHARACTERS_MIN = 8
 CHARACTERS_MAX = 500
 CUT = "a number whose last digits a spreadsheet has cut; export the column again as text"
 URL_CHARACTERS_MAX = 2_000
@@ -69,6 +72,15 @@ def normal(scheme: str, text: str) -> NormalIdentifier | None:
     if len(value) > (URL_CHARACTERS_MAX if scheme == "url" else CHARACTERS_MAX):
         raise InvalidIdentifier("is too long")
     return NormalIdentifier(scheme, value) if value else None
+
+
+def gtin_of(scheme: str, text: str) -> str | None:
+    """Return a GTIN in 14 digits; None of a scheme without one, and of a text that cannot be one."""
+    try:
+        identifier = normal(scheme, text)
+    except InvalidIdentifier:
+        return None
+    return identifier.value if identifier is not None and identifier.scheme == "gtin" else None
 
 
 def is_cut_number(text: str) -> bool:

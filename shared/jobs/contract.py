@@ -30,7 +30,8 @@ _MARKER_SECONDS = 2 * 86_400
 class JobKind:
     """A kind of job. Each queue has workers of its own, so that a rush in one never starves another.
 
-    `units` is what an organization pays for it, `units_cached` if the result exists already.
+    `units` is what an organization pays for it, `units_cached` if the result exists already. Of a kind that is not
+    `listed` a caller makes many: pages and lists of all jobs leave them out.
     """
 
     name: str
@@ -40,6 +41,7 @@ class JobKind:
     units: int = 0
     units_cached: int = 0
     kept_hours: int = 24
+    listed: bool = True
 
     @property
     def module(self) -> str:
@@ -65,14 +67,15 @@ SUSTAINABILITY_ROLLUP = JobKind(
 FOOTPRINT_COMPARISON = JobKind(
     "footprint-comparison", "reports", attempts_max=3, seconds_max=300, units=20, units_cached=20
 )
-MATCH_TABLE = JobKind("match-table", "reports", attempts_max=3, seconds_max=900, units=1, units_cached=1)
+MATCH_TABLE = JobKind("match-table", "reports", attempts_max=3, seconds_max=900, units=1, units_cached=1, listed=False)
 RELEASE = JobKind("release", "maintenance", attempts_max=3, seconds_max=3_600)
 EXPORT = JobKind("export", "exports", attempts_max=5, seconds_max=3_600, units=100, units_cached=100, kept_hours=7 * 24)
 EXPORT_PART = JobKind("export-part", "exports", attempts_max=4, seconds_max=3_600)
 JOB_KINDS: dict[str, JobKind] = {kind.name: kind for kind in tuple(globals().values()) if isinstance(kind, JobKind)}
 """Every kind that is declared above."""
+UNLISTED: tuple[str, ...] = tuple(kind.name for kind in JOB_KINDS.values() if not kind.listed)
 REPORT_KINDS: tuple[JobKind, ...] = tuple(
-    kind for kind in JOB_KINDS.values() if kind.queue == "reports" and kind is not MATCH_TABLE
+    kind for kind in JOB_KINDS.values() if kind.queue == "reports" and kind.listed
 )
 """The reports, in the order in which pages and documents list them."""
 

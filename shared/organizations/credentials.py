@@ -14,6 +14,9 @@ BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 ANONYMOUS_PREFIX = "iixp_anon_"
 FREE_PREFIX = "iixp_free_"
 KEY_PREFIX = "iixk_live_"
+PATH_PREFIX = "iixr_path_"
+BEGINNING = r"(?i:iix[kpr]_)"
+"""A pattern of the beginning of each kind, in any case: what has it is not written to logs."""
 ID_CHARACTERS, SECRET_CHARACTERS, CHECK_CHARACTERS = 10, 32, 6
 ID = slice(len(KEY_PREFIX), len(KEY_PREFIX) + ID_CHARACTERS)
 """Where the id is in the text of a credential, whose prefixes are all as long."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import msgspec
 import psycopg
 
-from shared.analytics.manifest import MEDIA_TYPES, TAIL, ResultManifest, key_of
+from shared.analytics.manifest import MEDIA_TYPES, ResultManifest, key_of, tail
 from shared.articles.table_rows import RowCandidates, TableRow
 from shared.db.connect import Connection
-from shared.jobs.contract import MATCH_TABLE, fingerprint
+from shared.jobs.contract import MATCH_TABLE
 from shared.processes import without_collector
 from workers.articles import index, models
 from workers.articles.records import SQL
@@ -29,14 +29,7 @@ class MatchTableHandler(StoredResultHandler):
         rows = msgspec.convert(job.parameters["rows"], list[TableRow])
         context.progress("matching", 0, len(rows))
         data_version, matched = _match(context, rows)
-        manifest = _write(context, job, data_version, matched)
-        return JobOutcome(
-            msgspec.to_builtins(manifest),
-            bytes=manifest.bytes,
-            rows=manifest.rows,
-            data_version=data_version,
-            fingerprint=fingerprint(job.parameters, _FORMAT, data_version),
-        )
+        return self.outcome_of(job, _write(context, job, data_version, matched))
 
 
 @without_collector()
@@ -60,8 +53,8 @@ def _version(connection: Connection) -> int:
 def _write(context: JobContext, job: ClaimedJob, data_version: int, matched: Sequence[RowCandidates]) -> ResultManifest:
     key = key_of(job.id, job.attempt, MATCH_TABLE.name, _FORMAT)
     data = msgspec.json.encode(matched)
-    meta = msgspec.json.encode({"data_version": data_version, "rows": len(matched)})
-    body = b'{"data":' + data + TAIL + meta + b"}"
+    meta = {"data_version": data_version, "rows": len(matched)}
+    body = b'{"data":' + data + tail(meta)
     with context.services.objects.create(key) as file:
         file.write(body)
     return ResultManifest(
@@ -73,5 +66,5 @@ def _write(context: JobContext, job: ClaimedJob, data_version: int, matched: Seq
         sha256=hashlib.sha256(body).hexdigest(),
         result_sha256=hashlib.sha256(data).hexdigest(),
         data_version=data_version,
-        meta=meta.decode(),
+        meta=msgspec.json.encode(meta).decode(),
     )

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
-from shared.errors import InvalidIdentifier
-from shared.index.identifiers import normal
+from shared.index.identifiers import gtin_of
 from workers.articles.matching.records import MatchRecord
 
 SQL = load_queries(__file__, "records.sql")
@@ -65,19 +64,10 @@ def _record(claims: list[_Claim]) -> SourceRecord:
         mpn=shared.get("mpn", ""),
         category=" > ".join(next((claim.category_path for claim in claims if claim.category_path), [])),
         description=attributes.pop("description", ""),
-        gtins=tuple(dict.fromkeys(gtin for one in shared.items() if (gtin := _gtin(*one)))),
+        gtins=tuple(dict.fromkeys(gtin for one in shared.items() if (gtin := gtin_of(*one)))),
         attributes=tuple(sorted(attributes.items())),
         article=identifiers.get(rules.get("article_identifier", ""), ""),
         separate=bool(rules.get("never", False)),
         one_per_source=rules.get("one_per_source"),
     )
     return SourceRecord(newest.item_id, newest.source_id, record, rules.get("trust", "all"))
-
-
-def _gtin(scheme: str, value: str) -> str | None:
-    """Return a GTIN in 14 digits; None of another scheme, and of a number that cannot be a GTIN."""
-    try:
-        canonical = normal(scheme, value)
-    except InvalidIdentifier:
-        return None
-    return canonical.value if canonical is not None and canonical.scheme == "gtin" else None

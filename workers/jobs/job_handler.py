@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 from psycopg.types.json import Jsonb
 
+from shared.analytics.manifest import ResultManifest
 from shared.db.connect import Connection
-from shared.jobs.contract import JOB_KINDS
+from shared.jobs.contract import JOB_KINDS, fingerprint
 from workers.jobs.job import ClaimedJob
 from workers.jobs.leases import SQL, Lease, succeed
 from workers.jobs.services import WorkerServices
@@ -57,6 +59,17 @@ Handlers = Mapping[str, JobHandler]
 
 class StoredResultHandler:
     """A kind of job whose result has bytes in the object store; its subclass computes it."""
+
+    @staticmethod
+    def outcome_of(job: ClaimedJob, manifest: ResultManifest) -> JobOutcome:
+        """Return the outcome of an attempt that stored one file."""
+        return JobOutcome(
+            msgspec.to_builtins(manifest),
+            bytes=manifest.bytes,
+            rows=manifest.rows,
+            data_version=manifest.data_version,
+            fingerprint=fingerprint(job.parameters, manifest.format, manifest.data_version),
+        )
 
     def publish(self, context: JobContext, outcome: JobOutcome) -> bool:
         """Publish what was stored; False if the job is no longer ours, and then the bytes are never visible."""

@@ -168,12 +168,10 @@ class _ItemGroups(NamedTuple):
         if group_by and prices:
             wanted = np.unique(np.concatenate([one.item for one in prices])).tolist()
             found = list(reader.rows(SQL.groups_of_items, wanted))
-        ids, brand, category, place = (
-            np.array([(*row[:3], number) for number, row in enumerate(found)], "i8").reshape(-1, 4).T
-        )
+        ids, brand, category = np.array([row[:3] for row in found], "i8").reshape(-1, 3).T
         brands = np.unique(brand).tolist() if "brand" in group_by else ()
         named = Names.of_brands(reader.connection, reader.tree, brands)
-        of_item = {"brand": brand, "category": category, "item": place}
+        of_item = {"brand": brand, "category": category, "item": np.arange(len(found))}
         return cls(group_by, ids, of_item, named, [row[3] for row in found])
 
     @property

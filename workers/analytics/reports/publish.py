@@ -14,7 +14,7 @@ from shared.analytics.manifest import MEDIA_TYPES, ResultManifest, key_of, tail
 from shared.analytics.results import write
 from shared.db.connect import Connection
 from shared.errors import RollupsOutdated, WeightsNotFound
-from shared.jobs.contract import JOB_KINDS, REPORT_KINDS, fingerprint
+from shared.jobs.contract import JOB_KINDS, REPORT_KINDS
 from shared.objects.directory import ResultStore
 from workers.analytics.reports.conversion import convert
 from workers.analytics.reports.filters import SQL
@@ -58,13 +58,7 @@ class ReportHandler(StoredResultHandler):
         data_version, answer = from_replica or read(context.connection)
         context.progress("writing", 0, answer.rows.num_rows)
         manifest = _write(context.services.objects, job, data_version, answer)
-        return JobOutcome(
-            msgspec.to_builtins(manifest),
-            bytes=manifest.bytes,
-            rows=manifest.rows,
-            data_version=data_version,
-            fingerprint=fingerprint(job.parameters, manifest.format, data_version),
-        )
+        return self.outcome_of(job, manifest)
 
     def _read(self, connection: Connection, context: JobContext) -> tuple[int, Answer]:
         connection.autocommit = False

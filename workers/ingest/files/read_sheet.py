@@ -8,7 +8,7 @@ and XLSB, where calamine alone reads and returns an empty text).
 
 import fnmatch
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -189,7 +189,7 @@ def _rows(sheet: Any, left: int, faulty_by_row: Iterator[tuple[int, dict[int, Ce
     faulty, faults = next(faulty_by_row, NO_MORE)
     # The rows above the first one with cells are among them, though columns without cells are not.
     for number, cells in enumerate(sheet.iter_rows(), 1):
-        row, found = [cell.strip() if cell.__class__ is str else _text(cell) for cell in cells], NO_FAULTS
+        row, found = _texts(cells), NO_FAULTS
         if number == faulty:
             found = {column - left: fault for column, fault in faults.items()}
             row = ["" if place in found else text for place, text in enumerate(row)]
@@ -211,11 +211,11 @@ def _rows_of_columns(sheet: Any, skip_rows: int, columns: Collection[str]) -> It
     places: list[int] | None = None
     for number, cells in enumerate(sheet.iter_rows(), 1):
         if places is None:
-            titles = [_text(cell) for cell in cells]
+            titles = _texts(cells)
             if number <= skip_rows or not any(titles):
                 continue
             places = [place for place, title in enumerate(titles) if title in names]
-        row = [cell.strip() if cell.__class__ is str else _text(cell) for cell in map(cells.__getitem__, places)]
+        row = _texts(map(cells.__getitem__, places))
         if any(row) or any(map(_text, cells)):
             yield SheetRow(number, row, NO_FAULTS)
 
@@ -251,6 +251,11 @@ def _fill_merged(rows: Iterator[SheetRow], last: dict[tuple[int, int], int], ski
         if is_header:
             above.clear()
         below_header = below_header or is_header
+
+
+def _texts(cells: Iterable[Any]) -> list[str]:
+    # Most cells are texts: to call a function for each would take about as long as all else.
+    return [cell.strip() if cell.__class__ is str else _text(cell) for cell in cells]
 
 
 def _text(cell: Any) -> str:
