@@ -4,10 +4,9 @@ Nothing is stored: one names an API key and is signed. It opens only the routes 
 key. Its form is that of the other credentials, so that logs leave it out.
 """
 
-import hashlib
-import hmac
 import re
 
+from edge.auth.text_signer import TextSigner
 from shared.organizations.credentials import ID_CHARACTERS, PATH_PREFIX
 
 _DOMAIN = b"item-index/path-key/1\0"
@@ -20,21 +19,13 @@ class PathKeys:
     """Makes credentials with the first of the secrets; accepts those of every one."""
 
     def __init__(self, *secrets: str) -> None:
-        self._secrets = [secret.encode() for secret in secrets]
+        self._signer = TextSigner(_DOMAIN, lambda mac: mac.hex()[:_SIGNATURE_CHARACTERS], *secrets)
 
     def issue(self, key_id: str) -> str:
         """Make the credential for the API key of this id."""
-        return f"{PATH_PREFIX}{key_id}{_sign(self._secrets[0], key_id)}"
+        return f"{PATH_PREFIX}{key_id}{self._signer.sign(key_id)}"
 
     def key_id(self, text: str) -> str | None:
         """Return the id of the key that a credential names; None where this service did not make it."""
         form = _FORM.fullmatch(text)
-        if form is None:
-            return None
-        # All are compared, so that the time taken does not tell which secret is in use.
-        made_by = [hmac.compare_digest(_sign(secret, form[1]), form[2]) for secret in self._secrets]
-        return form[1] if any(made_by) else None
-
-
-def _sign(secret: bytes, key_id: str) -> str:
-    return hmac.digest(secret, _DOMAIN + key_id.encode(), hashlib.sha256).hex()[:_SIGNATURE_CHARACTERS]
+        return form[1] if form is not None and self._signer.has_signed(form[1], form[2]) else None

@@ -4,11 +4,10 @@ A signed address is good for one file (by its digest), for one organization, unt
 nothing else, and it is part of the query, which no log keeps.
 """
 
-import hashlib
-import hmac
 import re
 from typing import NamedTuple
 
+from edge.auth.text_signer import TextSigner
 from edge.http.problems import Problem
 from edge.storage.database import Database
 from shared.clock import utc_now
@@ -35,23 +34,22 @@ class SignedUrls:
     """Signs with the first of the secrets; accepts signatures of every one."""
 
     def __init__(self, *secrets: str) -> None:
-        self._secrets = [secret.encode() for secret in secrets]
+        self._signer = TextSigner(_DOMAIN, base64url, *secrets)
 
     def query(self, sha256: str, organization: str, expires: int) -> str:
         """Return the query that signs a file's URL."""
-        signature = self._sign(self._secrets[0], sha256, organization, expires)
+        signature = self._signer.sign(_signed_text(sha256, organization, expires))
         return f"expires={expires}&organization={organization}&signature={signature}"
 
     def holds(self, link: SignedLink, sha256: str) -> bool:
         """Return whether this service signed the link for this file, whether or not it has expired."""
         if not _SIGNATURE.fullmatch(link.signature):
             return False
-        signatures = [self._sign(secret, sha256, link.organization, link.expires) for secret in self._secrets]
-        return any(hmac.compare_digest(signature, link.signature) for signature in signatures)
+        return self._signer.has_signed(_signed_text(sha256, link.organization, link.expires), link.signature)
 
-    def _sign(self, secret: bytes, sha256: str, organization: str, expires: int) -> str:
-        text = "\0".join((sha256, organization, str(expires))).encode()
-        return base64url(hmac.digest(secret, _DOMAIN + text, hashlib.sha256))
+
+def _signed_text(sha256: str, organization: str, expires: int) -> str:
+    return "\0".join((sha256, organization, str(expires)))
 
 
 class LinkChecker:
