@@ -125,11 +125,10 @@ def _compared(picture: Picture, alike: Rows, rows: Rows, reading: RowContext) ->
         return [known[place] for place in places], largest_of(_BARS_MAX, known, _by(alike))
 
     def add_bars(name: str, words: str) -> None:
-        """Add the bars of a figure, the longest first; none where all are zero."""
+        """Add the bars of a figure; none where all are zero."""
         listed, cut = largest(name)
         if not _is_any(name, [row for _, row in listed]):
             return
-        listed.sort(key=lambda one: -(number(one[1][name]) or 0.0))
         unit = _unit(name, rows, reading) if alike[0].get("indicator") else ""
         title = ", ".join(part for part in (words, unit, f"{when}{cut}") if part)
         percent = is_share(name, reading.units)

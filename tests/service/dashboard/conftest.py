@@ -38,3 +38,10 @@ def visitor(_browser_of_module: Browser) -> Browser:
     return Browser(
         _browser_of_module.edge, _browser_of_module.issuer, address=f"100.64.{1 + number // 250}.{number % 250}"
     )
+
+
+@pytest.fixture
+async def operator(browser: Browser) -> Browser:
+    """Ada, signed in: an operator where the settings of a module say so."""
+    await browser.sign_in()
+    return browser

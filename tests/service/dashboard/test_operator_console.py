@@ -44,13 +44,6 @@ def settings(settings: Settings) -> Settings:
     return replace(settings, staff="ada@example.org")
 
 
-@pytest.fixture
-async def operator(browser: Browser) -> Browser:
-    """Ada, signed in."""
-    await browser.sign_in()
-    return browser
-
-
 def audited(browser: Browser, organization: str) -> list[Any]:
     query = "SELECT actor, act, subject FROM audit WHERE organization_id::text = $1 ORDER BY id"
     return execute(browser.edge.settings, query, organization)

@@ -34,13 +34,6 @@ def settings(settings: Settings) -> Settings:
     return replace(settings, staff="ada@example.org")
 
 
-@pytest.fixture
-async def operator(browser: Browser) -> Browser:
-    """Ada, signed in."""
-    await browser.sign_in()
-    return browser
-
-
 def decide_all_pairs(settings: Settings) -> int:
     """Decide that all twins of the two shops are one item, and that others are not; return how many decisions."""
     twins = sorted(catalogues().matches)
