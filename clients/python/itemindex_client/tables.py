@@ -21,8 +21,9 @@ _PROPERTIES = ("gtin", "mpn", "brand", "size")
 _ROWS_MAX, _BYTES_MAX, _TEXT_MAX = 500, 200_000, 1_000
 _DELIMITERS = (",", ";", "\t")
 _CELL_CHARACTERS_MAX = 1_000_000
-# A spreadsheet takes a cell that begins so for a formula.
-_FORMULA = tuple("=+-@\t\r")
+FORMULA_STARTS = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
+"""What a spreadsheet runs a cell as a formula for, also in the full width of Chinese and Japanese keyboards."""
+_FORMULA_STARTS = tuple(FORMULA_STARTS)
 
 
 class UnusableTable(ItemIndexError):
@@ -190,5 +191,5 @@ def _cells(candidates: Sequence[Mapping[str, Any]]) -> Row:
     if not candidates:
         return ["", "", "", "false"]
     best = candidates[0]
-    name = f"'{best['name']}" if best["name"].startswith(_FORMULA) else best["name"]
+    name = f"'{best['name']}" if best["name"].startswith(_FORMULA_STARTS) else best["name"]
     return [best["id"], name, f"{best['score']:g}", "true" if best["match"] else "false"]

@@ -7,8 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
+from itemindex_client import tables
 from itemindex_client.cli import main
 
+from shared.printable import FORMULA_STARTS
 from tests.unit.clients.answering import client, problem
 
 HEADER = "sku,title,ean,brand\n"
@@ -137,3 +139,7 @@ def test_a_result_of_another_table_is_kept(match: Callable[..., str], tmp_path: 
         (tmp_path / "matched.csv").write_text(other)
         assert "name another file" in refused(match)
         assert (tmp_path / "matched.csv").read_text() == other
+
+
+def test_what_begins_a_formula_is_the_same_for_the_client_as_for_the_service() -> None:
+    assert tables.FORMULA_STARTS == FORMULA_STARTS
